@@ -1,0 +1,47 @@
+import type { Store } from "../store/store.ts";
+import type { KeyRing } from "./keys.ts";
+import type { PendingPasswords } from "./passwords.ts";
+
+/** What fixtures and flags of `start` set; seconds where it is a time. Flags win over fixtures. */
+export interface Settings {
+  readonly code_ttl: number;
+  readonly access_token_ttl: number;
+  readonly refresh_token_ttl: number;
+  readonly session_ttl: number;
+  readonly refresh_rotation: "on" | "off";
+  /** For how many seconds a rotated refresh token still passes, for apps that refresh in parallel. */
+  readonly refresh_grace: number;
+  /** `picker`, `password`, or `auto:<username>`. */
+  readonly login: string;
+  readonly consent: "ask" | "skip";
+}
+
+/** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
+export const defaultSettings: Settings = {
+  code_ttl: 60,
+  access_token_ttl: 1800,
+  refresh_token_ttl: 604_800,
+  session_ttl: 86_400,
+  refresh_rotation: "on",
+  refresh_grace: 0,
+  login: "picker",
+  consent: "ask",
+};
+
+/** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */
+export type Log = (note: string) => void;
+
+/** All that an operation needs from outside: nothing is read on the side (no wall clock, no random source, no environment). */
+export interface Context {
+  /** The issuer to the letter, without a trailing slash. */
+  readonly issuer: string;
+  readonly store: Store;
+  readonly keys: KeyRing;
+  readonly settings: Settings;
+  /** The time in milliseconds since 1970. */
+  readonly now: () => number;
+  /** `bytes` random bytes, as base64url text. */
+  readonly random: (bytes: number) => string;
+  readonly passwords: PendingPasswords;
+  readonly log: Log;
+}

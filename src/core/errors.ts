@@ -1,0 +1,82 @@
+/**
+ * The errors of the core. Each is turned into an answer in exactly two places: `http/errors.ts` and `cli/main.ts`.
+ * A message names the rule that failed, what was given, and what to change; never a secret, a code or a whole token.
+ */
+
+/** The stable codes and the status of an answer that carries one (RFC 6749 4.1.2.1, 5.2; RFC 6750 3.1; OpenID Connect Core 3.1.2.6). */
+const statuses = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  invalid_scope: 400,
+  access_denied: 400,
+  login_required: 400,
+  consent_required: 400,
+  interaction_required: 400,
+  account_selection_required: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  registration_not_supported: 400,
+  missing_token: 401,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  access_revoked: 403,
+  account_suspended: 403,
+  account_banned: 403,
+  unsupported_token_type: 400,
+  server_error: 500,
+  temporarily_unavailable: 503,
+} as const;
+
+export type OAuthErrorCode = keyof typeof statuses;
+
+/** A refusal in the words of OAuth. */
+export class OAuthError extends Error {
+  override readonly name = "OAuthError";
+  readonly code: OAuthErrorCode;
+  readonly status: number;
+  /** What the person at the terminal may see and can do: the log prints it, no answer carries it. */
+  readonly fix: string | null;
+  /**
+   * @param code stable code of the standard
+   * @param description the rule that failed and what to change; goes to the client as `error_description`
+   * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only
+   */
+  constructor(code: OAuthErrorCode, description: string, options: { fix?: string; cause?: unknown } = {}) {
+    super(description, "cause" in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.status = statuses[code];
+    this.fix = options.fix ?? null;
+  }
+}
+
+/** What kind of refusal an operation (command line, control API, library) gives. Decides the HTTP status and the exit code. */
+export type OperationErrorCode = "usage" | "not_found" | "conflict" | "no_server" | "refused" | "invalid";
+
+/** One thing that is wrong with a value somebody gave, and where. */
+export interface Problem {
+  /** Position in the file, where there is one: line and column from 1. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** `users[2].email` */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A refusal of an operation on users, clients, grants, fixtures: with the next step in `hint`. */
+export class OperationError extends Error {
+  override readonly name = "OperationError";
+  readonly code: OperationErrorCode;
+  readonly hint: string | null;
+  readonly problems: readonly Problem[];
+  constructor(code: OperationErrorCode, message: string, options: { hint?: string; problems?: readonly Problem[]; cause?: unknown } = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.hint = options.hint ?? null;
+    this.problems = options.problems ?? [];
+  }
+}
