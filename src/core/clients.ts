@@ -1,0 +1,39 @@
+import type { Client, ReadTx } from "../store/store.ts";
+import { OAuthError } from "./errors.ts";
+
+/** What holds for a client where its metadata says nothing (CONTRACT sections 2.3 and 3). */
+
+/** A client that cannot prove who it is (RFC 6749 2.1). */
+export function isPublic(client: Client): boolean {
+  const method = client.token_endpoint_auth_method;
+  return method === undefined ? client.client_secret === undefined : method === "none";
+}
+
+/** The ways in which this client may authenticate: the one it registered, else post and basic. */
+export function authMethods(client: Client): readonly string[] {
+  if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method];
+  return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
+}
+
+const defaultGrantTypes = ["authorization_code", "refresh_token"] as const;
+
+/** Whether the client may use this grant type. */
+export const mayUse = (client: Client, grantType: string): boolean =>
+  ((client.grant_types ?? defaultGrantTypes) as readonly string[]).includes(grantType);
+
+/** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
+export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);
+
+/** The name to show to a person. */
+export const clientName = (client: Client): string => client.client_name ?? client.client_id;
+
+/** The client of an authorization request. @throws {OAuthError} invalid_client where nobody registered it */
+export function findClient(tx: ReadTx, clientId: string): Client {
+  const client = tx.get("clients", clientId);
+  if (client === undefined) {
+    throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`, {
+      fix: "see `idp clients list`, or add the client to a fixture file",
+    });
+  }
+  return client;
+}

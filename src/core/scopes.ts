@@ -1,0 +1,53 @@
+import type { Client, ReadTx } from "../store/store.ts";
+import { OAuthError } from "./errors.ts";
+
+/** The scopes of the spec, and `offline_access` (OpenID Connect Core 11), which is accepted and changes nothing: a refresh token is always given. */
+export const builtInScopes = ["openid", "profile", "email", "details", "phone", "social", "offline_access"] as const;
+
+const isBuiltIn = (name: string): boolean => (builtInScopes as readonly string[]).includes(name);
+
+/** Scope names of a space-separated list, each once (RFC 6749 3.3). */
+export const splitScope = (scope: string): string[] => [...new Set(scope.split(" ").filter((name) => name !== ""))];
+
+/** Whether somebody defined this scope: the spec or a fixture. */
+export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+
+/** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
+export function mayAsk(client: Client, name: string): boolean {
+  return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
+}
+
+/**
+ * The scopes a request asks for, out of those defined and the client's own.
+ * @param requested the `scope` parameter; undefined or empty means `openid`
+ * @returns the scopes in the order of the request, and the names that nobody defined, which are ignored
+ * @throws {OAuthError} invalid_scope (CONTRACT 2.1)
+ */
+export function resolveScopes(
+  tx: ReadTx,
+  client: Client,
+  requested: string | undefined,
+): { scopes: string[]; ignored: string[] } {
+  const asked = splitScope(requested ?? "");
+  const names = asked.length === 0 ? ["openid"] : asked;
+  const scopes = names.filter((name) => isDefined(tx, name));
+  const ignored = names.filter((name) => !isDefined(tx, name));
+  if (scopes.length === 0) {
+    throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here`, {
+      fix: `define it under "scopes" in a fixture file, or ask for some of: ${builtInScopes.join(" ")}`,
+    });
+  }
+  const foreign = scopes.filter((name) => !mayAsk(client, name));
+  if (foreign.length > 0) {
+    throw new OAuthError(
+      "invalid_scope",
+      `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
+      { fix: `add ${foreign.join(" ")} to the scope of client ${client.client_id}` },
+    );
+  }
+  return { scopes, ignored };
+}
+
+/** Whether two lists hold the same scopes, or the first all of the second. */
+export const includesAll = (granted: readonly string[], asked: readonly string[]): boolean =>
+  asked.every((name) => granted.includes(name));
