@@ -1,0 +1,20 @@
+/** What the server says about one request once it is answered: the first screen's log, and a line of `idp start --json`. */
+export interface RequestEvent {
+  /** ISO 8601. */
+  readonly time: string;
+  readonly method: string;
+  /** Without the query: that may hold codes and tokens. */
+  readonly path: string;
+  readonly status: number;
+  /** Milliseconds until the answer was handed over. */
+  readonly ms: number;
+  readonly client: string | null;
+  /** Username. */
+  readonly user: string | null;
+  /** What happened, in a few words: "login page", "authorization_code, PKCE ok". */
+  readonly note: string | null;
+  /** The reason of a refusal: a code and a sentence, "invalid_grant: the code was already used". */
+  readonly error: string | null;
+  /** The command or setting that mends it. */
+  readonly fix: string | null;
+}
