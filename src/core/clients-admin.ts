@@ -1,0 +1,43 @@
+import type { Client, ReadTx } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { didYouMean } from "./nearest.ts";
+
+/** Clients as an operator sees them. The client record itself, under the names of RFC 7591; its secret only when asked for. */
+export type ClientView = Readonly<Record<string, unknown>> & {
+  readonly client_id: string;
+  readonly redirect_uris: readonly string[];
+};
+
+function viewClient(client: Client, secrets: boolean): ClientView {
+  const { createdAt: _created, updatedAt: _updated, client_secret, ...shown } = client;
+  return secrets && client_secret !== undefined ? { ...shown, client_secret } : shown;
+}
+
+function* clientIds(tx: ReadTx): Generator<string> {
+  for (const client of tx.all("clients")) yield client.client_id;
+}
+
+/** The client of this id. @throws {OperationError} not_found, with the id that may be meant */
+export function requireClient(tx: ReadTx, clientId: string): Client {
+  const client = tx.get("clients", clientId);
+  if (client === undefined) {
+    throw new OperationError("not_found", `no client "${clientId}"`, {
+      hint: didYouMean(clientId, clientIds(tx), "All clients: idp clients list"),
+    });
+  }
+  return client;
+}
+
+/** Whether secrets are shown too; they are left out unless this is set. */
+export interface SecretsChoice {
+  readonly secrets?: boolean;
+}
+
+/** Every client, in the order they were added. */
+export const listClients = (ctx: Context, input: SecretsChoice): Promise<readonly ClientView[]> =>
+  ctx.store.read((tx) => [...tx.all("clients")].map((client) => viewClient(client, input.secrets === true)));
+
+/** One client. @throws {OperationError} not_found */
+export const showClient = (ctx: Context, input: SecretsChoice & { readonly client_id: string }): Promise<ClientView> =>
+  ctx.store.read((tx) => viewClient(requireClient(tx, input.client_id), input.secrets === true));

@@ -1,0 +1,97 @@
+import type { ReadTx, Tx, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { revokeGrant } from "./grants.ts";
+import { didYouMean } from "./nearest.ts";
+import { endSessionsOf } from "./sessions.ts";
+
+/** A user as the command line and the control API show it (CONTRACT 6): the fixture's fields, without the password or its hash. */
+export type UserView = Omit<User, "passwordHash" | "passwordPending" | "updatedAt"> & { readonly hasPassword: boolean };
+
+export function viewUser(user: User): UserView {
+  const { passwordHash, passwordPending, updatedAt: _, ...shown } = user;
+  return { ...shown, hasPassword: passwordHash !== null || passwordPending };
+}
+
+function* usernames(tx: ReadTx): Generator<string> {
+  for (const user of tx.all("users")) yield user.username;
+}
+
+/** The user of this name, or of this id. @throws {OperationError} not_found, with the name that may be meant */
+export function requireUser(tx: ReadTx, name: string): User {
+  const user = tx.find("users", "username", name) ?? tx.get("users", name);
+  if (user === undefined) {
+    throw new OperationError("not_found", `no user "${name}"`, {
+      hint: didYouMean(name, usernames(tx), "All users: idp users list"),
+    });
+  }
+  return user;
+}
+
+/** Every user, in the order they were added. */
+export const listUsers = (ctx: Context): Promise<readonly UserView[]> =>
+  ctx.store.read((tx) => [...tx.all("users")].map(viewUser));
+
+/** One user. @throws {OperationError} not_found */
+export const showUser = (ctx: Context, input: { readonly username: string }): Promise<UserView> =>
+  ctx.store.read((tx) => viewUser(requireUser(tx, input.username)));
+
+/** A user after a change of status, and what the change took along. */
+export type StatusChange = UserView & {
+  readonly previousStatus: User["status"];
+  readonly sessionsEnded: number;
+  readonly grantsRevoked: number;
+};
+
+function setStatus(
+  tx: Tx,
+  ctx: Context,
+  user: User,
+  status: User["status"],
+  takenAlong: { readonly sessionsEnded: number; readonly grantsRevoked: number } = {
+    sessionsEnded: 0,
+    grantsRevoked: 0,
+  },
+): StatusChange {
+  const changed: User =
+    user.status === status ? user : { ...user, status, updatedAt: new Date(ctx.now()).toISOString() };
+  if (changed !== user) tx.put("users", changed);
+  return { ...viewUser(changed), previousStatus: user.status, ...takenAlong };
+}
+
+/**
+ * Suspends a user: no sign-in, and tokens answer 403 until {@link restoreUser}. Sessions and grants stay.
+ * @throws {OperationError} not_found; conflict for a banned user, whose ban this would lighten
+ */
+export const suspendUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
+  ctx.store.transaction((tx) => {
+    const user = requireUser(tx, input.username);
+    if (user.status === "banned") {
+      throw new OperationError("conflict", `${user.username} is banned, which is more than suspended`, {
+        hint: `Lift the ban first: idp users restore ${user.username}`,
+      });
+    }
+    return setStatus(tx, ctx, user, "suspended");
+  });
+
+/**
+ * Bans a user: as suspended, and their sessions end and their grants are revoked for good (CONTRACT 2.1).
+ * @throws {OperationError} not_found
+ */
+export const banUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
+  ctx.store.transaction((tx) => {
+    const user = requireUser(tx, input.username);
+    const active = tx.findAll("grants", "user", user.id).filter((grant) => grant.status === "active");
+    for (const grant of active) revokeGrant(tx, ctx, grant);
+    return setStatus(tx, ctx, user, "banned", {
+      sessionsEnded: endSessionsOf(tx, user.id),
+      grantsRevoked: active.length,
+    });
+  });
+
+/**
+ * Makes a suspended or banned user active again. What a ban revoked stays revoked.
+ * @throws {OperationError} not_found
+ */
+export const restoreUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
+  ctx.store.transaction((tx) => setStatus(tx, ctx, requireUser(tx, input.username), "active"));
