@@ -1,0 +1,170 @@
+import type { Client, ReadTx } from "../store/store.ts";
+import { findClient, mayUse, requiresPkce } from "./clients.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { isPublic } from "./clients.ts";
+import { checkChallenge } from "./pkce.ts";
+import { matchRedirectUri } from "./redirect-uri.ts";
+import { RedirectedError, type ResponseTarget } from "./redirect-response.ts";
+import { resolveScopes } from "./scopes.ts";
+
+/** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
+export interface AuthorizationRequest extends ResponseTarget {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** Names nobody defined: ignored, and said in the log. */
+  readonly ignoredScopes: readonly string[];
+  readonly nonce: string | null;
+  readonly codeChallenge: string | null;
+  readonly prompt: readonly Prompt[];
+  /** Seconds. */
+  readonly maxAge: number | null;
+  readonly loginHint: string | null;
+  readonly idTokenHint: string | null;
+  /** The first of `acr_values`. */
+  readonly acr: string | null;
+}
+
+const prompts = ["none", "login", "consent", "select_account"] as const;
+export type Prompt = (typeof prompts)[number];
+
+/** Parameters as they came: a name that was sent twice holds a list. */
+export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1). */
+function single(raw: RawParameters, name: string): string | undefined {
+  const value = Object.hasOwn(raw, name) ? raw[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/**
+ * Checks a request in the one order that is safe: client and redirect URI first (a refusal is thrown as {@link OAuthError}
+ * and shown to the person), then all the rest (thrown as {@link RedirectedError} and sent to the client).
+ * @throws {OAuthError | RedirectedError}
+ */
+export function checkAuthorizationRequest(tx: ReadTx, ctx: Context, raw: RawParameters): AuthorizationRequest {
+  const { client, redirectUri } = settleClient(tx, raw);
+  const target: ResponseTarget = { redirectUri, state: single(raw, "state") ?? null, mode: "query" };
+  try {
+    refuseRepeated(raw);
+    refuseRequestObjects(raw);
+    checkResponseType(raw, client);
+    checkResponseMode(raw);
+    const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
+    return {
+      ...target,
+      clientId: client.client_id,
+      scopes,
+      ignoredScopes: ignored,
+      nonce: single(raw, "nonce") ?? null,
+      codeChallenge: checkChallenge(
+        single(raw, "code_challenge"),
+        single(raw, "code_challenge_method"),
+        requiresPkce(client),
+      ),
+      prompt: checkPrompt(single(raw, "prompt")),
+      maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
+      loginHint: single(raw, "login_hint") ?? null,
+      idTokenHint: single(raw, "id_token_hint") ?? null,
+      acr: single(raw, "acr_values")?.split(" ")[0] ?? null,
+    };
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, target) : error;
+  }
+}
+
+/** Nothing is ever sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
+function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
+  for (const name of ["client_id", "redirect_uri"]) {
+    if (Array.isArray(raw[name])) {
+      throw new OAuthError(
+        "invalid_request",
+        `${name} was sent ${raw[name].length} times; send it once (RFC 6749 3.1)`,
+      );
+    }
+  }
+  const clientId = single(raw, "client_id");
+  if (clientId === undefined) throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)");
+  const client = findClient(tx, clientId);
+  const redirectUri = single(raw, "redirect_uri");
+  const registered = client.redirect_uris.join("  ") || "none";
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      `redirect_uri is missing; client "${clientId}" has registered: ${registered}`,
+    );
+  }
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
+    throw new OAuthError(
+      "invalid_request",
+      `redirect_uri "${redirectUri}" is not registered for client "${clientId}"; registered: ${registered}`,
+      {
+        fix: `add "${redirectUri}" to redirect_uris of client ${clientId} in your fixture file, or send a registered one: they are compared letter by letter`,
+      },
+    );
+  }
+  return { client, redirectUri };
+}
+
+function refuseRepeated(raw: RawParameters): void {
+  for (const [name, value] of Object.entries(raw)) {
+    if (Array.isArray(value) && name !== "resource") {
+      throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
+    }
+  }
+}
+
+/** OpenID Connect Core 6: nothing outside is fetched for a request, and no request object is read. */
+function refuseRequestObjects(raw: RawParameters): void {
+  if (single(raw, "request") !== undefined) {
+    throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters");
+  }
+  if (single(raw, "request_uri") !== undefined) {
+    throw new OAuthError("request_uri_not_supported", "request_uri is not supported; send plain parameters");
+  }
+}
+
+function checkResponseType(raw: RawParameters, client: Client): void {
+  const responseType = single(raw, "response_type");
+  if (responseType === undefined) throw new OAuthError("invalid_request", 'response_type is missing; send "code"');
+  if (responseType !== "code") {
+    throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`);
+  }
+  if (!mayUse(client, "authorization_code")) {
+    throw new OAuthError(
+      "unauthorized_client",
+      `client "${client.client_id}" may not use authorization_code: its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
+    );
+  }
+}
+
+function checkResponseMode(raw: RawParameters): void {
+  const mode = single(raw, "response_mode");
+  if (mode !== undefined && mode !== "query") {
+    throw new OAuthError("invalid_request", `response_mode "${mode}" is not supported; send "query" or leave it out`);
+  }
+}
+
+/** OpenID Connect Core 3.1.2.1. */
+function checkPrompt(value: string | undefined): readonly Prompt[] {
+  const names = [...new Set((value ?? "").split(" ").filter((name) => name !== ""))];
+  const unknown = names.filter((name) => !(prompts as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new OAuthError(
+      "invalid_request",
+      `prompt "${unknown.join(" ")}" is not supported; use ${prompts.join(", ")}`,
+    );
+  }
+  if (names.includes("none") && names.length > 1) {
+    throw new OAuthError("invalid_request", `prompt "none" cannot be joined with another: "${names.join(" ")}"`);
+  }
+  return names as Prompt[];
+}
+
+function checkMaxAge(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (!/^\d{1,9}$/.test(value)) {
+    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds`);
+  }
+  return Number(value);
+}

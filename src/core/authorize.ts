@@ -1,0 +1,207 @@
+import type { Client, Grant, Interaction, ReadTx, Tx } from "../store/store.ts";
+import { checkAuthorizationRequest, type AuthorizationRequest, type RawParameters } from "./authorization-request.ts";
+import { findClient } from "./clients.ts";
+import { codeLocation, drawCode } from "./codes.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { activeGrant, recordGrant } from "./grants.ts";
+import { beginInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
+import { RedirectedError } from "./redirect-response.ts";
+import { includesAll } from "./scopes.ts";
+import { liveSession, startSession, type LiveSession } from "./sessions.ts";
+import { seconds, verifyIdTokenHint } from "./tokens.ts";
+
+/**
+ * The way of a sign-in:
+ *
+ *   authorize ──▶ nextStep ──▶ login page ──▶ login  (records who signed in) ──┐
+ *                   ▲    └───▶ consent page ▶ consent (records what was decided)│
+ *                   └───────────────────────────────────────────────────────────┘
+ *                        └───▶ back to the client with a code, or with the reason why not
+ *
+ * `nextStep` alone knows the order; login and consent know nothing of each other.
+ */
+
+/** Where the browser goes next. */
+export type Step =
+  | { readonly kind: "page"; readonly page: "login" | "consent"; readonly uid: string }
+  | { readonly kind: "return"; readonly location: string; readonly clientId: string; readonly username: string }
+  | { readonly kind: "own-page"; readonly path: string };
+
+/** A step, and the new value of the session cookie where the user has just signed in. */
+export interface StepResult {
+  readonly step: Step;
+  readonly sessionCookie: string | null;
+}
+
+/**
+ * Begins an authorization request (RFC 6749 4.1.1, OpenID Connect Core 3.1.2).
+ * @throws {OAuthError} to be shown to the person; {RedirectedError} to be sent to the client
+ */
+export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
+  const request = await ctx.store.read((tx) => checkAuthorizationRequest(tx, ctx, raw));
+  if (request.ignoredScopes.length > 0) {
+    ctx.log(`scope "${request.ignoredScopes.join(" ")}" is not defined: ignored`);
+  }
+  const hintedUserId = request.idTokenHint === null ? null : await hintedUser(ctx, request, request.idTokenHint);
+  const purpose: Purpose = { kind: "authorization", request, hintedUserId };
+  return ctx.store.transaction((tx) => {
+    const session = liveSession(tx, browser.session);
+    return proceed(tx, ctx, { purpose, login: null, interaction: null }, session, browser);
+  });
+}
+
+async function hintedUser(ctx: Context, request: AuthorizationRequest, hint: string): Promise<string> {
+  try {
+    return (await verifyIdTokenHint(ctx, hint)).sub;
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
+  }
+}
+
+/** Begins a sign-in for one of the server's own pages. */
+export function beginSignIn(ctx: Context, path: string, browser: Browser): Promise<StepResult> {
+  return ctx.store.transaction((tx) =>
+    proceed(tx, ctx, { purpose: { kind: "page", path }, login: null, interaction: null }, null, browser),
+  );
+}
+
+/** What is known of a sign-in under way. */
+export interface Progress {
+  readonly purpose: Purpose;
+  readonly login: Interaction["login"];
+  /** Null: nothing was kept yet, because no page was needed so far. */
+  readonly interaction: Interaction | null;
+}
+
+export const progressOf = (interaction: Interaction): Progress => ({
+  purpose: purposeOf(interaction),
+  login: interaction.login,
+  interaction,
+});
+
+/** Takes the next step, and ends the interaction where that step leaves this server. */
+export function proceed(
+  tx: Tx,
+  ctx: Context,
+  progress: Progress,
+  session: LiveSession | null,
+  browser: Browser,
+): StepResult {
+  const { purpose } = progress;
+  const next = nextStep(tx, ctx, progress, session);
+  if (next === "login") {
+    const automatic = automaticLogin(tx, ctx, progress);
+    if (automatic !== null) {
+      const { cookie, session: started } = startSession(tx, ctx, automatic, ["user"], browser.session);
+      const login = { userId: automatic.id, at: seconds(ctx) };
+      const result = proceed(tx, ctx, { ...progress, login }, { session: started, user: automatic }, browser);
+      return { ...result, sessionCookie: cookie };
+    }
+  }
+  if (next === "login" || next === "consent") {
+    const kept = progress.interaction ?? beginInteraction(tx, ctx, purpose, browser);
+    if (kept.login !== progress.login) tx.put("interactions", { ...kept, login: progress.login });
+    return { step: { kind: "page", page: next, uid: kept.uid }, sessionCookie: null };
+  }
+  if (progress.interaction !== null) tx.remove("interactions", progress.interaction.uid);
+  if (purpose.kind === "page") return { step: { kind: "own-page", path: purpose.path }, sessionCookie: null };
+  const { request } = purpose;
+  const client = findClient(tx, request.clientId);
+  const { user, session: current } = next.session;
+  const code = drawCode(
+    tx,
+    ctx,
+    { client, user, grant: next.grant ?? policyGrant(tx, ctx, next.session, client, request), session: current },
+    request,
+  );
+  return {
+    step: {
+      kind: "return",
+      location: codeLocation(ctx, request, code),
+      clientId: client.client_id,
+      username: user.username,
+    },
+    sessionCookie: null,
+  };
+}
+
+/** `login: auto:alice`: the user who signs in without a page, if the account is in order. */
+function automaticLogin(tx: ReadTx, ctx: Context, progress: Progress) {
+  if (!ctx.settings.login.startsWith("auto:") || progress.login !== null) return null;
+  const user = tx.find("users", "username", ctx.settings.login.slice("auto:".length));
+  return user?.status === "active" ? user : null;
+}
+
+/** Consent without a page: `skip_consent` of the client, or `consent: skip`. */
+function policyGrant(tx: Tx, ctx: Context, session: LiveSession, client: Client, request: AuthorizationRequest): Grant {
+  return recordGrant(tx, ctx, {
+    user: session.user,
+    client,
+    asked: request.scopes,
+    allowed: request.scopes,
+    by: "policy",
+  });
+}
+
+/** Everything is there; `grant` null: by policy, consent is not asked for. */
+interface Ready {
+  readonly session: LiveSession;
+  readonly grant: Grant | null;
+}
+
+/**
+ * The only place that knows the order: sign in, then consent, then back to the client.
+ * @throws {RedirectedError} where `prompt=none` forbids the page that would be needed (OpenID Connect Core 3.1.2.6)
+ */
+export function nextStep(
+  tx: ReadTx,
+  ctx: Context,
+  progress: Progress,
+  session: LiveSession | null,
+): "login" | "consent" | Ready {
+  const { purpose, login } = progress;
+  // The session may be another user's by now: signed in in another tab.
+  const justSignedIn = session !== null && login !== null && login.userId === session.user.id;
+  if (purpose.kind === "page") return session === null ? "login" : { session, grant: null };
+  const { request, hintedUserId } = purpose;
+  const silent = request.prompt.includes("none");
+  if (session === null || (!justSignedIn && mustSignInAgain(ctx, request, session, hintedUserId))) {
+    if (silent) throw refuse(request, "login_required", "the user has to sign in, and prompt=none forbids asking");
+    return "login";
+  }
+  if (hintedUserId !== null && hintedUserId !== session.user.id) {
+    throw refuse(request, "login_required", "another user signed in than the one of id_token_hint");
+  }
+  const client = findClient(tx, request.clientId);
+  const grant = activeGrant(tx, session.user.id, client.client_id);
+  if (client.skip_consent === true || ctx.settings.consent === "skip") {
+    return { session, grant: grant !== undefined && includesAll(grant.scopes, request.scopes) ? grant : null };
+  }
+  if (grant === undefined || !includesAll(grant.scopes, request.scopes) || request.prompt.includes("consent")) {
+    if (silent) throw refuse(request, "consent_required", "the user has to consent, and prompt=none forbids asking");
+    return "consent";
+  }
+  return { session, grant };
+}
+
+/** Whether this session does not do for this request, so that the user has to sign in within it. */
+export function mustSignInAgain(
+  ctx: Context,
+  request: AuthorizationRequest,
+  session: LiveSession,
+  hintedUserId: string | null,
+): boolean {
+  if (request.prompt.includes("login") || request.prompt.includes("select_account")) return true;
+  if (hintedUserId !== null && hintedUserId !== session.user.id) return true;
+  if (request.maxAge === null) return false;
+  // max_age=0 means the same as prompt=login (OpenID Connect Core 3.1.2.1).
+  return request.maxAge === 0 || seconds(ctx) - session.session.authTime > request.maxAge;
+}
+
+/** A refusal to be sent to the client. */
+export const refuse = (
+  request: AuthorizationRequest,
+  code: "login_required" | "consent_required" | "access_denied",
+  description: string,
+): RedirectedError => new RedirectedError(new OAuthError(code, description), request);

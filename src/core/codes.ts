@@ -1,0 +1,61 @@
+import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
+import type { AuthorizationRequest } from "./authorization-request.ts";
+import type { Context } from "./context.ts";
+import { responseLocation } from "./redirect-response.ts";
+import { hashOf } from "./sessions.ts";
+
+/** Authorization codes: opaque, 256 random bits, usable once (CONTRACT 2.3). The store has their hash only. */
+
+/** What of the request the token endpoint needs. */
+export interface CodeRequest {
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly nonce: string | null;
+  readonly codeChallenge: string | null;
+  readonly acr: string | null;
+}
+
+/** A used code is remembered this long (milliseconds) after its end, so that a replay is known for what it is. */
+const usedCodeMemory = 600_000;
+
+export const requestOf = (code: Code): CodeRequest => code.request as CodeRequest;
+
+/**
+ * Draws a code for what the grant allows of the request.
+ * @param session null for a code that was made without a browser
+ */
+export function drawCode(
+  tx: Tx,
+  ctx: Context,
+  to: { readonly client: Client; readonly user: User; readonly grant: Grant; readonly session: Session | null },
+  request: CodeRequest,
+): string {
+  const code = ctx.random(32);
+  const usableUntil = ctx.now() + ctx.settings.code_ttl * 1000;
+  tx.insert("codes", {
+    id: hashOf(code),
+    clientId: to.client.client_id,
+    userId: to.user.id,
+    grantId: to.grant.id,
+    epoch: to.grant.epoch,
+    request: {
+      redirectUri: request.redirectUri,
+      scopes: request.scopes.filter((scope) => to.grant.scopes.includes(scope)),
+      nonce: request.nonce,
+      codeChallenge: request.codeChallenge,
+      acr: request.acr,
+    } satisfies CodeRequest,
+    family: `f_${ctx.random(12)}`,
+    authTime: to.session?.authTime ?? Math.floor(ctx.now() / 1000),
+    amr: to.session?.amr ?? [],
+    sid: to.session?.sid ?? null,
+    usableUntil,
+    usedAt: null,
+    expiresAt: usableUntil + usedCodeMemory,
+  });
+  return code;
+}
+
+/** The successful answer of the authorization endpoint. */
+export const codeLocation = (ctx: Context, request: AuthorizationRequest, code: string): string =>
+  responseLocation(ctx.issuer, request, { code });

@@ -1,0 +1,122 @@
+import type { Client, Interaction, User } from "../store/store.ts";
+import { nextStep, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
+import { drawCode, codeLocation } from "./codes.ts";
+import type { Context } from "./context.ts";
+import { findClient } from "./clients.ts";
+import { activeGrant, recordGrant } from "./grants.ts";
+import { findInteraction, InteractionError, purposeOf, sameSecret, type Browser } from "./interactions.ts";
+import { scopeDescription, scopeValues } from "./scope-display.ts";
+import { hashOf, liveSession } from "./sessions.ts";
+
+/** The consent page and its form: records what was decided. */
+
+/** Bound to the user the page was shown to: after another one signed in, in another tab, nobody decides for somebody else. */
+const csrfFor = (interaction: Interaction, user: User): string => hashOf(`${interaction.csrf} ${user.id}`);
+
+export interface ScopeRow {
+  readonly name: string;
+  /** What the scope says on the page, by language. */
+  readonly description: Readonly<Record<string, string>> | null;
+  /** The very values that would be sent; null: the scope releases none. */
+  readonly values: readonly string[] | null;
+}
+
+export interface ConsentPage {
+  readonly kind: "page";
+  readonly csrf: string;
+  readonly client: Client;
+  readonly user: User;
+  readonly redirectUri: string;
+  readonly fresh: readonly ScopeRow[];
+  readonly granted: readonly ScopeRow[];
+  readonly ignored: readonly string[];
+}
+
+/**
+ * What the consent page shows; or the step to take where consent is not what is missing (signed out meanwhile, granted in another tab).
+ * @throws {InteractionError | RedirectedError}
+ */
+export function showConsent(
+  ctx: Context,
+  uid: string,
+  browser: Browser,
+): Promise<ConsentPage | (StepResult & { readonly kind: "step" })> {
+  return ctx.store.transaction((tx) => {
+    const interaction = findInteraction(tx, uid, browser);
+    const session = liveSession(tx, browser.session);
+    const progress = progressOf(interaction);
+    const { purpose } = progress;
+    if (purpose.kind !== "authorization" || session === null || nextStep(tx, ctx, progress, session) !== "consent") {
+      return { kind: "step", ...proceed(tx, ctx, progress, session, browser) };
+    }
+    const { request } = purpose;
+    const client = findClient(tx, request.clientId);
+    const before = activeGrant(tx, session.user.id, client.client_id)?.scopes ?? [];
+    const row = (name: string): ScopeRow => ({
+      name,
+      description: scopeDescription(tx, name),
+      values: scopeValues(tx, client, session.user, name),
+    });
+    return {
+      kind: "page",
+      csrf: csrfFor(interaction, session.user),
+      client,
+      user: session.user,
+      redirectUri: request.redirectUri,
+      fresh: request.scopes.filter((name) => !before.includes(name)).map(row),
+      granted: request.scopes.filter((name) => before.includes(name)).map(row),
+      ignored: request.ignoredScopes,
+    };
+  });
+}
+
+export interface ConsentForm {
+  readonly csrf: string;
+  readonly decision: "allow" | "deny";
+  /** The scopes that stood ticked. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Takes the decision, once: the interaction ends in the same transaction that writes the grant and draws the code.
+ * @throws {InteractionError}; {RedirectedError} where the user denies
+ */
+export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {
+  const outcome = await ctx.store.transaction(
+    (tx): StepResult | { denied: true; purpose: ReturnType<typeof purposeOf> } => {
+      const interaction = findInteraction(tx, uid, browser);
+      const progress = progressOf(interaction);
+      const { purpose } = progress;
+      if (purpose.kind !== "authorization") throw new InteractionError("gone");
+      const session = liveSession(tx, browser.session);
+      if (session !== null && !sameSecret(form.csrf, csrfFor(interaction, session.user)))
+        throw new InteractionError("csrf");
+      // Signed out or suspended since the page was shown, or consent given in another tab.
+      if (session === null || nextStep(tx, ctx, progress, session) !== "consent") {
+        return proceed(tx, ctx, progress, session, browser);
+      }
+      tx.remove("interactions", uid);
+      if (form.decision === "deny") return { denied: true, purpose };
+      const { request } = purpose;
+      const client = findClient(tx, request.clientId);
+      // Only what was asked for can be allowed, whatever the form says; openid cannot be unticked (CONTRACT 2.2).
+      const allowed = request.scopes.filter((name) => name === "openid" || form.scopes.includes(name));
+      const grant = recordGrant(tx, ctx, { user: session.user, client, asked: request.scopes, allowed, by: "user" });
+      const code = drawCode(tx, ctx, { client, user: session.user, grant, session: session.session }, request);
+      return {
+        step: {
+          kind: "return",
+          location: codeLocation(ctx, request, code),
+          clientId: client.client_id,
+          username: session.user.username,
+        },
+        sessionCookie: null,
+      };
+    },
+  );
+  if ("denied" in outcome) {
+    if (outcome.purpose.kind === "page") throw new InteractionError("gone");
+    throw refuse(outcome.purpose.request, "access_denied", "The user denied the request");
+  }
+  return outcome;
+}

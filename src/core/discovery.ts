@@ -1,0 +1,42 @@
+import { builtInScopes } from "./scopes.ts";
+import { supportedGrantTypes } from "./token.ts";
+import type { Context } from "./context.ts";
+import { standardClaimNames } from "./claims.ts";
+
+/** The paths below the issuer (the spec; CONTRACT 2). */
+export const endpoints = {
+  authorize: "/api/v2/oauth/authorize",
+  token: "/api/v2/oauth/token",
+  userinfo: "/api/v2/oauth/userinfo",
+  revoke: "/api/v2/oauth/revoke",
+  jwks: "/api/v2/oauth/jwks",
+} as const;
+
+/**
+ * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
+ * @param definedScopes the names of the fixtures' own scopes
+ */
+export const metadata = (ctx: Context, definedScopes: readonly string[]): Readonly<Record<string, unknown>> => ({
+  issuer: ctx.issuer,
+  authorization_endpoint: ctx.issuer + endpoints.authorize,
+  token_endpoint: ctx.issuer + endpoints.token,
+  userinfo_endpoint: ctx.issuer + endpoints.userinfo,
+  jwks_uri: ctx.issuer + endpoints.jwks,
+  revocation_endpoint: ctx.issuer + endpoints.revoke,
+  scopes_supported: [...builtInScopes, ...definedScopes],
+  claims_supported: standardClaimNames,
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  grant_types_supported: supportedGrantTypes,
+  subject_types_supported: ["public"],
+  id_token_signing_alg_values_supported: ["RS256"],
+  token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
+  revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
+  code_challenge_methods_supported: ["S256"],
+  prompt_values_supported: ["none", "login", "consent", "select_account"],
+  authorization_response_iss_parameter_supported: true,
+  claims_parameter_supported: false,
+  request_parameter_supported: false,
+  // Absent it would mean true (OpenID Connect Discovery 3).
+  request_uri_parameter_supported: false,
+});

@@ -1,0 +1,94 @@
+import type { Client, Code, Tx } from "../../store/store.ts";
+import { requestOf, type CodeRequest } from "../codes.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { userClaimsOf, type TokenPlan } from "../issue-tokens.ts";
+import { checkVerifier } from "../pkce.ts";
+import { hashOf } from "../sessions.ts";
+import { killFamily, userRefusal } from "../token-state.ts";
+
+/** The grant `authorization_code` (RFC 6749 4.1.3). */
+
+export interface CodeExchange {
+  readonly code: string | undefined;
+  readonly redirect_uri: string | undefined;
+  readonly code_verifier: string | undefined;
+}
+
+/**
+ * Redeems a code: one winner, whoever comes at the same moment.
+ * @throws {OAuthError} invalid_request for a missing parameter, else invalid_grant with the rule that failed
+ */
+export async function redeemCode(ctx: Context, client: Client, exchange: CodeExchange): Promise<TokenPlan> {
+  const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
+  if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "redirect_uri is missing: repeat the one of the authorization request (RFC 6749 4.1.3)",
+    );
+  }
+  // A replay is refused and must also revoke: so it is returned from the transaction and thrown after it is on disk.
+  const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
+    const record = tx.get("codes", hashOf(code));
+    if (record === undefined || record.clientId !== client.client_id) {
+      return new OAuthError(
+        "invalid_grant",
+        `code is unknown, was issued to another client, or expired long ago (codes live ${ctx.settings.code_ttl} s)`,
+      );
+    }
+    if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
+    if (record.usableUntil <= ctx.now()) {
+      const ago = Math.floor((ctx.now() - record.usableUntil) / 1000);
+      return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`);
+    }
+    const request = requestOf(record);
+    checkRedirectUri(request, redirectUri);
+    checkVerifier(request.codeChallenge, verifier);
+    tx.put("codes", { ...record, usedAt: ctx.now() });
+    return plan(tx, ctx, client, record, request);
+  });
+  if (outcome instanceof OAuthError) throw outcome;
+  return outcome;
+}
+
+/** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */
+function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError {
+  killFamily(tx, ctx, record.family, "its authorization code was used a second time");
+  const ago = Math.floor((ctx.now() - usedAt) / 1000);
+  return new OAuthError(
+    "invalid_grant",
+    `code was already used ${ago} s ago; the tokens of its first use are revoked (RFC 6749 4.1.2)`,
+  );
+}
+
+/** To the letter (RFC 6749 4.1.3): neither side is parsed. */
+function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
+  if (redirectUri !== request.redirectUri) {
+    throw new OAuthError(
+      "invalid_grant",
+      `redirect_uri "${redirectUri}" is not the one of the authorization request "${request.redirectUri}"`,
+    );
+  }
+}
+
+function plan(tx: Tx, ctx: Context, client: Client, record: Code, request: CodeRequest): TokenPlan {
+  const user = tx.get("users", record.userId);
+  if (user === undefined) throw new OAuthError("invalid_grant", "the user of this code no longer exists");
+  const refusal = userRefusal(user);
+  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message);
+  const grant = tx.get("grants", record.grantId);
+  if (grant === undefined || grant.status === "revoked" || grant.epoch !== record.epoch) {
+    throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this code was revoked");
+  }
+  const subject = { client, user, grant, family: record.family, scopes: request.scopes };
+  return {
+    subject,
+    authentication: { authTime: record.authTime, amr: record.amr, acr: request.acr, sid: record.sid },
+    generation: 0,
+    nonce: request.nonce,
+    refreshScopes: request.scopes,
+    keptRefreshToken: null,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}

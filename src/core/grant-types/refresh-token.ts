@@ -1,0 +1,95 @@
+import type { Client, Tx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { userClaimsOf, type TokenPlan } from "../issue-tokens.ts";
+import { includesAll, splitScope } from "../scopes.ts";
+import { familyMemory, isDead, killFamily, tokenState } from "../token-state.ts";
+import { verifyRefreshToken, type RefreshClaims } from "../tokens.ts";
+
+/** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
+
+export interface Refresh {
+  readonly refresh_token: string | undefined;
+  readonly scope: string | undefined;
+}
+
+/**
+ * Refreshes: the refresh token rotates, and a rotated one that comes again revokes its family.
+ * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
+ */
+export async function refresh(ctx: Context, client: Client, request: Refresh): Promise<TokenPlan> {
+  const { refresh_token: token, scope } = request;
+  if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
+  const claims = await verifyRefreshToken(ctx, token).catch((error: unknown) => {
+    if (!(error instanceof OAuthError)) throw error;
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${error.message}`, { cause: error.cause });
+  });
+  if (claims.client_id !== client.client_id) {
+    throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
+  }
+  // A reuse is refused and must also revoke: returned from the transaction, thrown after it is on disk.
+  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, scope));
+  if (outcome instanceof OAuthError) throw outcome;
+  return outcome;
+}
+
+function renew(
+  tx: Tx,
+  ctx: Context,
+  token: string,
+  claims: RefreshClaims,
+  scope: string | undefined,
+): TokenPlan | OAuthError {
+  const state = tokenState(tx, claims);
+  if (isDead(state)) throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`);
+  const { client, user, grant } = state;
+  if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
+  const family = tx.get("families", claims.family);
+  const current = family?.generation ?? 0;
+  const rotates = ctx.settings.refresh_rotation === "on";
+  const isRetry =
+    claims.generation === current - 1 && ctx.now() - (family?.rotatedAt ?? 0) < ctx.settings.refresh_grace * 1000;
+  if (claims.generation !== current && !isRetry) {
+    killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+    return new OAuthError(
+      "invalid_grant",
+      "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
+    );
+  }
+  const refreshScopes = splitScope(claims.scope);
+  const scopes = narrow(refreshScopes, scope).filter((name) => grant.scopes.includes(name));
+  const generation = isRetry || !rotates ? current : current + 1;
+  if (generation !== current) {
+    tx.put("families", {
+      id: claims.family,
+      generation,
+      rotatedAt: ctx.now(),
+      deadBecause: null,
+      expiresAt: ctx.now() + familyMemory(ctx),
+    });
+  }
+  const subject = { client, user, grant, family: claims.family, scopes };
+  return {
+    subject,
+    authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr ?? null, sid: claims.sid ?? null },
+    generation,
+    nonce: null,
+    refreshScopes,
+    keptRefreshToken: rotates ? null : token,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}
+
+/** RFC 6749 6: `scope` may narrow, never widen. */
+function narrow(granted: readonly string[], scope: string | undefined): readonly string[] {
+  if (scope === undefined) return granted;
+  const asked = splitScope(scope);
+  if (!includesAll(granted, asked)) {
+    const wider = asked.filter((name) => !granted.includes(name));
+    throw new OAuthError(
+      "invalid_scope",
+      `scope "${wider.join(" ")}" is not part of the refresh token's "${granted.join(" ")}": a refresh may only narrow (RFC 6749 6)`,
+    );
+  }
+  return asked;
+}

@@ -1,0 +1,76 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Interaction, ReadTx, Tx } from "../store/store.ts";
+import type { AuthorizationRequest } from "./authorization-request.ts";
+import type { Context } from "./context.ts";
+import { hashOf } from "./sessions.ts";
+
+/** What waits for the person in front of the browser, bound to that browser. */
+
+/** What the person is asked for. */
+export type Purpose =
+  | { readonly kind: "authorization"; readonly request: AuthorizationRequest; readonly hintedUserId: string | null }
+  /** One of the server's own pages, below the issuer: sign in, then come back. */
+  | { readonly kind: "page"; readonly path: string };
+
+/** Milliseconds: nobody is hurried (WCAG 2.2.1 asks for at least 20 minutes). */
+const interactionTtl = 3_600_000;
+
+/** What of a browser the server knows: the values of its two cookies. */
+export interface Browser {
+  /** Binds interactions to the browser in which they began; always set. */
+  readonly id: string | null;
+  readonly session: string | null;
+}
+
+/** Why a page of an interaction cannot be shown or a form of it not taken. */
+export class InteractionError extends Error {
+  override readonly name = "InteractionError";
+  readonly reason: "gone" | "other-browser" | "csrf";
+  constructor(reason: InteractionError["reason"]) {
+    super(
+      {
+        gone: "this sign-in took too long or was already finished",
+        "other-browser": "the browser did not send the cookie of this sign-in",
+        csrf: "the form did not come from this server's own page",
+      }[reason],
+    );
+    this.reason = reason;
+  }
+}
+
+export const purposeOf = (interaction: Interaction): Purpose => interaction.request as Purpose;
+
+/** Keeps what is asked for; the browser must have its cookie by now. */
+export function beginInteraction(tx: Tx, ctx: Context, purpose: Purpose, browser: Browser): Interaction {
+  const interaction: Interaction = {
+    uid: ctx.random(16),
+    browser: hashOf(browser.id ?? ""),
+    csrf: ctx.random(16),
+    request: purpose,
+    login: null,
+    expiresAt: ctx.now() + interactionTtl,
+  };
+  tx.insert("interactions", interaction);
+  return interaction;
+}
+
+/** The interaction, for the browser that began it. @throws {InteractionError} */
+export function findInteraction(tx: ReadTx, uid: string, browser: Browser): Interaction {
+  const interaction = tx.get("interactions", uid);
+  if (interaction === undefined) throw new InteractionError("gone");
+  if (browser.id === null || hashOf(browser.id) !== interaction.browser) throw new InteractionError("other-browser");
+  return interaction;
+}
+
+/** Whether two secrets of the same kind are equal, in a time that says nothing of where they differ. */
+export function sameSecret(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(hashOf(given)), Buffer.from(hashOf(expected))];
+  return timingSafeEqual(a, b);
+}
+
+/** The interaction a form belongs to, the form's `csrf` value proven. @throws {InteractionError} */
+export function findForForm(tx: ReadTx, uid: string, browser: Browser, csrf: string): Interaction {
+  const interaction = findInteraction(tx, uid, browser);
+  if (!sameSecret(csrf, interaction.csrf)) throw new InteractionError("csrf");
+  return interaction;
+}

@@ -1,0 +1,55 @@
+import type { ReadTx } from "../store/store.ts";
+import { extraClaims, idTokenClaims } from "./claims.ts";
+import type { Context } from "./context.ts";
+import { signAccessToken, signIdToken, signRefreshToken, type Authentication, type TokenSubject } from "./tokens.ts";
+
+/** A successful answer of the token endpoint: the spec's token response, and `scope` (CONTRACT 2.3). */
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: "Bearer";
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly refresh_token: string;
+  readonly id_token: string;
+  readonly scope: string;
+}
+
+/** What tokens are to say: settled inside a transaction, signed after it is on disk. */
+export interface TokenPlan {
+  readonly subject: TokenSubject;
+  readonly authentication: Authentication;
+  /** Of the refresh token within its family. */
+  readonly generation: number;
+  /** Only for a code: a refreshed ID token has none (OpenID Connect Core 12.2). */
+  readonly nonce: string | null;
+  /** What the refresh token may ask for: more than the subject's where a refresh narrowed those (RFC 6749 6). */
+  readonly refreshScopes: readonly string[];
+  /** Where rotation is off, the refresh token stays the one that was sent. */
+  readonly keptRefreshToken: string | null;
+  readonly userClaims: { readonly access: Record<string, unknown>; readonly id: Record<string, unknown> };
+}
+
+/** The claims of the user that go into tokens of this subject. */
+export const userClaimsOf = (tx: ReadTx, { client, user, scopes }: TokenSubject): TokenPlan["userClaims"] => ({
+  access: extraClaims(tx, user, scopes),
+  id: idTokenClaims(tx, client, user, scopes),
+});
+
+/** Signs what was planned. */
+export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResponse> {
+  const { subject, authentication } = plan;
+  const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
+  const [refreshToken, idToken] = await Promise.all([
+    plan.keptRefreshToken ??
+      signRefreshToken(ctx, { ...subject, scopes: plan.refreshScopes }, authentication, plan.generation),
+    signIdToken(ctx, subject, authentication, { ...plan, claims: plan.userClaims.id, accessToken }),
+  ]);
+  return {
+    access_token: accessToken,
+    token_type: "Bearer",
+    expires_in: ctx.settings.access_token_ttl,
+    refresh_token: refreshToken,
+    id_token: idToken,
+    scope: subject.scopes.join(" "),
+  };
+}

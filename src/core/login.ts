@@ -1,0 +1,131 @@
+import type { ReadTx, User } from "../store/store.ts";
+import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
+import { clientName } from "./clients.ts";
+import type { Context } from "./context.ts";
+import { findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
+import { verifyPassword } from "./passwords.ts";
+import { liveSession, startSession } from "./sessions.ts";
+import { seconds } from "./tokens.ts";
+
+/** The login page and its form: records who signed in, and when. */
+
+/** What the login page shows. */
+export interface LoginPage {
+  readonly csrf: string;
+  /** Null: a sign-in to one of the server's own pages. */
+  readonly client: { readonly id: string; readonly name: string; readonly redirectUri: string } | null;
+  /** The user who has to prove once more who they are. */
+  readonly reauth: User | null;
+  readonly loginHint: string | null;
+  readonly hinted: User | null;
+  readonly picker: boolean;
+  readonly request: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** @throws {InteractionError} */
+export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
+  return ctx.store.read((tx) => {
+    const interaction = findInteraction(tx, uid, browser);
+    const purpose = purposeOf(interaction);
+    const picker = ctx.settings.login !== "password";
+    if (purpose.kind === "page") {
+      return { csrf: interaction.csrf, client: null, reauth: null, loginHint: null, hinted: null, picker, request: [] };
+    }
+    const { request, hintedUserId } = purpose;
+    const session = liveSession(tx, browser.session);
+    const client = tx.get("clients", request.clientId);
+    const again =
+      session !== null &&
+      interaction.login === null &&
+      !request.prompt.includes("select_account") &&
+      mustSignInAgain(ctx, request, session, hintedUserId);
+    const hinted = hintedUserId === null ? findByName(tx, request.loginHint ?? "") : tx.get("users", hintedUserId);
+    return {
+      csrf: interaction.csrf,
+      client: {
+        id: request.clientId,
+        name: client === undefined ? request.clientId : clientName(client),
+        redirectUri: request.redirectUri,
+      },
+      reauth: again && (hintedUserId === null || hintedUserId === session.user.id) ? session.user : null,
+      loginHint: request.loginHint,
+      hinted: hinted ?? null,
+      picker,
+      request: describeRequest(request),
+    };
+  });
+}
+
+/** The user of this name, or of this e-mail address where only one has it. */
+export function findByName(tx: ReadTx, name: string): User | undefined {
+  const user = tx.find("users", "username", name);
+  if (user !== undefined || !name.includes("@")) return user;
+  const byEmail = tx.findAll("users", "email", name.toLowerCase());
+  return byEmail.length === 1 ? byEmail[0] : undefined;
+}
+
+const describeRequest = (request: object): { name: string; value: string }[] =>
+  Object.entries(request)
+    .filter(
+      ([name, value]) =>
+        value !== null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "mode",
+    )
+    .map(([name, value]) => ({
+      name: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value: Array.isArray(value) ? value.join(" ") : String(value),
+    }));
+
+/** What the login form sent. */
+export interface LoginForm {
+  readonly csrf: string;
+  readonly username: string;
+  readonly password: string;
+  /** A user was picked, no password typed. */
+  readonly pick: boolean;
+  readonly cancel: boolean;
+}
+
+/** Signed in and on, or why not. */
+export type LoginResult =
+  | (StepResult & { readonly kind: "step" })
+  | { readonly kind: "refused"; readonly state: "error-credentials" | "error-suspended" | "error-banned" };
+
+/**
+ * Takes the login form.
+ * @throws {InteractionError}; {RedirectedError} where the user cancels
+ */
+export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
+  const { purpose, user } = await ctx.store.read((tx) => ({
+    purpose: purposeOf(findForForm(tx, uid, browser, form.csrf)),
+    user: form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username),
+  }));
+  if (form.cancel) return cancel(ctx, uid, browser, form);
+  const proven = form.pick
+    ? ctx.settings.login !== "password" && user !== undefined
+    : await verifyPassword(ctx, user, form.password);
+  if (!proven || user === undefined) return { kind: "refused", state: "error-credentials" };
+  return ctx.store.transaction((tx): LoginResult => {
+    const interaction = findForForm(tx, uid, browser, form.csrf);
+    // Read again: the account may have been suspended while the password was checked.
+    const current = tx.get("users", user.id);
+    if (current === undefined) return { kind: "refused", state: "error-credentials" };
+    if (current.status === "suspended") return { kind: "refused", state: "error-suspended" };
+    if (current.status === "banned") return { kind: "refused", state: "error-banned" };
+    const { cookie, session } = startSession(tx, ctx, current, form.pick ? ["user"] : ["pwd"], browser.session);
+    const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };
+    const { step } = proceed(tx, ctx, progress, { session, user: current }, { ...browser, session: cookie });
+    return { kind: "step", step, sessionCookie: cookie };
+  });
+}
+
+/** Cancel returns to the client; from a page of the server's own there is nowhere to return to but that page's sign-in. */
+async function cancel(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
+  const purpose = await ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, uid, browser, form.csrf);
+    tx.remove("interactions", uid);
+    return purposeOf(interaction);
+  });
+  if (purpose.kind === "authorization")
+    throw refuse(purpose.request, "access_denied", "The user cancelled the sign-in");
+  return { kind: "step", step: { kind: "own-page", path: purpose.path }, sessionCookie: null };
+}

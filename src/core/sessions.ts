@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import type { ReadTx, Session, Tx, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { seconds } from "./tokens.ts";
+
+/** Sessions of browsers. The cookie's value is known to the browser alone: the store has its hash. */
+
+/** The key under which the value of a cookie is kept. */
+export const hashOf = (value: string): string => createHash("sha256").update(value).digest("base64url");
+
+/** A session that counts, with its user. */
+export interface LiveSession {
+  readonly session: Session;
+  readonly user: User;
+}
+
+/** The session of this cookie; none where its user is suspended or banned (CONTRACT 2.1). */
+export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | null {
+  if (cookie === null) return null;
+  const session = tx.get("sessions", hashOf(cookie));
+  const user = session === undefined ? undefined : tx.get("users", session.userId);
+  return session === undefined || user === undefined || user.status !== "active" ? null : { session, user };
+}
+
+/**
+ * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
+ * The same user signing in again keeps the `sid`: to clients it is the same session.
+ * @param previous the cookie that the browser sent
+ * @returns the new cookie value
+ */
+export function startSession(
+  tx: Tx,
+  ctx: Context,
+  user: User,
+  amr: readonly string[],
+  previous: string | null,
+): { readonly cookie: string; readonly session: Session } {
+  const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
+  const same = before !== undefined && before.userId === user.id ? before : undefined;
+  const cookie = ctx.random(32);
+  const session: Session = {
+    id: hashOf(cookie),
+    sid: same?.sid ?? ctx.random(16),
+    userId: user.id,
+    authTime: seconds(ctx),
+    amr,
+    clientIds: same?.clientIds ?? [],
+    createdAt: new Date(ctx.now()).toISOString(),
+    expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
+  };
+  tx.insert("sessions", session);
+  return { cookie, session };
+}
+
+/** Ends every session of a user. @returns how many there were */
+export function endSessionsOf(tx: Tx, userId: string): number {
+  const sessions = tx.findAll("sessions", "user", userId);
+  for (const session of sessions) tx.remove("sessions", session.id);
+  return sessions.length;
+}

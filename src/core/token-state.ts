@@ -1,0 +1,86 @@
+import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { OAuthError, type OAuthErrorCode } from "./errors.ts";
+import type { TokenClaims } from "./tokens.ts";
+
+/**
+ * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
+ * (a JWT can be re-spelt and still verify). A token that nothing happened to has no record of its own.
+ */
+
+/** A token that is good for use, and whom it speaks for. */
+export interface LiveToken {
+  readonly client: Client;
+  /** Both null for a token without a user (client credentials). */
+  readonly user: User | null;
+  readonly grant: Grant | null;
+}
+
+/** Why a token is dead. */
+export interface DeadTokenReason {
+  readonly code: Extract<OAuthErrorCode, "invalid_token" | "access_revoked" | "account_suspended" | "account_banned">;
+  /** For the client; the message of CONTRACT 2.5. */
+  readonly message: string;
+  /** What exactly happened, for the operator. */
+  readonly detail: string;
+}
+
+const dead = (detail: string): DeadTokenReason => ({ code: "invalid_token", message: `The token ${detail}`, detail });
+
+/** Suspended and banned are told apart everywhere in the same words. */
+export function userRefusal(user: User): DeadTokenReason | null {
+  if (user.status === "active") return null;
+  const code = user.status === "banned" ? "account_banned" : "account_suspended";
+  const message = `The user's account is ${user.status}`;
+  return { code, message, detail: `user "${user.username}" is ${user.status}` };
+}
+
+/** What this token may be used as now. */
+export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
+  const client = tx.get("clients", claims.client_id);
+  if (client === undefined) return dead("was issued to a client that is no longer registered");
+  const single = tx.get("deadTokens", claims.jti);
+  if (single !== undefined) return dead(`was revoked: ${single.reason}`);
+  const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
+  if (family !== undefined && family.deadBecause !== null) return dead(`was revoked: ${family.deadBecause}`);
+  if (claims.grant === undefined) return { client, user: null, grant: null };
+  const user = tx.get("users", claims.sub);
+  if (user === undefined) return dead("belongs to a user who no longer exists");
+  const refusal = userRefusal(user);
+  if (refusal !== null) return refusal;
+  const grant = tx.get("grants", claims.grant);
+  if (grant === undefined || grant.status === "revoked" || grant.epoch !== claims.epoch) {
+    const when = grant?.revokedAt ?? null;
+    return {
+      code: "access_revoked",
+      message: "Access revoked by user",
+      detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${when === null ? "" : ` at ${when}`}`,
+    };
+  }
+  return { client, user, grant };
+}
+
+export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
+
+/** @throws {OAuthError} with the reason, where the token is dead */
+export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
+  if (isDead(state)) throw new OAuthError(state.code, state.message, { cause: state.detail });
+  return state;
+}
+
+/** Kills a family: its refresh token and every access token that came of it. */
+export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
+  const record = tx.get("families", family);
+  if (record?.deadBecause != null) return;
+  tx.put("families", {
+    id: family,
+    generation: record?.generation ?? 0,
+    rotatedAt: record?.rotatedAt ?? ctx.now(),
+    deadBecause: because,
+    expiresAt: ctx.now() + familyMemory(ctx),
+  });
+}
+
+/** For how long (milliseconds) the state of a family matters: as long as its longest-lived token. */
+export const familyMemory = (ctx: Context): number =>
+  Math.max(ctx.settings.refresh_token_ttl, ctx.settings.access_token_ttl) * 1000;

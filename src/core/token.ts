@@ -1,0 +1,50 @@
+import { authenticateClient, type ClientCredentials } from "./client-authentication.ts";
+import { mayUse } from "./clients.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { redeemCode, type CodeExchange } from "./grant-types/authorization-code.ts";
+import { refresh, type Refresh } from "./grant-types/refresh-token.ts";
+import { signTokens, type TokenPlan, type TokenResponse } from "./issue-tokens.ts";
+import type { Client } from "../store/store.ts";
+
+/** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
+
+export type TokenRequest = ClientCredentials & CodeExchange & Refresh & { readonly grant_type: string | undefined };
+
+const grantTypes: Readonly<
+  Record<string, (ctx: Context, client: Client, request: TokenRequest) => Promise<TokenPlan>>
+> = {
+  authorization_code: redeemCode,
+  refresh_token: refresh,
+};
+
+export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);
+
+export interface TokenResult {
+  readonly response: TokenResponse;
+  readonly username: string;
+}
+
+/** @throws {OAuthError} of RFC 6749 5.2 */
+export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
+  const { grant_type: grantType } = request;
+  const client = await authenticateClient(ctx, request);
+  if (grantType === undefined) {
+    throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${supportedGrantTypes.join(", ")}`);
+  }
+  const settle = Object.hasOwn(grantTypes, grantType) ? grantTypes[grantType] : undefined;
+  if (settle === undefined) {
+    throw new OAuthError(
+      "unsupported_grant_type",
+      `grant_type "${grantType}" is not supported; use one of: ${supportedGrantTypes.join(", ")}`,
+    );
+  }
+  if (!mayUse(client, grantType)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
+    );
+  }
+  const plan = await settle(ctx, client, request);
+  return { response: await signTokens(ctx, plan), username: plan.subject.user.username };
+}

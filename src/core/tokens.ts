@@ -1,0 +1,245 @@
+import { createHash } from "node:crypto";
+import { SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
+import type { Client, Grant, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+
+/** The only file that signs or verifies. What a token says is CONTRACT 2.4. */
+
+/** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
+const types = { access: "at+jwt", refresh: "rt+jwt", id: "JWT" } as const;
+
+/** What the tokens of one authorization have in common. */
+export interface TokenSubject {
+  readonly client: Client;
+  readonly user: User;
+  readonly grant: Grant;
+  readonly family: string;
+  readonly scopes: readonly string[];
+}
+
+/** Claims of an access or refresh token, by which its state is looked up. */
+export interface TokenClaims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly client_id: string;
+  readonly scope: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly jti: string;
+  /** Absent for a token without a user (client credentials). */
+  readonly grant?: string;
+  readonly epoch?: string;
+  readonly family?: string;
+}
+
+export interface RefreshClaims extends TokenClaims {
+  readonly grant: string;
+  readonly epoch: string;
+  readonly family: string;
+  readonly generation: number;
+  readonly auth_time: number;
+  readonly amr: readonly string[];
+  readonly acr?: string;
+  readonly sid?: string;
+}
+
+/** Seconds since 1970, as JWT has them. */
+export const seconds = (ctx: Context): number => Math.floor(ctx.now() / 1000);
+
+function signHs256(ctx: Context, type: string, claims: Record<string, unknown>): Promise<string> {
+  const { kid, privateKey } = ctx.keys.secret;
+  return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: type, kid }).sign(privateKey);
+}
+
+/**
+ * An access token: HS256, 30 minutes unless set otherwise.
+ * @param audience the resource asked for; else the client's `audience`, else the issuer
+ */
+export function signAccessToken(ctx: Context, subject: TokenSubject, custom: Record<string, unknown>): Promise<string> {
+  const now = seconds(ctx);
+  const { user, client, grant, family, scopes } = subject;
+  return signHs256(ctx, types.access, {
+    ...custom,
+    iss: ctx.issuer,
+    sub: user.id,
+    email: user.email,
+    client_id: client.client_id,
+    scope: scopes.join(" "),
+    aud: client.audience ?? ctx.issuer,
+    iat: now,
+    exp: now + ctx.settings.access_token_ttl,
+    jti: ctx.random(16),
+    grant: grant.id,
+    epoch: grant.epoch,
+    family,
+  });
+}
+
+/** How the user signed in; a refresh token carries it on for the ID tokens to come. */
+export interface Authentication {
+  /** Seconds since 1970. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly acr: string | null;
+  readonly sid: string | null;
+}
+
+/** A refresh token: HS256, 7 days unless set otherwise. */
+export function signRefreshToken(
+  ctx: Context,
+  subject: TokenSubject,
+  authentication: Authentication,
+  generation: number,
+): Promise<string> {
+  const now = seconds(ctx);
+  return signHs256(ctx, types.refresh, {
+    iss: ctx.issuer,
+    sub: subject.user.id,
+    client_id: subject.client.client_id,
+    scope: subject.scopes.join(" "),
+    iat: now,
+    exp: now + ctx.settings.refresh_token_ttl,
+    jti: ctx.random(16),
+    grant: subject.grant.id,
+    epoch: subject.grant.epoch,
+    family: subject.family,
+    generation,
+    auth_time: authentication.authTime,
+    amr: authentication.amr,
+    ...(authentication.acr === null ? {} : { acr: authentication.acr }),
+    ...(authentication.sid === null ? {} : { sid: authentication.sid }),
+  });
+}
+
+/** OpenID Connect Core 2: no particular level of assurance. */
+const defaultAcr = "0";
+
+/** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token. */
+const leftHash = (token: string): string =>
+  createHash("sha256").update(token, "ascii").digest().subarray(0, 16).toString("base64url");
+
+/**
+ * An ID token (OpenID Connect Core 2).
+ * @param content `claims`: what it says of the user beside `sub`
+ */
+export function signIdToken(
+  ctx: Context,
+  subject: TokenSubject,
+  authentication: Authentication,
+  content: {
+    readonly claims: Record<string, unknown>;
+    readonly nonce: string | null;
+    readonly accessToken: string;
+  },
+): Promise<string> {
+  const now = seconds(ctx);
+  const { client, user } = subject;
+  const key = ctx.keys.signing("RS256");
+  return new SignJWT({
+    ...content.claims,
+    iss: ctx.issuer,
+    sub: user.id,
+    aud: client.client_id,
+    azp: client.client_id,
+    iat: now,
+    exp: now + ctx.settings.access_token_ttl,
+    auth_time: authentication.authTime,
+    amr: authentication.amr,
+    acr: authentication.acr ?? defaultAcr,
+    at_hash: leftHash(content.accessToken),
+    ...(authentication.sid === null ? {} : { sid: authentication.sid }),
+    ...(content.nonce === null ? {} : { nonce: content.nonce }),
+  })
+    .setProtectedHeader({ alg: key.alg, typ: types.id, kid: key.kid })
+    .sign(key.privateKey);
+}
+
+/** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
+function reasonOf(error: unknown, now: number): string {
+  if (error instanceof joseErrors.JWTExpired) {
+    const expired = typeof error.payload.exp === "number" ? `${Math.floor(now / 1000) - error.payload.exp} s ago` : "";
+    return `the token expired ${expired}`.trim();
+  }
+  if (error instanceof joseErrors.JWTClaimValidationFailed) {
+    if (error.claim === "typ") return "the token is of another kind";
+    return error.reason === "missing"
+      ? `the token has no "${error.claim}" claim`
+      : `the token's "${error.claim}" claim is not this issuer's`;
+  }
+  if (error instanceof joseErrors.JOSEAlgNotAllowed)
+    return "the token is signed with an algorithm that is not used for it here";
+  if (error instanceof joseErrors.JWSSignatureVerificationFailed) return "the token's signature is not this server's";
+  if (error instanceof joseErrors.JWKSNoMatchingKey) return "the token names a signing key that is not this server's";
+  return "the value is not a token of this server";
+}
+
+async function verify(ctx: Context, token: string, typ: string, options: JWTVerifyOptions): Promise<unknown> {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      (header) => {
+        const key = ctx.keys.secretOf(header.kid);
+        if (key === undefined) throw new joseErrors.JWKSNoMatchingKey();
+        return key;
+      },
+      { algorithms: ["HS256"], issuer: ctx.issuer, typ, currentDate: new Date(ctx.now()), ...options },
+    );
+    return payload;
+  } catch (error) {
+    throw new OAuthError("invalid_token", reasonOf(error, ctx.now()), { cause: error });
+  }
+}
+
+const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
+
+/**
+ * The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`.
+ * @throws {OAuthError} invalid_token
+ */
+export async function verifyAccessToken(ctx: Context, token: string): Promise<TokenClaims> {
+  return (await verify(ctx, token, types.access, { requiredClaims: [...always, "aud"] })) as TokenClaims;
+}
+
+/** Likewise of a refresh token. @throws {OAuthError} invalid_token */
+export async function verifyRefreshToken(ctx: Context, token: string): Promise<RefreshClaims> {
+  const requiredClaims = [...always, "grant", "epoch", "family", "generation"];
+  return (await verify(ctx, token, types.refresh, { requiredClaims })) as RefreshClaims;
+}
+
+/**
+ * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
+ * @throws {OAuthError} invalid_request
+ */
+export async function verifyIdTokenHint(
+  ctx: Context,
+  hint: string,
+): Promise<{ readonly sub: string; readonly aud: string; readonly sid: string | null }> {
+  try {
+    const { payload } = await jwtVerify(
+      hint,
+      (header) => {
+        const found = ctx.keys.publicOf(header.kid);
+        if (found === undefined || found.alg !== header.alg) throw new joseErrors.JWKSNoMatchingKey();
+        return found.key;
+      },
+      // Any time passes: the hint says who was signed in, and proves nothing else.
+      {
+        algorithms: ["RS256"],
+        issuer: ctx.issuer,
+        typ: types.id,
+        requiredClaims: ["sub", "aud"],
+        clockTolerance: Infinity,
+      },
+    );
+    return {
+      sub: payload.sub ?? "",
+      aud: String(payload.aud),
+      sid: typeof payload.sid === "string" ? payload.sid : null,
+    };
+  } catch (error) {
+    throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
+      cause: error,
+    });
+  }
+}

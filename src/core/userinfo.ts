@@ -1,0 +1,36 @@
+import { userInfo } from "./claims.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { splitScope } from "./scopes.ts";
+import { requireLive, tokenState } from "./token-state.ts";
+import { verifyAccessToken } from "./tokens.ts";
+
+/** UserInfo (the spec; OpenID Connect Core 5.3): what the token's scopes and the grant's present scopes both allow. */
+
+export interface UserInfoResult {
+  readonly body: Record<string, unknown>;
+  readonly clientId: string;
+  readonly username: string;
+}
+
+/**
+ * @param token the bearer token; undefined: none was sent
+ * @throws {OAuthError} of CONTRACT 2.5
+ */
+export async function readUserInfo(ctx: Context, token: string | undefined): Promise<UserInfoResult> {
+  if (token === undefined) {
+    throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>");
+  }
+  const claims = await verifyAccessToken(ctx, token);
+  return ctx.store.read((tx) => {
+    const { client, user, grant } = requireLive(tokenState(tx, claims));
+    if (user === null || grant === null) {
+      throw new OAuthError(
+        "insufficient_scope",
+        "this access token speaks for a client, not for a user: UserInfo has nothing to say",
+      );
+    }
+    const scopes = splitScope(claims.scope).filter((scope) => grant.scopes.includes(scope));
+    return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
+  });
+}
