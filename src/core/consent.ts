@@ -3,9 +3,10 @@ import { nextStep, proceed, progressOf, refuse, type StepResult } from "./author
 import { drawCode, codeLocation } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
+import { describeRequest } from "./login.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import { findInteraction, InteractionError, purposeOf, sameSecret, type Browser } from "./interactions.ts";
-import { scopeDescription, scopeValues } from "./scope-display.ts";
+import { scopeDescription, scopeValues, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
@@ -17,8 +18,8 @@ export interface ScopeRow {
   readonly name: string;
   /** What the scope says on the page, by language. */
   readonly description: Readonly<Record<string, string>> | null;
-  /** The very values that would be sent; null: the scope releases none. */
-  readonly values: readonly string[] | null;
+  /** The very values that would be sent. */
+  readonly values: readonly ReleasedValue[];
 }
 
 export interface ConsentPage {
@@ -29,7 +30,7 @@ export interface ConsentPage {
   readonly redirectUri: string;
   readonly fresh: readonly ScopeRow[];
   readonly granted: readonly ScopeRow[];
-  readonly ignored: readonly string[];
+  readonly request: readonly { readonly name: string; readonly value: string }[];
 }
 
 /**
@@ -65,7 +66,7 @@ export function showConsent(
       redirectUri: request.redirectUri,
       fresh: request.scopes.filter((name) => !before.includes(name)).map(row),
       granted: request.scopes.filter((name) => before.includes(name)).map(row),
-      ignored: request.ignoredScopes,
+      request: describeRequest(request),
     };
   });
 }

@@ -73,7 +73,11 @@ export class OperationError extends Error {
   readonly code: OperationErrorCode;
   readonly hint: string | null;
   readonly problems: readonly Problem[];
-  constructor(code: OperationErrorCode, message: string, options: { hint?: string; problems?: readonly Problem[]; cause?: unknown } = {}) {
+  constructor(
+    code: OperationErrorCode,
+    message: string,
+    options: { hint?: string; problems?: readonly Problem[]; cause?: unknown } = {},
+  ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.hint = options.hint ?? null;

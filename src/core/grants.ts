@@ -1,6 +1,8 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import { requireClient } from "./clients-admin.ts";
 import { OperationError } from "./errors.ts";
+import { requireUser } from "./users.ts";
 
 /** Consent grants: one a user and client (CONTRACT 2.2). */
 
@@ -90,24 +92,6 @@ export function revokeGrant(tx: Tx, ctx: Context, grant: Grant): Grant {
   const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at };
   tx.put("grants", revoked);
   return revoked;
-}
-
-/** The user of this name. @throws {OperationError} not_found */
-export function requireUser(tx: ReadTx, username: string): User {
-  const user = tx.find("users", "username", username);
-  if (user === undefined) {
-    throw new OperationError("not_found", `no user "${username}"`, { hint: "see them: idp users list" });
-  }
-  return user;
-}
-
-/** The client of this id. @throws {OperationError} not_found */
-export function requireClient(tx: ReadTx, clientId: string): Client {
-  const client = tx.get("clients", clientId);
-  if (client === undefined) {
-    throw new OperationError("not_found", `no client "${clientId}"`, { hint: "see them: idp clients list" });
-  }
-  return client;
 }
 
 /** Which grants are meant: by user, by client, by both, or one by its id. */

@@ -1,4 +1,11 @@
-import { createHash, createPrivateKey, createPublicKey, createSecretKey, generateKeyPair, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPair,
+  type KeyObject,
+} from "node:crypto";
 import { promisify } from "node:util";
 import type { Key, ReadTx, Store } from "../store/store.ts";
 

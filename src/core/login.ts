@@ -16,9 +16,12 @@ export interface LoginPage {
   readonly client: { readonly id: string; readonly name: string; readonly redirectUri: string } | null;
   /** The user who has to prove once more who they are. */
   readonly reauth: User | null;
+  /** Where `max_age` is why (seconds): how long ago the sign-in was, and how long ago it may be. */
+  readonly reauthAges: { readonly signedInAgo: number; readonly maxAge: number } | null;
   readonly loginHint: string | null;
   readonly hinted: User | null;
   readonly picker: boolean;
+  readonly usesPkce: boolean | null;
   readonly request: readonly { readonly name: string; readonly value: string }[];
 }
 
@@ -29,7 +32,8 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const purpose = purposeOf(interaction);
     const picker = ctx.settings.login !== "password";
     if (purpose.kind === "page") {
-      return { csrf: interaction.csrf, client: null, reauth: null, loginHint: null, hinted: null, picker, request: [] };
+      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null, usesPkce: null };
+      return { csrf: interaction.csrf, ...nobody, picker, request: [] };
     }
     const { request, hintedUserId } = purpose;
     const session = liveSession(tx, browser.session);
@@ -48,9 +52,14 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
         redirectUri: request.redirectUri,
       },
       reauth: again && (hintedUserId === null || hintedUserId === session.user.id) ? session.user : null,
+      reauthAges:
+        again && request.maxAge !== null
+          ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge: request.maxAge }
+          : null,
       loginHint: request.loginHint,
       hinted: hinted ?? null,
       picker,
+      usesPkce: request.codeChallenge !== null,
       request: describeRequest(request),
     };
   });
@@ -64,7 +73,8 @@ export function findByName(tx: ReadTx, name: string): User | undefined {
   return byEmail.length === 1 ? byEmail[0] : undefined;
 }
 
-const describeRequest = (request: object): { name: string; value: string }[] =>
+/** The request as the developer sent it, for the page. */
+export const describeRequest = (request: object): { name: string; value: string }[] =>
   Object.entries(request)
     .filter(
       ([name, value]) =>

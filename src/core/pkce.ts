@@ -31,7 +31,8 @@ export function checkChallenge(
   }
   // RFC 7636 4.3: a request without a method means "plain".
   if (method !== "S256") {
-    const given = method === undefined ? "no code_challenge_method means plain, which" : `code_challenge_method "${method}"`;
+    const given =
+      method === undefined ? "no code_challenge_method means plain, which" : `code_challenge_method "${method}"`;
     throw new OAuthError(
       "invalid_request",
       `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256 (RFC 9700 2.1.1)`,
@@ -62,13 +63,22 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     return;
   }
   if (verifier === undefined) {
-    throw new OAuthError("invalid_grant", "code_verifier is missing: the authorization request had a code_challenge (RFC 7636 4.5)");
+    throw new OAuthError(
+      "invalid_grant",
+      "code_verifier is missing: the authorization request had a code_challenge (RFC 7636 4.5)",
+    );
   }
   if (!verifierSyntax.test(verifier)) {
-    throw new OAuthError("invalid_grant", "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~ (RFC 7636 4.1)");
+    throw new OAuthError(
+      "invalid_grant",
+      "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~ (RFC 7636 4.1)",
+    );
   }
   // The challenge is no secret, so a plain comparison does.
   if (createHash("sha256").update(verifier).digest("base64url") !== challenge) {
-    throw new OAuthError("invalid_grant", "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)");
+    throw new OAuthError(
+      "invalid_grant",
+      "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)",
+    );
   }
 }

@@ -7,23 +7,29 @@ import { userInfo } from "./claims.ts";
 export const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
   tx.get("scopes", name)?.description ?? null;
 
-/** Leaves of a value with their paths: `user.email.domain`, `example.test`. */
-function* leaves(value: unknown, path: string): Generator<[string, string]> {
-  if (Array.isArray(value) && value.length > 0) {
-    for (const [at, item] of value.entries()) yield* leaves(item, `${path}[${at}]`);
-  } else if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
-    for (const [name, item] of Object.entries(value)) yield* leaves(item, path === "" ? name : `${path}.${name}`);
+/** One value that a scope releases. */
+export interface ReleasedValue {
+  /** The path in the UserInfo answer: `email.domain`. */
+  readonly name: string;
+  readonly value: string | boolean | null;
+}
+
+/** Leaves of a value with their paths. */
+function* leaves(value: unknown, path: string): Generator<ReleasedValue> {
+  if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
+    const named = (key: string): string =>
+      Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    for (const [key, item] of Object.entries(value)) yield* leaves(item, named(key));
   } else {
-    yield [path, typeof value === "string" && value !== "" ? value : JSON.stringify(value)];
+    const plain = typeof value === "string" || typeof value === "boolean" || value === null;
+    yield { name: path, value: plain ? value : JSON.stringify(value) };
   }
 }
 
-/**
- * The very values that UserInfo would send because of this scope alone.
- * @returns `path: value` lines; null where the scope adds none
- */
-export function scopeValues(tx: ReadTx, client: Client, user: User, scope: string): readonly string[] | null {
-  const without = new Set([...leaves(userInfo(tx, client, user, []), "")].map(([path]) => path));
-  const added = [...leaves(userInfo(tx, client, user, [scope]), "")].filter(([path]) => !without.has(path));
-  return added.length === 0 ? null : added.map(([path, value]) => `${path.replace(/^user\./, "")}: ${value}`);
+/** The very values that UserInfo would send because of this scope alone. */
+export function scopeValues(tx: ReadTx, client: Client, user: User, scope: string): readonly ReleasedValue[] {
+  const without = new Set([...leaves(userInfo(tx, client, user, []), "")].map(({ name }) => name));
+  return [...leaves(userInfo(tx, client, user, [scope]), "")]
+    .filter(({ name }) => !without.has(name))
+    .map(({ name, value }) => ({ name: name.replace(/^user\./, ""), value }));
 }

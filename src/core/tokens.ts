@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
+import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
 import type { Client, Grant, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
@@ -188,6 +188,33 @@ async function verify(ctx: Context, token: string, typ: string, options: JWTVeri
     return payload;
   } catch (error) {
     throw new OAuthError("invalid_token", reasonOf(error, ctx.now()), { cause: error });
+  }
+}
+
+/**
+ * Whether the signature is this server's, and nothing else: for a report that goes on to say what else is wrong.
+ * @returns null where it holds, else why not
+ */
+export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {
+  try {
+    await compactVerify(
+      token,
+      (header) => {
+        const published = ctx.keys.publicOf(header.kid);
+        const key =
+          published?.alg === header.alg
+            ? published.key
+            : header.alg === "HS256"
+              ? ctx.keys.secretOf(header.kid)
+              : undefined;
+        if (key === undefined) throw new joseErrors.JWKSNoMatchingKey();
+        return key;
+      },
+      { algorithms: ["HS256", "RS256"] },
+    );
+    return null;
+  } catch (error) {
+    return reasonOf(error, ctx.now());
   }
 }
 

@@ -1,0 +1,129 @@
+import type { Request, Response } from "express";
+import { removeApp, showAccount, signOut, type AccountPage, type ConnectedApp } from "../core/account.ts";
+import { beginSignIn } from "../core/authorize.ts";
+import { takeStep } from "./authorize.ts";
+import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
+import { requireOwnOrigin } from "./form-origin.ts";
+import { renderAccount, renderAccountRevoke, sendPage, renderSignedOut } from "./pages.ts";
+import { bodyParameters, queryParameters, single } from "./params.ts";
+import { redirect } from "./authorize.ts";
+import type { AccountView, FieldView } from "./views.ts";
+import { languageOf, note, type Web } from "./web.ts";
+
+/** The user's own pages: connected apps, taking their access away, signing out. */
+
+type AppRequest = Request<{ clientId: string }>;
+
+const accountPath = "/account";
+const removePath = (web: Web, clientId: string): string =>
+  `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
+
+/** Without a session: the login page, and back to where the user was going. */
+async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
+  const browser = knownBrowser(web, req);
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  takeStep(web, res, await beginSignIn(web.ctx, path, browser));
+}
+
+const scopesOf = ({ grant }: ConnectedApp): { name: string; title: null }[] =>
+  grant.scopes.map((name) => ({ name, title: null }));
+
+export const getAccount = (web: Web) => async (req: Request, res: Response) => {
+  const account = await showAccount(web.ctx, readBrowser(web, req));
+  if (account === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  const { base } = web;
+  const { user } = account;
+  note(res, { user: user.username, note: "account page" });
+  const view: AccountView = {
+    lang: languageOf(req),
+    base,
+    csrf: account.csrf,
+    user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
+    fields: fieldsOf(account),
+    apps: account.apps.map((app) => ({
+      client: { id: app.clientId, name: app.name },
+      scopes: scopesOf(app),
+      since: app.grant.createdAt,
+      revokeHref: removePath(web, app.clientId),
+    })),
+    outcome: await outcomeOf(web, req),
+    signOutAction: `${base}${accountPath}/sign-out`,
+  };
+  sendPage(res, 200, await renderAccount(web.renderer, view));
+};
+
+const fieldsOf = ({ user }: AccountPage): FieldView[] => [
+  { name: "id", value: user.id },
+  { name: "emailVerified", value: user.emailVerified },
+  { name: "language", value: user.language },
+  { name: "theme", value: user.theme },
+  { name: "website", value: user.website },
+  { name: "location", value: user.location },
+  { name: "birthDate", value: user.birthDate },
+  { name: "phone", value: user.phone },
+  { name: "createdAt", value: user.createdAt },
+];
+
+/** What was just done: the address names the client only, and the words are ours. */
+async function outcomeOf(web: Web, req: Request): Promise<AccountView["outcome"]> {
+  const query = queryParameters(req);
+  const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
+  if (kind === undefined) return null;
+  const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
+  return client === undefined ? null : { kind, app: client.client_name ?? client.client_id };
+}
+
+export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
+  const { clientId } = req.params;
+  const account = await showAccount(web.ctx, readBrowser(web, req));
+  if (account === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  const app = account.apps.find((one) => one.clientId === clientId);
+  if (app === undefined) {
+    redirect(res, `${web.base}${accountPath}?gone=${encodeURIComponent(clientId)}`);
+    return;
+  }
+  const page = await renderAccountRevoke(web.renderer, {
+    lang: languageOf(req),
+    base: web.base,
+    csrf: account.csrf,
+    action: removePath(web, clientId),
+    cancelHref: web.base + accountPath,
+    client: { id: clientId, name: app.name },
+    scopes: scopesOf(app),
+  });
+  sendPage(res, 200, page);
+};
+
+export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const { clientId } = req.params;
+  const csrf = single(bodyParameters(req), "csrf") ?? "";
+  const result = await removeApp(web.ctx, readBrowser(web, req), { csrf, clientId });
+  if (result === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  note(res, { client: clientId, user: result.username, note: result.removed ? "access removed" : "had no access" });
+  const kind = result.removed ? "removed" : "gone";
+  redirect(res, `${web.base}${accountPath}?${kind}=${encodeURIComponent(clientId)}`);
+};
+
+export const postSignOut = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  await signOut(web.ctx, readBrowser(web, req), single(bodyParameters(req), "csrf") ?? "");
+  clearSessionCookie(web, res);
+  note(res, { note: "signed out" });
+  const page = await renderSignedOut(web.renderer, {
+    lang: languageOf(req),
+    base: web.base,
+    back: null,
+    signInHref: web.base + accountPath,
+  });
+  sendPage(res, 200, page);
+};

@@ -1,0 +1,104 @@
+import express, { type Express, type RequestHandler, type Router } from "express";
+import { endpoints } from "../core/discovery.ts";
+import { getAccount, getRemoveApp, postRemoveApp, postSignOut } from "./account.ts";
+import { getAuthorize, postAuthorize } from "./authorize.ts";
+import { getConsent, postConsent } from "./consent.ts";
+import { anyOrigin, registeredOrigins } from "./cors.ts";
+import { discovery, jwks } from "./discovery.ts";
+import { errorHandler, RouteError } from "./errors.ts";
+import { hostCheck } from "./host-check.ts";
+import { getLogin, postLogin } from "./login.ts";
+import { formBody, formOrJsonBody } from "./params.ts";
+import { stylesheetPath } from "./render.ts";
+import { postRevoke } from "./revoke.ts";
+import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
+import { postToken } from "./token.ts";
+import { userinfo } from "./userinfo.ts";
+import type { Web } from "./web.ts";
+
+/** Every route on one page. */
+
+// A handler that takes path parameters of its own is a handler of its path.
+type Handler = RequestHandler | RequestHandler<never>;
+interface Methods {
+  /** Before everything that can fail, so that error answers carry its headers too. */
+  readonly cors?: RequestHandler;
+  readonly get?: readonly Handler[];
+  readonly post?: readonly Handler[];
+}
+
+/** One path, its methods, and 405 with `Allow` for all others. */
+function route(router: Router, path: string, { cors, get, post }: Methods): void {
+  if (cors !== undefined) router.all(path, cors);
+  if (get !== undefined) router.get(path, ...(get as RequestHandler[]));
+  if (post !== undefined) router.post(path, ...(post as RequestHandler[]));
+  const allow = [...(get === undefined ? [] : ["GET", "HEAD"]), ...(post === undefined ? [] : ["POST"])].join(", ");
+  router.all(path, (req, _res, next) => {
+    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
+  });
+}
+
+function routes(web: Web): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const cors = registeredOrigins(web);
+
+  const publicDocument = (handler: RequestHandler): Methods => ({ cors: anyOrigin, get: [handler] });
+  route(router, "/.well-known/openid-configuration", publicDocument(discovery(web)));
+  route(router, "/.well-known/oauth-authorization-server", publicDocument(discovery(web)));
+  route(router, endpoints.jwks, publicDocument(jwks(web)));
+
+  route(router, endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
+  route(router, endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
+  route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
+  route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
+
+  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });
+  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formBody, postConsent(web)] });
+
+  route(router, "/account", { get: [getAccount(web)] });
+  route(router, "/account/apps/:clientId/remove", { get: [getRemoveApp(web)], post: [formBody, postRemoveApp(web)] });
+  route(router, "/account/sign-out", { post: [formBody, postSignOut(web)] });
+
+  route(router, "/_idp/health", { get: [health(web)] });
+  route(router, stylesheetPath, { get: [stylesheet(web)] });
+  return router;
+}
+
+const health =
+  ({ ctx, version }: Web): RequestHandler =>
+  (_req, res) => {
+    res.set(apiHeaders).json({ status: "ok", issuer: ctx.issuer, version });
+  };
+
+const stylesheet =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    res.set(stylesheetHeaders).send(renderer.stylesheet().css);
+  };
+
+/** The Express app, still without routes: the port, and with it the issuer, may not be known yet. */
+export function createApp(): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  return app;
+}
+
+/**
+ * Adds every route.
+ * @param api the control API
+ * @param onUnexpected is told of every error that nobody expected; its answer says nothing of it
+ */
+export function addRoutes(app: Express, web: Web, api: Router, onUnexpected: (error: unknown) => void): void {
+  app.use(hostCheck(web));
+  app.use(`${web.base}/_idp/api`, api);
+  app.use(web.base === "" ? "/" : web.base, routes(web));
+  if (web.base !== "") {
+    // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
+    route(app, `/.well-known/oauth-authorization-server${web.base}`, { cors: anyOrigin, get: [discovery(web)] });
+  }
+  app.use((req, _res, next) => {
+    next(new RouteError(404, `there is nothing at ${req.path}`));
+  });
+  app.use(errorHandler(web, onUnexpected));
+}

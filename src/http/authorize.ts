@@ -1,0 +1,62 @@
+import type { Request, Response } from "express";
+import { beginAuthorization, type StepResult } from "../core/authorize.ts";
+import type { RawParameters } from "../core/authorization-request.ts";
+import { endpoints } from "../core/discovery.ts";
+import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
+import { bodyParameters, queryParameters } from "./params.ts";
+import { note, type Web } from "./web.ts";
+
+/** The authorization endpoint (RFC 6749 3.1). */
+
+export const getAuthorize = (web: Web) => (req: Request, res: Response) =>
+  authorize(web, req, res, queryParameters(req));
+
+/**
+ * A POST from the client's page is cross-site, so it comes without the session cookie (SameSite): as a GET it comes with it (CONTRACT 2.1).
+ */
+export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
+  const parameters = bodyParameters(req);
+  if (knownBrowser(web, req).session !== null) {
+    await authorize(web, req, res, parameters);
+    return;
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
+  }
+  redirect(res, `${web.base}${endpoints.authorize}?${query.toString()}`);
+};
+
+async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
+  const clientId = parameters["client_id"];
+  note(res, { client: typeof clientId === "string" ? clientId : null });
+  const browser = knownBrowser(web, req);
+  const result = await beginAuthorization(web.ctx, parameters, browser);
+  if (browser.isNew && result.step.kind === "page") setBrowserCookie(web, res, browser.id);
+  takeStep(web, res, result);
+}
+
+/** Sends the browser where it goes next. 303: the browser must not repeat a form there (RFC 9700 4.12). */
+export function takeStep(web: Web, res: Response, { step, sessionCookie }: StepResult): void {
+  if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
+  res.set("Cache-Control", "no-store");
+  switch (step.kind) {
+    case "page":
+      note(res, { note: `${step.page} page` });
+      redirect(res, `${web.base}/interaction/${step.uid}/${step.page}`);
+      return;
+    case "own-page":
+      redirect(res, web.base + step.path);
+      return;
+    case "return":
+      note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
+      redirect(res, step.location);
+  }
+}
+
+/** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */
+export function redirect(res: Response, location: string): void {
+  res.status(303).setHeader("Location", location);
+  res.setHeader("Referrer-Policy", "no-referrer");
+  res.end();
+}

@@ -1,0 +1,70 @@
+import type { Request, Response } from "express";
+import { consent, showConsent, type ScopeRow } from "../core/consent.ts";
+import { OAuthError } from "../core/errors.ts";
+import { takeStep } from "./authorize.ts";
+import { knownBrowser, readBrowser } from "./cookies.ts";
+import { requireOwnOrigin } from "./form-origin.ts";
+import { hostOf } from "./login.ts";
+import { renderConsent, sendPage } from "./pages.ts";
+import { bodyParameters, every, single } from "./params.ts";
+import type { ScopeRowView } from "./views.ts";
+import { languageOf, note, type Web } from "./web.ts";
+
+/** The consent page. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
+  const { base, renderer, ctx } = web;
+  const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
+  if (shown.kind === "step") {
+    takeStep(web, res, shown);
+    return;
+  }
+  const { client, user } = shown;
+  const path = `${base}/interaction/${req.params.uid}`;
+  note(res, { client: client.client_id, user: user.username, note: "consent page" });
+  const row = rowIn(languageOf(req));
+  const page = await renderConsent(renderer, {
+    lang: languageOf(req),
+    base,
+    state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
+    action: `${path}/consent`,
+    csrf: shown.csrf,
+    client: { id: client.client_id, name: client.client_name ?? client.client_id },
+    returnTo: hostOf(shown.redirectUri),
+    user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
+    scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
+    switchUserAction: `${path}/login`,
+    details: shown.request,
+    notes: [],
+  });
+  sendPage(res, 200, page);
+};
+
+/** A row in the language asked for, else in English, else in the first there is. */
+const rowIn =
+  (lang: string) =>
+  ({ name, description, values }: ScopeRow): ScopeRowView => ({
+    name,
+    title: description?.[lang.slice(0, 2)] ?? description?.["en"] ?? Object.values(description ?? {})[0] ?? null,
+    values,
+    // CONTRACT 2.2: the user may untick any scope but openid.
+    locked: name === "openid",
+    checked: true,
+  });
+
+export const postConsent = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const decision = single(body, "decision");
+  if (decision !== "allow" && decision !== "deny") {
+    throw new OAuthError("invalid_request", `decision has to be "allow" or "deny"`);
+  }
+  const result = await consent(web.ctx, req.params.uid, knownBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    decision,
+    scopes: every(body, "scope"),
+  });
+  takeStep(web, res, result);
+};

@@ -1,0 +1,43 @@
+import { parse, serialize } from "cookie";
+import type { Request, Response } from "express";
+import type { Browser, Web } from "./web.ts";
+
+/** The two cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there. */
+
+const nameOf = (web: Web, kind: "browser" | "session"): string => `idp_${web.port()}_${kind}`;
+
+const attributes = (web: Web) =>
+  ({
+    httpOnly: true,
+    // Lax: sent with the navigation that a client's redirect is, never with a form of a foreign page.
+    sameSite: "lax",
+    secure: web.ctx.issuer.startsWith("https:"),
+    path: web.base === "" ? "/" : web.base,
+  }) as const;
+
+/** The values that the browser sent. */
+export function readBrowser(web: Web, req: Request): Browser {
+  const { cookie } = req.headers;
+  if (cookie === undefined) return { id: null, session: null };
+  const values = parse(cookie);
+  return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null };
+}
+
+/** The browser, known from here on: one that has no cookie is given one when a page is shown to it. */
+export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
+  const browser = readBrowser(web, req);
+  return { id: browser.id ?? web.ctx.random(16), session: browser.session, isNew: browser.id === null };
+}
+
+export const setBrowserCookie = (web: Web, res: Response, value: string): void => {
+  res.append("Set-Cookie", serialize(nameOf(web, "browser"), value, attributes(web)));
+};
+
+export const setSessionCookie = (web: Web, res: Response, value: string): void => {
+  const maxAge = web.ctx.settings.session_ttl;
+  res.append("Set-Cookie", serialize(nameOf(web, "session"), value, { ...attributes(web), maxAge }));
+};
+
+export const clearSessionCookie = (web: Web, res: Response): void => {
+  res.append("Set-Cookie", serialize(nameOf(web, "session"), "", { ...attributes(web), maxAge: 0 }));
+};

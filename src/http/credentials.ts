@@ -1,0 +1,61 @@
+import type { Request } from "express";
+import type { RawParameters } from "../core/authorization-request.ts";
+import type { ClientCredentials } from "../core/client-authentication.ts";
+import { OAuthError } from "../core/errors.ts";
+import { single } from "./params.ts";
+
+/** What a request sends to prove itself. */
+
+/** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
+function formDecode(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    throw new OAuthError(
+      "invalid_client",
+      "the Authorization: Basic header is not form-encoded as RFC 6749 2.3.1 asks",
+    );
+  }
+}
+
+function readBasic(header: string): { id: string; secret: string } {
+  const decoded = Buffer.from(header.slice("basic ".length).trim(), "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  if (colon < 0)
+    throw new OAuthError("invalid_client", "the Authorization: Basic header holds no client_id:client_secret");
+  return { id: formDecode(decoded.slice(0, colon)), secret: formDecode(decoded.slice(colon + 1)) };
+}
+
+const isBasic = (req: Request): boolean => /^basic /i.test(req.headers.authorization ?? "");
+
+/** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
+export const clientCredentials = (req: Request, body: RawParameters): ClientCredentials => ({
+  basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
+  id: single(body, "client_id"),
+  secret: single(body, "client_secret"),
+});
+
+/** Whether the client tried Basic: then the refusal has to say so (RFC 6749 5.2). */
+export const triedBasic = isBasic;
+
+/**
+ * The bearer token of a request (RFC 6750 2): of the header, or of a form body.
+ * @throws {OAuthError} invalid_request for two at once, and for one in the query, where it would end up in logs
+ */
+export function bearerToken(req: Request, query: RawParameters, body: RawParameters): string | undefined {
+  const header = /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1];
+  const inBody = req.is("application/x-www-form-urlencoded") === false ? undefined : single(body, "access_token");
+  if (Object.hasOwn(query, "access_token")) {
+    throw new OAuthError(
+      "invalid_request",
+      "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
+    );
+  }
+  if (header !== undefined && inBody !== undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",
+    );
+  }
+  return header ?? inBody;
+}

@@ -1,0 +1,29 @@
+import type { RequestHandler } from "express";
+import { metadata } from "../core/discovery.ts";
+import { apiHeaders } from "./security-headers.ts";
+import type { Web } from "./web.ts";
+
+/** The public documents: the same for everybody, so their text is made once for as long as what they say stays the same. */
+
+const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
+
+/** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
+export const discovery = ({ ctx }: Web): RequestHandler => {
+  let made: { readonly scopes: string; readonly text: string } | null = null;
+  return async (_req, res) => {
+    const names = await ctx.store.read((tx) => [...tx.all("scopes")].map((scope) => scope.name));
+    const scopes = names.join(" ");
+    if (made?.scopes !== scopes) made = { scopes, text: JSON.stringify(metadata(ctx, names)) };
+    res.set(headers).type("json").send(made.text);
+  };
+};
+
+/** RFC 7517 5. */
+export const jwks = ({ ctx }: Web): RequestHandler => {
+  let made: { readonly of: unknown; readonly text: string } | null = null;
+  return (_req, res) => {
+    const { jwks: keys } = ctx.keys;
+    if (made?.of !== keys) made = { of: keys, text: JSON.stringify(keys) };
+    res.set(headers).type("json").send(made.text);
+  };
+};

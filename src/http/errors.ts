@@ -1,0 +1,223 @@
+import type { ErrorRequestHandler, Request, Response } from "express";
+import { OAuthError, OperationError, type OperationErrorCode } from "../core/errors.ts";
+import { InteractionError } from "../core/interactions.ts";
+import { errorParameters, RedirectedError, responseLocation } from "../core/redirect-response.ts";
+import { StorageError } from "../store/store.ts";
+import { redirect } from "./authorize.ts";
+import { triedBasic } from "./credentials.ts";
+import { MisdirectedError } from "./host-check.ts";
+import { renderEnded, renderError, sendPage } from "./pages.ts";
+import { BodyError } from "./params.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import type { ErrorKind, ErrorView } from "./views.ts";
+import { languageOf, note, wantsPage, type Web } from "./web.ts";
+
+/** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
+
+/** A refusal of HTTP itself: no such path, not this method. */
+export class RouteError extends Error {
+  override readonly name = "RouteError";
+  readonly status: 404 | 405;
+  readonly allow: string | null;
+  constructor(status: 404 | 405, message: string, allow: string | null = null) {
+    super(message);
+    this.status = status;
+    this.allow = allow;
+  }
+}
+
+/** What an answer says, whatever its form. */
+interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string | null;
+  readonly kind: ErrorKind;
+  /** More members of the JSON answer. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
+  usage: 422,
+  not_found: 404,
+  conflict: 409,
+  no_server: 503,
+  refused: 422,
+  invalid: 422,
+};
+
+/** Errors that body parsers throw (http-errors). */
+const isHttpError = (error: unknown): error is Error & { status: number; type?: string } =>
+  error instanceof Error &&
+  "status" in error &&
+  typeof error.status === "number" &&
+  error.status >= 400 &&
+  error.status < 500;
+
+const bodyMessages: Readonly<Record<string, string>> = {
+  "entity.too.large": "the body is too large: at most 102,400 bytes are taken",
+  "entity.parse.failed": "the body cannot be read as its Content-Type says",
+  "encoding.unsupported": "the Content-Encoding of the body is not supported",
+  "charset.unsupported": "the charset of the body is not supported; send UTF-8",
+};
+
+/** What of an error may be told. Whatever nobody expected says nothing of itself. */
+function answerTo(error: unknown): Answer {
+  if (error instanceof OAuthError) {
+    const { status, code, message, fix } = error;
+    const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
+    const kind = code === "invalid_client" ? "client" : /^redirect_uri "/.test(message) ? "redirect-uri" : "request";
+    return { status, code, message, fix, kind, ...(forbidden && { extra: { message } }) };
+  }
+  if (error instanceof OperationError) {
+    const { code, message, hint, problems } = error;
+    const extra = { ...(hint !== null && { hint }), ...(problems.length > 0 && { problems }) };
+    return { status: operationStatus[code], code, message, fix: hint, kind: "request", extra };
+  }
+  if (error instanceof InteractionError) {
+    return {
+      status: error.reason === "csrf" ? 403 : 400,
+      code: "invalid_request",
+      message: error.message,
+      fix: null,
+      kind: "form",
+    };
+  }
+  if (error instanceof RouteError) {
+    const [code, kind] =
+      error.status === 404 ? (["not_found", "not-found"] as const) : (["method_not_allowed", "method"] as const);
+    return { status: error.status, code, message: error.message, fix: null, kind };
+  }
+  if (error instanceof MisdirectedError) {
+    const fix = `idp start --allow-host ${error.host.replace(/:\d*$/, "")}`;
+    return { status: 421, code: "misdirected_request", message: error.message, fix, kind: "host" };
+  }
+  if (error instanceof BodyError) {
+    return { status: error.status, code: "invalid_request", message: error.message, fix: null, kind: "request" };
+  }
+  if (error instanceof StorageError) {
+    const message = `the change could not be written and was not made: ${error.message}`;
+    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
+  }
+  if (isHttpError(error)) {
+    const message = bodyMessages[error.type ?? ""] ?? "the request cannot be read";
+    const kind = error.status === 413 ? "too-large" : "request";
+    return { status: error.status, code: "invalid_request", message, fix: null, kind };
+  }
+  return {
+    status: 500,
+    code: "server_error",
+    message: "something went wrong here; the log of idp says what",
+    fix: null,
+    kind: "server",
+  };
+}
+
+/** RFC 6750 3, RFC 6749 5.2. */
+function challenge(req: Request, error: unknown): string | null {
+  if (!(error instanceof OAuthError)) return null;
+  const { code, message } = error;
+  const description = message.replaceAll(/["\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "?");
+  switch (code) {
+    case "invalid_client":
+      return triedBasic(req) ? 'Basic realm="idp", charset="UTF-8"' : null;
+    case "missing_token":
+      return 'Bearer realm="idp"';
+    case "insufficient_scope":
+      return `Bearer realm="idp", error="insufficient_scope", error_description="${description}"`;
+    case "invalid_token":
+    case "access_revoked":
+    case "account_suspended":
+    case "account_banned":
+      return `Bearer realm="idp", error="invalid_token", error_description="${description}"`;
+    default:
+      return null;
+  }
+}
+
+/** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
+const isPagePath = (web: Web, req: Request): boolean => {
+  const path = req.path.slice(web.base.length);
+  return /^\/(interaction|account)(\/|$)/.test(path) || path === "/api/v2/oauth/authorize";
+};
+
+const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));
+
+function choosesPage(web: Web, req: Request): boolean {
+  if (isPagePath(web, req)) return req.accepts(["html", "json"]) !== "json";
+  return !isApiPath(web, req) && wantsPage(req);
+}
+
+/** @param onUnexpected is told what no answer says: the error itself */
+export const errorHandler =
+  (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
+  async (error: unknown, req: Request, res: Response, next) => {
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    if (error instanceof RedirectedError) {
+      note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });
+      res.set("Cache-Control", "no-store");
+      redirect(res, responseLocation(web.ctx.issuer, error.target, errorParameters(error.error)));
+      return;
+    }
+    const answer = answerTo(error);
+    if (answer.status === 500) onUnexpected(error);
+    note(res, { error: `${answer.code}: ${answer.message}`, fix: answer.fix });
+    if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
+    const authenticate = challenge(req, error);
+    if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
+    if (!choosesPage(web, req)) {
+      const { code, message, extra } = answer;
+      res
+        .status(answer.status)
+        .set(privateApiHeaders)
+        .json({ error: code, error_description: message, ...extra });
+      return;
+    }
+    if (error instanceof InteractionError && error.reason !== "csrf") {
+      await sendEnded(web, req, res, error);
+      return;
+    }
+    sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, answer)));
+  };
+
+function errorView(web: Web, req: Request, answer: Answer): ErrorView {
+  return {
+    lang: languageOf(req),
+    base: web.base,
+    kind: answer.kind,
+    code: answer.code,
+    message: answer.message,
+    fix: answer.fix,
+    comparison: null,
+    developer: [],
+    status: answer.status,
+  };
+}
+
+async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
+  const page = req.path.endsWith("/consent") ? "consent" : "login";
+  const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
+  const view = {
+    lang: languageOf(req),
+    base: web.base,
+    page,
+    state:
+      error.reason === "other-browser"
+        ? "no-cookie"
+        : page === "consent" && req.method === "POST"
+          ? "finished"
+          : "expired",
+    client: null,
+    href: wrongName,
+  } as const;
+  sendPage(res, error.reason === "gone" && req.method === "GET" ? 404 : 400, await renderEnded(web.renderer, view));
+}
+
+/** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */
+function nameOfIssuer(web: Web, req: Request): string | null {
+  const { origin, host } = new URL(web.ctx.issuer);
+  return req.headers.host === host ? null : origin + req.originalUrl;
+}

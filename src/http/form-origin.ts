@@ -1,0 +1,18 @@
+import type { Request } from "express";
+import { InteractionError } from "../core/interactions.ts";
+import type { Web } from "./web.ts";
+
+/**
+ * A form of our own pages comes from our own origin (CONTRACT 5). `SameSite` does not say so: another localhost port is the same site.
+ * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
+ * @throws {InteractionError} csrf
+ */
+export function requireOwnOrigin({ ctx }: Web, req: Request): void {
+  const { origin, host } = req.headers;
+  if (origin === undefined) return;
+  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin") return;
+  const issuer = new URL(ctx.issuer);
+  // The page may have been opened under another of our names; the host check has settled that it is ours.
+  if (origin === issuer.origin || origin === `${issuer.protocol}//${host ?? ""}`) return;
+  throw new InteractionError("csrf");
+}

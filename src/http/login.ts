@@ -1,0 +1,115 @@
+import type { Request, Response } from "express";
+import { login, showLogin, type LoginResult } from "../core/login.ts";
+import { pageOfUsers } from "../core/picker.ts";
+import { takeStep } from "./authorize.ts";
+import { knownBrowser, readBrowser } from "./cookies.ts";
+import { requireOwnOrigin } from "./form-origin.ts";
+import { renderLogin, sendPage } from "./pages.ts";
+import { bodyParameters, queryParameters, single } from "./params.ts";
+import type { RawParameters } from "../core/authorization-request.ts";
+import { pickerPageSize, type LoginView } from "./views.ts";
+import { languageOf, note, type Web } from "./web.ts";
+
+/** The login page. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getLogin = (web: Web) => async (req: UidRequest, res: Response) => {
+  await sendLogin(web, req, res, null, queryParameters(req));
+};
+
+export const postLogin = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const username = single(body, "username") ?? "";
+  const result = await login(web.ctx, req.params.uid, knownBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    username,
+    password: single(body, "password") ?? "",
+    pick: single(body, "pick") !== undefined,
+    cancel: single(body, "cancel") !== undefined,
+  });
+  if (result.kind === "refused") {
+    note(res, { user: username, error: result.state.replace("error-", "") });
+    await sendLogin(web, req, res, { state: result.state, username }, {});
+    return;
+  }
+  note(res, { user: username, note: "signed in" });
+  takeStep(web, res, result);
+};
+
+type Refusal = { readonly state: Extract<LoginResult, { kind: "refused" }>["state"]; readonly username: string };
+
+async function sendLogin(
+  web: Web,
+  req: UidRequest,
+  res: Response,
+  refusal: Refusal | null,
+  query: RawParameters,
+): Promise<void> {
+  const { ctx, base } = web;
+  const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
+  const path = `${base}/interaction/${req.params.uid}/login`;
+  const { client, reauth } = page;
+  const view: LoginView = {
+    lang: languageOf(req),
+    base,
+    state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
+    action: path,
+    csrf: page.csrf,
+    client: client === null ? null : { id: client.id, name: client.name },
+    returnTo: client === null ? null : hostOf(client.redirectUri),
+    picker: page.picker ? await pickerView(web, path, query, reauth?.username ?? null, page.hinted?.id ?? null) : null,
+    username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
+    onlyUser: refusal === null ? (reauth?.username ?? null) : null,
+    reauth: page.reauthAges,
+    message: messageOf(refusal, page.loginHint !== null && page.hinted === null ? page.loginHint : null),
+    canCancel: client !== null,
+    details: page.request,
+    notes: page.usesPkce === false ? [{ key: "note.no-pkce", values: {} }] : [],
+  };
+  const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
+  sendPage(res, status, await renderLogin(web.renderer, view));
+}
+
+/** The host that the browser is sent back to, to be shown. */
+export const hostOf = (redirectUri: string): string =>
+  URL.canParse(redirectUri) ? new URL(redirectUri).host || redirectUri : redirectUri;
+
+async function pickerView(
+  web: Web,
+  href: string,
+  query: RawParameters,
+  only: string | null,
+  first: string | null,
+): Promise<NonNullable<LoginView["picker"]>> {
+  const search = only ?? single(query, "q") ?? "";
+  const asked = Number(single(query, "page") ?? "1");
+  const page = Number.isInteger(asked) && asked > 0 && asked < 100_000 ? asked : 1;
+  const found = await pageOfUsers(web.ctx, { query: search, page, size: pickerPageSize, first });
+  const shown = only === null ? found.users : found.users.filter((user) => user.username === only);
+  return {
+    href,
+    users: shown.map((user) => ({
+      username: user.username,
+      displayName: user.displayName,
+      email: user.email,
+      color: user.avatar.color,
+      status: user.status,
+    })),
+    total: only === null ? found.total : shown.length,
+    query: only === null ? search : "",
+    page,
+    pages: only === null ? found.pages : 1,
+  };
+}
+
+/** Where more is to be said than the sentence of the state. */
+function messageOf(refusal: Refusal | null, unknownHint: string | null): LoginView["message"] {
+  if (refusal !== null && refusal.state !== "error-credentials") {
+    const { username } = refusal;
+    return { text: { key: `login.${refusal.state}`, values: { username } }, fix: `idp users restore ${username}` };
+  }
+  if (refusal !== null || unknownHint === null) return null;
+  return { text: { key: "login.hint-unknown", values: { username: unknownHint } }, fix: null };
+}

@@ -1,0 +1,97 @@
+import { parse } from "node:querystring";
+import express, { type Request, type RequestHandler } from "express";
+import type { RawParameters } from "../core/authorization-request.ts";
+import { OAuthError } from "../core/errors.ts";
+
+/** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
+
+/** CONTRACT 2.6. */
+const bodyLimit = 102_400;
+
+/** The parameters of the query; one that was sent twice is a list. */
+export function queryParameters(req: Request): RawParameters {
+  const at = req.url.indexOf("?");
+  return at < 0 ? {} : parse(req.url.slice(at + 1));
+}
+
+const json = express.json({ limit: bodyLimit, type: "application/json" });
+const form = express.urlencoded({ limit: bodyLimit, extended: false, type: "application/x-www-form-urlencoded" });
+
+/** An error of the body, with its status; `http/errors.ts` makes the answer. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+  readonly status: 400 | 415;
+  constructor(status: 400 | 415, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Reads a form. */
+export const formBody: RequestHandler = (req, res, next) => {
+  if (hasBody(req) && req.is("application/x-www-form-urlencoded") === false) {
+    next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/x-www-form-urlencoded`));
+    return;
+  }
+  form(req, res, next);
+};
+
+/** Reads a form or a JSON object, which mean the same (CONTRACT 2.3). */
+export const formOrJsonBody: RequestHandler = (req, res, next) => {
+  if (req.is("application/json")) {
+    json(req, res, next);
+    return;
+  }
+  if (hasBody(req) && !req.is("application/x-www-form-urlencoded")) {
+    next(
+      new BodyError(
+        415,
+        `Content-Type ${given(req)} is not supported; send application/json or application/x-www-form-urlencoded`,
+      ),
+    );
+    return;
+  }
+  form(req, res, next);
+};
+
+const hasBody = (req: Request): boolean =>
+  req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
+
+const given = (req: Request): string => `"${req.headers["content-type"] ?? ""}"`;
+
+/**
+ * The parameters of a body that was read. Repeated ones are lists.
+ * @throws {OAuthError} invalid_request where a JSON body is no object, or holds anything but text
+ */
+export function bodyParameters(req: Request): RawParameters {
+  const body: unknown = req.body;
+  if (body === undefined) return {};
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new OAuthError("invalid_request", "the JSON body has to be an object");
+  }
+  const isForm = req.is("application/x-www-form-urlencoded") !== false;
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value !== "string" && !(isForm && Array.isArray(value))) {
+      throw new OAuthError("invalid_request", `${name} has to be a string`);
+    }
+  }
+  return body as RawParameters;
+}
+
+/**
+ * The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1).
+ * @throws {OAuthError} invalid_request where it was sent twice (RFC 6749 3.2)
+ */
+export function single(parameters: RawParameters, name: string): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (Array.isArray(value)) {
+    throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.2)`);
+  }
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Every value of a parameter that may be sent more than once. */
+export function every(parameters: RawParameters, name: string): readonly string[] {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}

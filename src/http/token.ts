@@ -1,0 +1,25 @@
+import type { Request, Response } from "express";
+import { token } from "../core/token.ts";
+import { clientCredentials } from "./credentials.ts";
+import { bodyParameters, single } from "./params.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import { note, type Web } from "./web.ts";
+
+/** The token endpoint (RFC 6749 3.2). */
+export const postToken = (web: Web) => async (req: Request, res: Response) => {
+  const body = bodyParameters(req);
+  const credentials = clientCredentials(req, body);
+  const grantType = single(body, "grant_type");
+  note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
+  const { response, username } = await token(web.ctx, {
+    ...credentials,
+    grant_type: grantType,
+    code: single(body, "code"),
+    redirect_uri: single(body, "redirect_uri"),
+    code_verifier: single(body, "code_verifier"),
+    refresh_token: single(body, "refresh_token"),
+    scope: single(body, "scope"),
+  });
+  note(res, { user: username, note: `${grantType ?? ""}: access, refresh and ID token for "${response.scope}"` });
+  res.set(privateApiHeaders).json(response);
+};

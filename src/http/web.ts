@@ -1,0 +1,40 @@
+import type { Request, Response } from "express";
+import type { Context } from "../core/context.ts";
+import type { Browser } from "../core/interactions.ts";
+import type { Renderer } from "./render.ts";
+
+/** What the routes share: made once, when the server is. */
+export interface Web {
+  readonly ctx: Context;
+  readonly renderer: Renderer;
+  /** The path of the issuer without a trailing slash: "" or "/idp". */
+  readonly base: string;
+  /** The port that listens; names the cookies, which browsers do not keep apart by port. */
+  readonly port: () => number;
+  readonly version: string;
+  /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
+  readonly allowedHosts: readonly string[];
+  readonly adminToken: string;
+}
+
+/** What a route tells the request log: written into `res.locals`, read when the answer is done. */
+export interface RequestNotes {
+  client?: string | null;
+  user?: string | null;
+  note?: string;
+  error?: string;
+  fix?: string | null;
+}
+
+/** Adds to what the log will say of this request. */
+export const note = (res: Response, notes: RequestNotes): void => {
+  Object.assign(res.locals, notes);
+};
+
+/** Whether the answer for this request should be a page: a browser asks for HTML by name. */
+export const wantsPage = (req: Request): boolean => req.accepts(["json", "html"]) === "html";
+
+/** The language asked for, first of `ui_locales` or of the browser's. */
+export const languageOf = (req: Request): string => req.acceptsLanguages()[0] ?? "en";
+
+export type { Browser };
