@@ -1,17 +1,23 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { didYouMean } from "./nearest.ts";
 
-/** Clients as an operator sees them. The client record itself, under the names of RFC 7591; its secret only when asked for. */
+/**
+ * A client as an operator sees it: the record itself under the names of RFC 7591, its secret only when asked for, and
+ * whether it is a public client (RFC 6749 2.1), which the record says in several ways.
+ */
 export type ClientView = Readonly<Record<string, unknown>> & {
   readonly client_id: string;
   readonly redirect_uris: readonly string[];
+  readonly public: boolean;
 };
 
 function viewClient(client: Client, secrets: boolean): ClientView {
   const { createdAt: _created, updatedAt: _updated, client_secret, ...shown } = client;
-  return secrets && client_secret !== undefined ? { ...shown, client_secret } : shown;
+  const view = { ...shown, public: isPublic(client) };
+  return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
 }
 
 function* clientIds(tx: ReadTx): Generator<string> {
@@ -31,7 +37,7 @@ export function requireClient(tx: ReadTx, clientId: string): Client {
 
 /** Whether secrets are shown too; they are left out unless this is set. */
 export interface SecretsChoice {
-  readonly secrets?: boolean;
+  readonly secrets?: boolean | undefined;
 }
 
 /** Every client, in the order they were added. */

@@ -1,0 +1,26 @@
+import type { Context } from "./context.ts";
+
+/** What there is: for `idp status`. */
+export interface Status {
+  readonly issuer: string;
+  /** Where the data is: a path, or "memory". */
+  readonly data: string;
+  readonly users: number;
+  readonly clients: number;
+  /** Active ones. */
+  readonly grants: number;
+}
+
+/** Counts what there is. */
+export const status = (ctx: Context): Promise<Status> =>
+  ctx.store.read((tx) => {
+    let grants = 0;
+    for (const grant of tx.all("grants")) if (grant.status === "active") grants += 1;
+    return {
+      issuer: ctx.issuer,
+      data: ctx.store.location,
+      users: tx.count("users"),
+      clients: tx.count("clients"),
+      grants,
+    };
+  });

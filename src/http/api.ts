@@ -1,0 +1,140 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import express, { type Request, type RequestHandler, type Router } from "express";
+import type { Context } from "../core/context.ts";
+import { OAuthError, OperationError, type Problem } from "../core/errors.ts";
+import { didYouMean } from "../core/nearest.ts";
+import { RouteError } from "./errors.ts";
+import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
+import { BodyError } from "./params.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import { note } from "./web.ts";
+
+/** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
+
+export interface ApiOptions {
+  readonly ctx: Context;
+  readonly adminToken: string;
+  readonly version: string;
+  /** Ends the server; called once the answer to `stop` is out. */
+  readonly onStop: () => void;
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** A page of another origin may not use the API, even one that got hold of the token: 403. */
+function ownOrigin(issuer: string): RequestHandler {
+  const own = new URL(issuer).origin;
+  return (req, res, next) => {
+    const { origin } = req.headers;
+    if (origin === undefined || origin === own) {
+      next();
+      return;
+    }
+    const message = `the control API answers no page of the origin ${origin}`;
+    note(res, { error: `forbidden: ${message}` });
+    res.status(403).json({ error: "forbidden", error_description: message });
+  };
+}
+
+const whereTheTokenIs = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
+
+/** Compares digests, so that the time taken tells nothing about the token. */
+function adminOnly(adminToken: string): RequestHandler {
+  const expected = digest(adminToken);
+  return (req, _res, next) => {
+    const given = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? "")?.[1];
+    if (given === undefined) {
+      throw new OAuthError("missing_token", "the control API needs Authorization: Bearer <admin token>", {
+        fix: whereTheTokenIs,
+      });
+    }
+    if (!timingSafeEqual(digest(given), expected)) {
+      throw new OAuthError("invalid_token", "this is not the admin token of this server", { fix: whereTheTokenIs });
+    }
+    next();
+  };
+}
+
+/** Reads a JSON body up to the operation's limit; a request without a body is one with an empty object. */
+function bodyOf(limit: number): RequestHandler {
+  const json = express.json({ limit, type: "application/json" });
+  return (req, res, next) => {
+    // null: there is no body.
+    if (req.is("application/json") !== false) {
+      json(req, res, next);
+      return;
+    }
+    const given = req.headers["content-type"] ?? "";
+    next(new BodyError(415, `Content-Type "${given}" is not supported; send application/json`));
+  };
+}
+
+/** Query values are text. */
+const converted = (kind: string, value: unknown): unknown =>
+  kind === "boolean" && (value === "true" || value === "false") ? value === "true" : value;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isKind = (kind: string, value: unknown): boolean =>
+  kind === "array" ? Array.isArray(value) : kind === "object" ? isObject(value) : typeof value === kind;
+
+/**
+ * The input of an operation out of path, query and body.
+ * @throws {OperationError} usage, with every problem at once
+ */
+function inputOf(req: Request, fields: Fields): InputOf<Fields> {
+  const body: unknown = req.method === "POST" ? (req.body ?? {}) : req.query;
+  if (!isObject(body)) throw new OperationError("usage", "the body has to be a JSON object");
+  const given = new Map<string, unknown>([...Object.entries(body), ...Object.entries(req.params)]);
+  const problems: Problem[] = [];
+  const input: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(fields)) {
+    const kind = declared.replace("?", "");
+    const value = converted(kind, given.get(name));
+    if (value === undefined && declared.endsWith("?")) continue;
+    if (value === undefined) problems.push({ path: name, message: "is missing" });
+    else if (!isKind(kind, value)) problems.push({ path: name, message: `has to be of type ${kind}` });
+    else input[name] = value;
+  }
+  for (const name of given.keys()) {
+    if (Object.hasOwn(fields, name)) continue;
+    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.") });
+  }
+  if (problems.length > 0) {
+    const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    throw new OperationError("usage", `the input is not valid: ${listed}`, { problems });
+  }
+  return input as InputOf<Fields>;
+}
+
+/** The control API as a Router, to be mounted at `/_idp/api`. */
+export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Router {
+  const server: RunningServer = { pid: process.pid, startedAt: new Date(ctx.now()).toISOString(), version };
+  const api = express.Router();
+  api.use((_req, res, next) => {
+    res.set(privateApiHeaders);
+    next();
+  });
+  api.use(ownOrigin(ctx.issuer), adminOnly(adminToken));
+  const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
+  for (const path of new Set(all.map(([, operation]) => operation.path))) {
+    const here = all.filter(([, operation]) => operation.path === path);
+    const route = api.route(path);
+    for (const [name, operation] of here) {
+      const handle: RequestHandler = async (req, res) => {
+        note(res, { note: name });
+        const result = await operation.run(ctx, inputOf(req, operation.fields), server);
+        if (name === "stop") res.on("finish", onStop);
+        res.status(operation.status).json(result);
+      };
+      if (operation.method === "GET") route.get(handle);
+      else route.post(bodyOf(operation.bodyLimit), handle);
+    }
+    const allow = here.map(([, { method }]) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
+    route.all((req, _res, next) => {
+      next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
+    });
+  }
+  return api;
+}
