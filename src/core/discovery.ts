@@ -16,27 +16,31 @@ export const endpoints = {
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
  * @param definedScopes the names of the fixtures' own scopes
  */
-export const metadata = (ctx: Context, definedScopes: readonly string[]): Readonly<Record<string, unknown>> => ({
-  issuer: ctx.issuer,
-  authorization_endpoint: ctx.issuer + endpoints.authorize,
-  token_endpoint: ctx.issuer + endpoints.token,
-  userinfo_endpoint: ctx.issuer + endpoints.userinfo,
-  jwks_uri: ctx.issuer + endpoints.jwks,
-  revocation_endpoint: ctx.issuer + endpoints.revoke,
-  scopes_supported: [...builtInScopes, ...definedScopes],
-  claims_supported: standardClaimNames,
-  response_types_supported: ["code"],
-  response_modes_supported: ["query"],
-  grant_types_supported: supportedGrantTypes,
-  subject_types_supported: ["public"],
-  id_token_signing_alg_values_supported: ["RS256"],
-  token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
-  revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
-  code_challenge_methods_supported: ["S256"],
-  prompt_values_supported: ["none", "login", "consent", "select_account"],
-  authorization_response_iss_parameter_supported: true,
-  claims_parameter_supported: false,
-  request_parameter_supported: false,
-  // Absent it would mean true (OpenID Connect Discovery 3).
-  request_uri_parameter_supported: false,
-});
+export function metadata(ctx: Context, definedScopes: readonly string[]): Readonly<Record<string, unknown>> {
+  // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
+  const base = ctx.issuer.replace(/\/$/, "");
+  return {
+    issuer: ctx.issuer,
+    authorization_endpoint: base + endpoints.authorize,
+    token_endpoint: base + endpoints.token,
+    userinfo_endpoint: base + endpoints.userinfo,
+    jwks_uri: base + endpoints.jwks,
+    revocation_endpoint: base + endpoints.revoke,
+    scopes_supported: [...builtInScopes, ...definedScopes],
+    claims_supported: standardClaimNames,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: supportedGrantTypes,
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["RS256"],
+    token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
+    revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
+    code_challenge_methods_supported: ["S256"],
+    prompt_values_supported: ["none", "login", "consent", "select_account"],
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    // Absent it would mean true (OpenID Connect Discovery 3).
+    request_uri_parameter_supported: false,
+  };
+}

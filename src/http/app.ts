@@ -8,6 +8,8 @@ import { discovery, jwks } from "./discovery.ts";
 import { errorHandler, RouteError } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
 import { getLogin, postLogin } from "./login.ts";
+import { observe } from "./observe.ts";
+import type { RequestEvent } from "./request-log.ts";
 import { formBody, formOrJsonBody } from "./params.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
@@ -84,12 +86,18 @@ export function createApp(): Express {
   return app;
 }
 
+export interface Observers {
+  readonly onRequest: ((event: RequestEvent) => void) | undefined;
+  /** Is told of every error that nobody expected; its answer says nothing of it. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
 /**
  * Adds every route.
  * @param api the control API
- * @param onUnexpected is told of every error that nobody expected; its answer says nothing of it
  */
-export function addRoutes(app: Express, web: Web, api: Router, onUnexpected: (error: unknown) => void): void {
+export function addRoutes(app: Express, web: Web, api: Router, { onRequest, onUnexpected }: Observers): void {
+  if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
   app.use(hostCheck(web));
   app.use(`${web.base}/_idp/api`, api);
   app.use(web.base === "" ? "/" : web.base, routes(web));

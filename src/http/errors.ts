@@ -180,7 +180,9 @@ export const errorHandler =
       await sendEnded(web, req, res, error);
       return;
     }
-    sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, answer)));
+    // A 401 asks the sender to authenticate; a page is shown to somebody who cannot (CONTRACT 2.1: 400).
+    const status = answer.status === 401 ? 400 : answer.status;
+    sendPage(res, status, await renderError(web.renderer, errorView(web, req, { ...answer, status })));
   };
 
 function errorView(web: Web, req: Request, answer: Answer): ErrorView {

@@ -1,0 +1,28 @@
+import type { RequestHandler } from "express";
+import type { RequestEvent } from "./request-log.ts";
+import type { RequestNotes } from "./web.ts";
+
+/** Tells of each request once it is answered; what the routes noted in `res.locals` goes along. */
+export const observe =
+  (onRequest: (event: RequestEvent) => void, now: () => number): RequestHandler =>
+  (req, res, next) => {
+    const began = performance.now();
+    // `req.path` is relative to the router that handles it by then.
+    const { path } = req;
+    res.on("finish", () => {
+      const notes = res.locals as RequestNotes;
+      onRequest({
+        time: new Date(now()).toISOString(),
+        method: req.method,
+        path,
+        status: res.statusCode,
+        ms: Math.round((performance.now() - began) * 10) / 10,
+        client: notes.client ?? null,
+        user: notes.user ?? null,
+        note: notes.note ?? null,
+        error: notes.error ?? null,
+        fix: notes.fix ?? null,
+      });
+    });
+    next();
+  };

@@ -1,0 +1,159 @@
+import { randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
+import type { Express } from "express";
+import { defaultSettings, type Context, type Settings } from "./core/context.ts";
+import { OperationError } from "./core/errors.ts";
+import { revokeGrants, type GrantSelection, type GrantView } from "./core/grants.ts";
+import {
+  issueCode,
+  issueGrant,
+  issueTokens,
+  type IssueCodeInput,
+  type IssuedCode,
+  type IssueInput,
+} from "./core/issue.ts";
+import type { TokenResponse } from "./core/issue-tokens.ts";
+import { openKeyRing } from "./core/keys.ts";
+import { createPendingPasswords } from "./core/pending-passwords.ts";
+import { createApi } from "./http/api.ts";
+import { addRoutes, createApp } from "./http/app.ts";
+import { listen } from "./http/listen.ts";
+import { createRenderer } from "./http/render.ts";
+import type { RequestEvent } from "./http/request-log.ts";
+import { openStore } from "./store/open.ts";
+
+export interface IdpOptions {
+  /** The data folder; absent: in memory, nothing is kept. */
+  readonly data?: string;
+  /** 0: a free port. Default 4370. */
+  readonly port?: number;
+  /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
+  readonly host?: string;
+  /** To the letter; default `http://localhost:<port>`. */
+  readonly issuer?: string;
+  /** Host names that are answered beside the loopback ones and the issuer's. */
+  readonly allowHosts?: readonly string[];
+  /** Win over the settings of the fixtures. */
+  readonly settings?: Partial<Settings>;
+  /** Opens the control API; at least 16 characters. Absent: one is drawn. */
+  readonly adminToken?: string;
+  /** The time in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** `bytes` random bytes as base64url. */
+  readonly random?: (bytes: number) => string;
+  /** Is told of each request when it is answered. */
+  readonly onRequest?: (event: RequestEvent) => void;
+  /** Is told what an operator may want to know. */
+  readonly log?: (note: string) => void;
+}
+
+/** A running identity provider. */
+export interface Idp {
+  readonly issuer: string;
+  readonly port: number;
+  /** The Express app, for supertest. */
+  readonly app: Express;
+  /** Opens the control API. */
+  readonly adminToken: string;
+  issueGrant(input: IssueInput): Promise<GrantView>;
+  issueCode(input: IssueCodeInput): Promise<IssuedCode>;
+  issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
+  revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
+  /** Answers the open requests, puts all on disk, and leaves nothing open. */
+  close(): Promise<void>;
+}
+
+const { version } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
+
+/** CONTRACT 1. */
+const defaultPort = 4370;
+const defaultHost = "localhost";
+
+/** An issuer is a URL that is used to the letter (RFC 8414 2). @throws {OperationError} usage */
+function checkIssuer(issuer: string): void {
+  const url = URL.canParse(issuer) ? new URL(issuer) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@]/.test(issuer)) {
+    throw new OperationError(
+      "usage",
+      `issuer "${issuer}" is not an http or https URL without query, fragment and user`,
+      {
+        hint: "for example: --issuer http://localhost:4370",
+      },
+    );
+  }
+}
+
+function checkAdminToken(token: string): void {
+  if (token.length < 16) {
+    throw new OperationError("usage", `the admin token has ${token.length} characters; it needs at least 16`, {
+      hint: "make one: openssl rand -hex 16",
+    });
+  }
+}
+
+/**
+ * Starts an identity provider; it is listening when this resolves.
+ * @throws {OperationError} usage, conflict (port taken), invalid (fixtures)
+ * @throws {LockedError | DataFileError | StorageError} of the data folder
+ */
+export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
+  const now = options.now ?? Date.now;
+  const random = options.random ?? ((bytes: number) => randomBytes(bytes).toString("base64url"));
+  const log = options.log ?? (() => undefined);
+  const adminToken = options.adminToken ?? random(24);
+  checkAdminToken(adminToken);
+  if (options.issuer !== undefined) checkIssuer(options.issuer);
+
+  const store = await openStore({ data: options.data ?? null, now, kind: "server", version, log });
+  const closers: (() => Promise<void>)[] = [() => store.close()];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const app = createApp();
+    const keys = await openKeyRing(store, now, random);
+    const listening = await listen(app, options.host ?? defaultHost, options.port ?? defaultPort);
+    closers.push(() => listening.close());
+    const issuer = options.issuer ?? `http://localhost:${listening.port}`;
+    const passwords = createPendingPasswords({ store, random }, (error) => {
+      log(`passwords could not be written: ${String(error)}`);
+    });
+    closers.push(() => passwords.close());
+    const settings: Settings = { ...defaultSettings, ...options.settings };
+    const ctx: Context = { issuer, store, keys, settings, now, random, passwords, log };
+    await store.transaction((tx) => {
+      if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
+    });
+    const web = {
+      ctx,
+      renderer: createRenderer(),
+      base: new URL(issuer).pathname.replace(/\/$/, ""),
+      port: () => listening.port,
+      version,
+      allowedHosts: options.allowHosts ?? [],
+      adminToken,
+    };
+    const api = createApi({ ctx, adminToken, version, onStop: () => void close() });
+    addRoutes(app, web, api, {
+      onRequest: options.onRequest,
+      onUnexpected: (error) => log(`unexpected: ${String(error)}`),
+    });
+    store.updateLock({ url: issuer, adminToken });
+    listening.serve();
+    passwords.start();
+    return {
+      issuer,
+      port: listening.port,
+      app,
+      adminToken,
+      issueGrant: (input) => issueGrant(ctx, input),
+      issueCode: (input) => issueCode(ctx, input),
+      issueTokens: (input) => issueTokens(ctx, input),
+      revoke: (selection) => revokeGrants(ctx, selection),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
