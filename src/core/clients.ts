@@ -15,11 +15,11 @@ export function authMethods(client: Client): readonly string[] {
   return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
 }
 
-const defaultGrantTypes = ["authorization_code", "refresh_token"] as const;
+const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
 
 /** Whether the client may use this grant type. */
 export const mayUse = (client: Client, grantType: string): boolean =>
-  ((client.grant_types ?? defaultGrantTypes) as readonly string[]).includes(grantType);
+  (client.grant_types ?? defaultGrantTypes).includes(grantType);
 
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
 export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);

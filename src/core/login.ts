@@ -105,11 +105,11 @@ export type LoginResult =
  * @throws {InteractionError}; {RedirectedError} where the user cancels
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
-  const { purpose, user } = await ctx.store.read((tx) => ({
-    purpose: purposeOf(findForForm(tx, uid, browser, form.csrf)),
-    user: form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username),
-  }));
   if (form.cancel) return cancel(ctx, uid, browser, form);
+  const user = await ctx.store.read((tx) => {
+    findForForm(tx, uid, browser, form.csrf);
+    return form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username);
+  });
   const proven = form.pick
     ? ctx.settings.login !== "password" && user !== undefined
     : await verifyPassword(ctx, user, form.password);

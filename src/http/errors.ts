@@ -66,7 +66,7 @@ function answerTo(error: unknown): Answer {
   if (error instanceof OAuthError) {
     const { status, code, message, fix } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
-    const kind = code === "invalid_client" ? "client" : /^redirect_uri "/.test(message) ? "redirect-uri" : "request";
+    const kind = code === "invalid_client" ? "client" : message.startsWith('redirect_uri "') ? "redirect-uri" : "request";
     return { status, code, message, fix, kind, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof OperationError) {

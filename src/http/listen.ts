@@ -9,7 +9,7 @@ import { OperationError } from "../core/errors.ts";
 export interface Listening {
   readonly port: number;
   /** From here on requests are answered. */
-  serve(): void;
+  readonly serve: () => void;
   /** Stops taking connections; resolves when the requests under way are answered. */
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ function createAppServer(app: Express, gate: Gate): Server {
 interface Gate {
   isOpen: boolean;
   readonly opened: Promise<void>;
-  open(): void;
+  readonly open: () => void;
 }
 
 function createGate(): Gate {

@@ -38,7 +38,10 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
   takeStep(web, res, result);
 };
 
-type Refusal = { readonly state: Extract<LoginResult, { kind: "refused" }>["state"]; readonly username: string };
+interface Refusal {
+  readonly state: Extract<LoginResult, { kind: "refused" }>["state"];
+  readonly username: string;
+}
 
 async function sendLogin(
   web: Web,

@@ -1,0 +1,54 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+/** Imports point right, never back: bin → cli → http → core → store/store.ts. */
+const layer = (files, groups) => ({
+  files,
+  rules: { "no-restricted-imports": ["error", { patterns: groups }] },
+});
+const from = (folder, message) => ({ regex: `^(\\.\\./)+${folder}/|^\\./${folder}/`, message });
+const named = (regex, message) => ({ regex, message });
+
+const noCli = from("cli", "Only bin imports the command line. What two commands share belongs in core, what needs Express in http.");
+const noHttp = from("http", "core knows nothing of HTTP: return a result and let src/http turn it into an answer.");
+const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
+const noAdapters = named("store/(?!store\\.ts$)", "Only src/cli and src/index.ts open a store; take the port (store/store.ts) from the context.");
+const noFiles = named("^(node:fs|node:fs/promises|express|lowdb)$", "core knows nothing of files, Express or lowdb: take what was read as an argument.");
+const noStore = named("store/", "http never touches the store's adapters: call an operation of core. Types of records come from store/store.ts.");
+
+export default tseslint.config(
+  { ignores: ["dist/", "shots/", "coverage/"] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  ...tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js"] } } },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/prefer-optional-chain": "off",
+      "@typescript-eslint/require-await": "off",
+      // Express hands its own requests to middleware that is typed for the same ones.
+      "@typescript-eslint/no-unsafe-class-instance-assignment": "off",
+      "@typescript-eslint/consistent-type-definitions": ["error", "interface"],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/prefer-nullish-coalescing": "off",
+      "@typescript-eslint/dot-notation": "off",
+      "@typescript-eslint/no-non-null-assertion": "error",
+      eqeqeq: ["error", "always", { null: "ignore" }],
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: "Nothing reads the wall clock on the side: use ctx.now().",
+        },
+      ],
+    },
+  },
+  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked, languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } } },
+  layer(["src/store/**"], [noCore, noHttp, noCli]),
+  layer(["src/core/**"], [noHttp, noCli, noAdapters, noFiles]),
+  layer(["src/http/**"], [noCli, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  { files: ["test/**"], rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" } },
+);

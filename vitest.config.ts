@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two processes at a time: tests that start servers and browsers share the machine.
+    maxWorkers: 2,
+    pool: "threads",
+  },
+});
