@@ -176,13 +176,16 @@ export const errorHandler =
         .json({ error: code, error_description: message, ...extra });
       return;
     }
-    if (error instanceof InteractionError && error.reason !== "csrf") {
-      await sendEnded(web, req, res, error);
-      return;
-    }
     // A 401 asks the sender to authenticate; a page is shown to somebody who cannot (CONTRACT 2.1: 400).
     const status = answer.status === 401 ? 400 : answer.status;
-    sendPage(res, status, await renderError(web.renderer, errorView(web, req, { ...answer, status })));
+    try {
+      if (error instanceof InteractionError && error.reason !== "csrf") await sendEnded(web, req, res, error);
+      else sendPage(res, status, await renderError(web.renderer, errorView(web, req, { ...answer, status })));
+    } catch (failure) {
+      // The page itself is broken: Express would answer with a stack trace.
+      onUnexpected(failure);
+      res.status(500).set(privateApiHeaders).type("text").send(`${answer.code}: ${answer.message}\n`);
+    }
   };
 
 function errorView(web: Web, req: Request, answer: Answer): ErrorView {
