@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Liquid } from "liquidjs";
+import { loadTexts, type Texts, type TextValues } from "./texts.ts";
+
+/** What the layout needs to know of a page; seen by every template as `page`. */
+export interface PageFrame {
+  readonly name: string;
+  readonly state: string;
+  readonly lang: string;
+  /** The path of the issuer, without a trailing slash: "" or "/idp". */
+  readonly base: string;
+  readonly title: string;
+  /** Something was refused: the title says so first. */
+  readonly failed: boolean;
+}
+
+export interface Stylesheet {
+  readonly css: string;
+  /** A digest of the content. */
+  readonly version: string;
+}
+
+/** Turns templates and data into pages. Made once, for all requests. */
+export interface Renderer {
+  readonly texts: Texts;
+  stylesheet(): Stylesheet;
+  /** The HTML of `<template>.html` in its layout. */
+  render(template: string, frame: PageFrame, data: object): Promise<string>;
+}
+
+const builtInRoot = fileURLToPath(new URL("../../templates/", import.meta.url));
+
+/** Where the stylesheet is served, below the path of the issuer. */
+export const stylesheetPath = "/_idp/assets/style.css";
+
+/**
+ * The template engine, loaded with the first page only. No value gets into a page unescaped: the engine escapes every output, the filter
+ * that would turn that off is taken away, and a variable or a text that does not exist is an error.
+ */
+async function createEngine(roots: readonly string[], texts: Texts): Promise<Liquid> {
+  const { evalToken, Hash, Liquid } = await import("liquidjs");
+  const engine = new Liquid({
+    root: [...roots],
+    cache: true,
+    outputEscape: "escape",
+    strictFilters: true,
+    strictVariables: true,
+    ownPropertyOnly: true,
+    relativeReference: false,
+  });
+  delete engine.filters["raw"];
+  const languageOf = (globals: object): string => (globals as { page: PageFrame }).page.lang;
+
+  // {{ "login.title" | t: client: client.name }}: plain text, for attributes.
+  engine.registerFilter("t", function (key: string, ...values: [string, unknown][]) {
+    const named = Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
+    return texts.plain(languageOf(this.context.globals), { key, values: named });
+  });
+
+  // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
+  engine.registerTag("t", {
+    parse(token) {
+      this["key"] = token.tokenizer.readValue();
+      this["values"] = new Hash(token.tokenizer);
+    },
+    *render(context, emitter) {
+      const key = (yield evalToken(this["key"], context)) as string;
+      const { hook, ...values } = (yield this["values"].render(context)) as TextValues;
+      emitter.write(texts.html(languageOf(context.globals), key, values, hook));
+    },
+  });
+  return engine;
+}
+
+/**
+ * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) go before the built-in ones, file by file; the first wins
+ */
+export function createRenderer(overrides: readonly string[] = []): Renderer {
+  const roots = [...overrides, builtInRoot];
+  const texts = loadTexts(roots);
+  let engine: Promise<Liquid> | null = null;
+  let style: Stylesheet | null = null;
+
+  function stylesheet(): Stylesheet {
+    if (style === null) {
+      const css = readFirst(roots, "style.css");
+      style = { css, version: createHash("sha256").update(css).digest("base64url").slice(0, 16) };
+    }
+    return style;
+  }
+
+  return {
+    texts,
+    stylesheet,
+    async render(template, frame, data) {
+      const page = { ...frame, stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}` };
+      engine ??= createEngine(roots, texts);
+      return (await engine).renderFileSync(`${template}.html`, data, { globals: { page } }) as string;
+    },
+  };
+}
+
+function readFirst(roots: readonly string[], name: string): string {
+  for (const root of roots) {
+    try {
+      return readFileSync(join(root, name), "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  throw new Error(`${name} is in none of ${roots.join(", ")}`);
+}

@@ -1,0 +1,46 @@
+/**
+ * The security headers of every answer, as constants: each value is decided by CONTRACT 2.6, and several that are usual
+ * elsewhere would break an identity provider that runs on plain http.
+ *
+ * - No `form-action`: browsers apply it to the redirect that follows a form too, so the way back to the client would be blocked.
+ * - No Cross-Origin-Opener-Policy: it cuts `window.opener` for good, and sign-in in a popup answers through that.
+ * - No Strict-Transport-Security, no `upgrade-insecure-requests`: `http://localhost` would stop working, for every port.
+ */
+type Headers = Readonly<Record<string, string>>;
+
+const pageHeaders = (referrerPolicy: string): Headers => ({
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
+  "X-Content-Type-Options": "nosniff",
+  // For browsers that know no frame-ancestors.
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": referrerPolicy,
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "no-store",
+});
+
+/** Of a page with a form. Under `no-referrer` browsers send `Origin: null` with a form, and the form would be refused. */
+export const formPageHeaders = pageHeaders("same-origin");
+
+/** Of a page without a form. */
+export const plainPageHeaders = pageHeaders("no-referrer");
+
+/**
+ * Of a JSON answer. No Cross-Origin-Resource-Policy: apps of other origins read these answers (CORS), and nothing here may stand in their way.
+ */
+export const apiHeaders: Headers = {
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+};
+
+/** Of a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
+export const privateApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-store" };
+
+/** Of the stylesheet. Its address carries a digest of its content, so it may be kept for as long as anyone likes. */
+export const stylesheetHeaders: Headers = {
+  "Content-Type": "text/css; charset=utf-8",
+  "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "public, max-age=31536000, immutable",
+};

@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Values for the `{names}` of a text. */
+export type TextValues = Readonly<Record<string, string>>;
+
+/** A text of the catalogue with its values; or a string that is shown as it is (machine texts stay English). */
+export type Text = string | { readonly key: string; readonly values: TextValues };
+
+/** The texts of the pages in every language there is a `locales/<language>.json` for. */
+export interface Texts {
+  /** The wanted language where there are texts in it, else English. */
+  language(wanted: string): string;
+  has(language: string, key: string): boolean;
+  /** As plain text: for titles and attributes, which the template engine escapes. */
+  plain(language: string, text: Text): string;
+  /**
+   * As HTML: everything escaped, values set apart with `<bdi>`, `**…**` strong, and backticks around code.
+   * @param hook id and data-testid of the elements around the values
+   */
+  html(language: string, key: string, values: TextValues, hook?: string): string;
+}
+
+type Catalogue = Readonly<Record<string, string>>;
+
+const fallbackLanguage = "en";
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text as HTML, good in an element and in a quoted attribute. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+
+function valueOf(values: TextValues, name: string, message: string): string {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value === undefined) throw new Error(`no value for {${name}} of the text "${message}"`);
+  return value;
+}
+
+function toHtml(message: string, values: TextValues, hook: string | undefined): string {
+  const attributes = hook === undefined ? "" : ` id="${escapeHtml(hook)}" data-testid="${escapeHtml(hook)}"`;
+  let strong = false;
+  let code = false;
+  // Only the message is searched for marks; what stands in a value is text.
+  return message
+    .split(/(\{\w+\}|\*\*|`)/)
+    .map((part) => {
+      if (part === "**") return (strong = !strong) ? "<strong>" : "</strong>";
+      if (part === "`") return (code = !code) ? "<code>" : "</code>";
+      if (/^\{\w+\}$/.test(part))
+        return `<bdi${attributes}>${escapeHtml(valueOf(values, part.slice(1, -1), message))}</bdi>`;
+      return escapeHtml(part);
+    })
+    .join("");
+}
+
+function languagesIn(root: string): string[] {
+  try {
+    return readdirSync(join(root, "locales"))
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.slice(0, -".json".length));
+  } catch {
+    return []; // A folder that replaces a page or two need not have texts.
+  }
+}
+
+/**
+ * The texts below these folders.
+ * @param roots the first folder wins, text by text; a text that a language lacks is taken from English
+ */
+export function loadTexts(roots: readonly string[]): Texts {
+  const byRoot = roots.map((root) => ({ root, languages: languagesIn(root) }));
+  const languages = new Set(byRoot.flatMap((entry) => entry.languages));
+  const catalogues = new Map<string, Catalogue>();
+
+  function catalogueOf(language: string): Catalogue {
+    let catalogue = catalogues.get(language);
+    if (catalogue === undefined) {
+      const files = byRoot.filter((entry) => entry.languages.includes(language)).reverse();
+      catalogue = Object.assign(
+        Object.create(null),
+        language === fallbackLanguage ? null : catalogueOf(fallbackLanguage),
+        ...files.map(
+          ({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as Catalogue,
+        ),
+      ) as Catalogue;
+      catalogues.set(language, catalogue);
+    }
+    return catalogue;
+  }
+
+  function messageOf(language: string, key: string): string {
+    const message = catalogueOf(language)[key];
+    if (message === undefined) throw new Error(`no text "${key}" in the catalogue "${language}"`);
+    return message;
+  }
+
+  return {
+    language: (wanted) => (languages.has(wanted) ? wanted : fallbackLanguage),
+    has: (language, key) => key in catalogueOf(language),
+    plain: (language, text) =>
+      typeof text === "string"
+        ? text
+        : messageOf(language, text.key).replace(/\{(\w+)\}/g, (_, name: string) =>
+            valueOf(text.values, name, text.key),
+          ),
+    html: (language, key, values, hook) => toHtml(messageOf(language, key), values, hook),
+  };
+}
+
+/** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
+export function formatTime(iso: string, language: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  }).format(new Date(iso));
+}
+
+/** A length of time in its largest whole unit: "2 hours". */
+export function formatDuration(seconds: number, language: string): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => seconds >= length) ?? (["second", 1] as const);
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(
+    Math.floor(seconds / length),
+  );
+}

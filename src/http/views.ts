@@ -1,0 +1,175 @@
+import type { Text } from "./texts.ts";
+
+/**
+ * What each page shows, as plain data. Addresses (`action`, `href`) are whole paths; what comes from a client or a user may hold
+ * anything, and is shown as text.
+ */
+
+/** What every page needs. */
+export interface View {
+  /** The language asked for; English where there are no texts in it. */
+  readonly lang: string;
+  /** The path of the issuer without a trailing slash: "" or "/idp". */
+  readonly base: string;
+}
+
+export interface AppView {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface PersonView {
+  readonly username: string;
+  readonly displayName: string;
+  readonly email: string;
+  /** The user's `avatar.color`, as it is in the record. */
+  readonly color: string;
+}
+
+/** One value of a user. The label is the text `field.<name>`, else the name itself; null: not set. */
+export interface FieldView {
+  readonly name: string;
+  readonly value: string | boolean | null;
+}
+
+/** A name of the protocol and its value: "code_challenge_method", "S256". */
+export interface DetailView {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** For the developer, folded away at the foot of login and consent. */
+interface RequestView {
+  /** The parameters of the request. */
+  readonly details: readonly DetailView[];
+  /** What is worth knowing of it: `{ key: "note.no-pkce", values: {} }`. */
+  readonly notes: readonly Text[];
+}
+
+export interface LoginView extends View, RequestView {
+  readonly state: "default" | "hint" | "reauth" | "error-credentials" | "error-suspended" | "error-banned";
+  /** Where the forms are posted to. */
+  readonly action: string;
+  readonly csrf: string;
+  /** Who asked; null: nobody, the sign-in is for the account page. */
+  readonly client: AppView | null;
+  /** The host the browser is sent back to, or null. */
+  readonly returnTo: string | null;
+  /** One page of test users; null: passwords only. */
+  readonly picker: PickerView | null;
+  /** What stands in the user name field: the hint, or what was typed before. Never a password. */
+  readonly username: string;
+  /** Only this user may sign in (state reauth); null: anybody. */
+  readonly onlyUser: string | null;
+  /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
+  readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
+  /** What went wrong, and a command that mends it; null: the sentence that belongs to the state. */
+  readonly message: { readonly text: Text; readonly fix: string | null } | null;
+  readonly canCancel: boolean;
+}
+
+export interface PickerView {
+  /** The path of this page, for search and paging by `?q=` and `?page=`. */
+  readonly href: string;
+  readonly users: readonly (PersonView & { readonly status: "active" | "suspended" | "banned" })[];
+  /** How many users match the query. */
+  readonly total: number;
+  /** What was searched for; "" for nothing. */
+  readonly query: string;
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** How many users the picker shows at a time. */
+export const pickerPageSize = 12;
+
+/** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
+export interface EndedView extends View {
+  readonly step: "login" | "consent";
+  readonly state: "expired" | "no-cookie" | "finished" | "suspended";
+  readonly client: AppView | null;
+  /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
+  readonly href: string | null;
+}
+
+export interface ScopeRowView {
+  readonly name: string;
+  /** From a fixture, in the language of the page; null: the text `scope.<name>`, else the name itself. */
+  readonly title: string | null;
+  /** The very values that would be sent. */
+  readonly values: readonly FieldView[];
+  /** Cannot be unticked. */
+  readonly locked: boolean;
+  readonly checked: boolean;
+}
+
+export interface ConsentView extends View, RequestView {
+  readonly state: "default" | "incremental" | "again";
+  readonly action: string;
+  readonly csrf: string;
+  readonly client: AppView;
+  readonly returnTo: string | null;
+  readonly user: PersonView;
+  readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
+  readonly switchUserAction: string;
+}
+
+export interface AccountView extends View {
+  readonly csrf: string;
+  readonly user: PersonView;
+  readonly fields: readonly FieldView[];
+  readonly apps: readonly {
+    readonly client: AppView;
+    readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
+    /** ISO 8601. */
+    readonly since: string;
+    /** The page that asks whether to remove it. */
+    readonly revokeHref: string;
+  }[];
+  /** An app was just removed, or had been removed elsewhere before; null: neither. */
+  readonly outcome: { readonly kind: "removed" | "gone"; readonly app: string } | null;
+  readonly signOutAction: string;
+}
+
+export interface AccountRevokeView extends View {
+  readonly csrf: string;
+  readonly action: string;
+  readonly cancelHref: string;
+  readonly client: AppView;
+  readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
+}
+
+export interface SignedOutView extends View {
+  /** Where to go from here; null: nowhere. */
+  readonly back: { readonly name: string; readonly href: string } | null;
+  readonly signInHref: string;
+}
+
+/** What a refusal is about: chooses what the page says to the person in front of it. */
+export type ErrorKind =
+  | "client"
+  | "redirect-uri"
+  | "request"
+  | "form"
+  | "not-found"
+  | "method"
+  | "too-large"
+  | "host"
+  | "server"
+  | "unavailable";
+
+export interface ErrorView extends View {
+  readonly kind: ErrorKind;
+  /** Of OAuth, or a word: "not_found". */
+  readonly code: string;
+  /** For the developer: the rule that failed, what was given. English. */
+  readonly message: string;
+  /** A command or setting that mends it. */
+  readonly fix: string | null;
+  /** What was sent, beside what would have passed; the difference is marked. */
+  readonly comparison: { readonly name: string; readonly sent: string; readonly registered: readonly string[] } | null;
+  readonly developer: readonly DetailView[];
+  /** HTTP status. */
+  readonly status: number;
+}

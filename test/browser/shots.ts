@@ -1,0 +1,24 @@
+import { mkdir } from "node:fs/promises";
+import { startPageServer } from "../helpers/page-server.ts";
+import { launchChromium } from "../helpers/chromium.ts";
+import { samples } from "../helpers/sample-views.ts";
+
+/** `npm run shots [name…]`: a picture of every page and state, light and dark, narrow and wide, into `shots/`. */
+const only = process.argv.slice(2);
+const wanted = samples.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
+const server = await startPageServer();
+const browser = await launchChromium();
+await mkdir("shots", { recursive: true });
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [320, 1280]) {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 720 } });
+    for (const { name } of wanted) {
+      await page.goto(`${server.url}/${name}`);
+      await page.screenshot({ path: `shots/${name}-${colorScheme}-${String(width)}.png`, fullPage: true });
+    }
+    await page.close();
+  }
+}
+await browser.close();
+await server.close();
+process.stdout.write(`${String(wanted.length * 4)} pictures in shots/\n`);

@@ -1,0 +1,38 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { sendPage } from "../../src/http/pages.ts";
+import { createRenderer, stylesheetPath, type Renderer } from "../../src/http/render.ts";
+import { stylesheetHeaders } from "../../src/http/security-headers.ts";
+import { samples } from "./sample-views.ts";
+
+/**
+ * Serves every sample page at `/<name>`, with the headers and the stylesheet it has in earnest.
+ * @param vary what is shown in place of a sample's own view
+ */
+export async function startPageServer(
+  vary: (view: object) => object = (view) => view,
+  renderer: Renderer = createRenderer(),
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const app = express();
+  app.get(stylesheetPath, (_request, response) => {
+    response.set(stylesheetHeaders).send(renderer.stylesheet().css);
+  });
+  for (const { name, view, render } of samples) {
+    app.all(`/${name}`, async (_request, response) => {
+      sendPage(response, 200, await render(renderer, vary(view)));
+    });
+  }
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}

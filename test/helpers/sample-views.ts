@@ -1,0 +1,433 @@
+import type {
+  AccountRevokeView,
+  AccountView,
+  ConsentView,
+  EndedView,
+  ErrorView,
+  LoginView,
+  PickerView,
+  SignedOutView,
+} from "../../src/http/views.ts";
+import {
+  renderAccount,
+  renderAccountRevoke,
+  renderConsent,
+  renderEnded,
+  renderError,
+  renderLogin,
+  renderSignedOut,
+  type Page,
+} from "../../src/http/pages.ts";
+import type { Renderer } from "../../src/http/render.ts";
+
+/** A view of every page in every state, and the function that renders it. */
+export interface Sample {
+  /** "login-error-credentials": page and state, and what is special about it. */
+  readonly name: string;
+  readonly view: object;
+  /** @param view the sample's own, or a variation of it */
+  readonly render: (renderer: Renderer, view: object) => Promise<Page>;
+}
+
+const common = { lang: "en", base: "" };
+const demoApp = { id: "demo-app", name: "Demo App" };
+const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.test", color: "#4f46e5" };
+const bob = { username: "bob", displayName: "Bob", email: "bob@example.test", color: "#fbbf24" };
+const carol = { username: "carol", displayName: "Carol Çelik", email: "carol@example.test", color: "#0f766e" };
+const dave = { username: "dave", displayName: "Dave Doe", email: "dave@example.test", color: "#be123c" };
+const active = "active" as const;
+
+const fewUsers: PickerView = {
+  href: "/interaction/f7Q2/login",
+  users: [
+    { ...alice, status: active },
+    { ...bob, status: active },
+    { ...carol, status: "suspended" },
+    { ...dave, status: "banned" },
+  ],
+  total: 4,
+  query: "",
+  page: 1,
+  pages: 1,
+};
+
+const manyUsers: PickerView = {
+  ...fewUsers,
+  users: Array.from({ length: 12 }, (_, index) => ({
+    username: `user${String(index + 13)}`,
+    displayName: `Test User ${String(index + 13)}`,
+    email: `user${String(index + 13)}@a-rather-long-domain.example.test`,
+    color: `#${((index * 0x1f3d5b + 0x336699) % 0xffffff).toString(16).padStart(6, "0")}`,
+    status: active,
+  })),
+  total: 500,
+  query: "us",
+  page: 2,
+  pages: 42,
+};
+
+const login: LoginView = {
+  ...common,
+  state: "default",
+  action: "/interaction/f7Q2/login",
+  csrf: "c5rf",
+  client: demoApp,
+  returnTo: "localhost:3000",
+  picker: fewUsers,
+  username: "",
+  onlyUser: null,
+  reauth: null,
+  message: null,
+  canCancel: true,
+  details: [
+    { name: "client_id", value: "demo-app" },
+    { name: "redirect_uri", value: "http://localhost:3000/callback" },
+    { name: "scope", value: "openid profile email" },
+    { name: "state", value: "af0ifjsldkj" },
+  ],
+  notes: [
+    { key: "note.no-pkce", values: {} },
+    { key: "note.no-nonce", values: {} },
+  ],
+};
+
+const ended: EndedView = {
+  ...common,
+  step: "login",
+  state: "expired",
+  client: demoApp,
+  href: "http://localhost:3000/",
+};
+
+const openid = {
+  name: "openid",
+  title: null,
+  locked: true,
+  checked: true,
+  values: [
+    { name: "id", value: "7123456789012345678" },
+    { name: "displayName", value: "Alice Adams" },
+    { name: "username", value: "alice" },
+    { name: "avatar", value: "https://cdn.example.test/avatars/alice.png" },
+    { name: "about", value: "" },
+    { name: "language", value: "en" },
+    { name: "theme", value: null },
+  ],
+};
+const email = {
+  name: "email",
+  title: null,
+  locked: false,
+  checked: true,
+  values: [
+    { name: "email", value: "alice@example.test" },
+    { name: "emailVerified", value: true },
+  ],
+};
+const profile = { name: "profile", title: null, locked: false, checked: true, values: [] };
+const details = {
+  name: "details",
+  title: null,
+  locked: false,
+  checked: true,
+  values: [
+    { name: "website", value: "https://alice.example.test/a/rather/long/address/that/has/to/wrap/somewhere" },
+    { name: "location", value: null },
+    { name: "birthDate", value: "1990-05-17" },
+  ],
+};
+const phone = {
+  name: "phone",
+  title: null,
+  locked: false,
+  checked: false,
+  values: [
+    { name: "phone", value: "+905551112233" },
+    { name: "phone_number_verified", value: false },
+  ],
+};
+const social = {
+  name: "social",
+  title: null,
+  locked: false,
+  checked: true,
+  values: [{ name: "socialLinks", value: "GitHub https://github.com/alice" }],
+};
+const orders = {
+  name: "orders:read",
+  title: "See your orders",
+  locked: false,
+  checked: true,
+  values: [{ name: "roles", value: '["admin"]' }],
+};
+const offline = { name: "offline_access", title: null, locked: false, checked: true, values: [] };
+
+const consent: ConsentView = {
+  ...common,
+  state: "default",
+  action: "/interaction/f7Q2/consent",
+  csrf: "c5rf",
+  client: demoApp,
+  returnTo: "localhost:3000",
+  user: alice,
+  scopes: { fresh: [openid, profile, email, details, phone, social, orders, offline], granted: [] },
+  switchUserAction: "/interaction/f7Q2/switch",
+  details: login.details,
+  notes: [{ key: "note.unknown-scopes", values: { scopes: "mail:read" } }],
+};
+
+const account: AccountView = {
+  ...common,
+  csrf: "c5rf",
+  user: alice,
+  fields: [
+    ...openid.values,
+    ...email.values,
+    ...details.values,
+    ...phone.values,
+    { name: "createdAt", value: "2024-01-15T09:30:00.000Z" },
+  ],
+  apps: [
+    {
+      client: demoApp,
+      scopes: [openid, email],
+      since: "2026-11-20T12:04:00.000Z",
+      revokeHref: "/account/apps/demo-app/revoke",
+    },
+  ],
+  outcome: null,
+  signOutAction: "/account/sign-out",
+};
+const secondApp = {
+  client: { id: "reports", name: "Quarterly Reports and Everything Else the Finance Team Wants" },
+  scopes: [openid, orders],
+  since: "2026-01-02T03:04:05.000Z",
+  revokeHref: "/account/apps/reports/revoke",
+};
+const bareApp = {
+  ...secondApp,
+  client: { id: "bare", name: "Bare" },
+  scopes: [],
+  revokeHref: "/account/apps/bare/revoke",
+};
+
+const revoke: AccountRevokeView = {
+  ...common,
+  csrf: "c5rf",
+  action: "/account/apps/demo-app/revoke",
+  cancelHref: "/account",
+  client: demoApp,
+  scopes: [openid, email],
+};
+
+const error: ErrorView = {
+  ...common,
+  kind: "redirect-uri",
+  code: "invalid_request",
+  message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
+  fix: "idp clients edit demo-app --redirect-uri http://localhost:3001/callback",
+  comparison: {
+    name: "redirect_uri",
+    sent: "http://localhost:3001/callback",
+    registered: ["https://app.example.test/callback", "http://localhost:3000/callback"],
+  },
+  developer: [
+    { name: "client_id", value: "demo-app" },
+    { name: "Specification", value: "RFC 6749, 3.1.2.3" },
+  ],
+  status: 400,
+};
+const bareError = { comparison: null, fix: null, developer: [] };
+
+const signedOut: SignedOutView = {
+  ...common,
+  back: { name: "Demo App", href: "http://localhost:3000/" },
+  signInHref: "/account",
+};
+
+/** Binds a view to its page; the cast says that a variation of a view is still one. */
+function of<V extends object>(
+  render: (renderer: Renderer, view: V) => Promise<Page>,
+  views: Readonly<Record<string, V>>,
+): Sample[] {
+  return Object.entries(views).map(([name, view]) => ({
+    name,
+    view,
+    render: (renderer, other) => render(renderer, other as V),
+  }));
+}
+
+export const samples: readonly Sample[] = [
+  ...of<LoginView>(renderLogin, {
+    "login-default": login,
+    "login-many-users": { ...login, picker: manyUsers, username: "" },
+    "login-no-match": { ...login, picker: { ...manyUsers, users: [], total: 0, query: "zzz", page: 1, pages: 0 } },
+    "login-no-users": { ...login, picker: { ...fewUsers, users: [], total: 0 }, details: [], notes: [] },
+    "login-password-only": { ...login, picker: null },
+    "login-account": { ...login, client: null, returnTo: null, canCancel: false, details: [], notes: [] },
+    "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
+    "login-hint": { ...login, state: "hint", username: "bob" },
+    "login-hint-unknown": {
+      ...login,
+      state: "hint",
+      username: "nobody@example.test",
+      message: {
+        text: { key: "login.hint-unknown", values: { username: "nobody@example.test" } },
+        fix: "idp users add nobody --email nobody@example.test",
+      },
+    },
+    "login-reauth": {
+      ...login,
+      state: "reauth",
+      username: "alice",
+      onlyUser: "alice",
+      picker: { ...fewUsers, users: [{ ...alice, status: active }], total: 1 },
+    },
+    "login-reauth-max-age": {
+      ...login,
+      state: "reauth",
+      username: "alice",
+      onlyUser: "alice",
+      picker: null,
+      reauth: { signedInAgo: 7300, maxAge: 300 },
+    },
+    "login-error-credentials": { ...login, state: "error-credentials", username: "alice" },
+    "login-error-suspended": { ...login, state: "error-suspended", username: "carol" },
+    "login-error-banned": { ...login, state: "error-banned", username: "dave" },
+  }),
+  ...of<EndedView>(renderEnded, {
+    "login-expired": ended,
+    "login-no-cookie": {
+      ...ended,
+      state: "no-cookie",
+      client: null,
+      href: "http://localhost:4370/interaction/f7Q2/login",
+    },
+    "consent-expired": { ...ended, step: "consent", href: null },
+    "login-expired-unknown": { ...ended, client: null, href: null },
+    "consent-finished": { ...ended, step: "consent", state: "finished" },
+    "consent-suspended": { ...ended, step: "consent", state: "suspended", client: null },
+  }),
+  ...of<ConsentView>(renderConsent, {
+    "consent-default": consent,
+    "consent-incremental": {
+      ...consent,
+      state: "incremental",
+      scopes: { fresh: [phone, orders], granted: [openid, email] },
+    },
+    "consent-again": {
+      ...consent,
+      state: "again",
+      scopes: { fresh: [], granted: [openid, email] },
+      details: [],
+      notes: [],
+    },
+  }),
+  ...of<AccountView>(renderAccount, {
+    "account-none": { ...account, apps: [] },
+    "account-one": account,
+    "account-many": { ...account, apps: [...account.apps, secondApp, bareApp] },
+    "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
+    "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
+  }),
+  ...of<AccountRevokeView>(renderAccountRevoke, { "account-revoke": revoke }),
+  ...of<SignedOutView>(renderSignedOut, {
+    "signed-out": signedOut,
+    "signed-out-nowhere": { ...signedOut, back: null },
+  }),
+  ...of<ErrorView>(renderError, {
+    "error-redirect-uri": error,
+    "error-redirect-uri-slash": {
+      ...error,
+      comparison: {
+        name: "redirect_uri",
+        sent: "http://localhost:3000/callback/",
+        registered: ["http://localhost:3000/callback"],
+      },
+    },
+    "error-redirect-uri-short": {
+      ...error,
+      comparison: {
+        name: "redirect_uri",
+        sent: "http://localhost:3000/",
+        registered: ["http://localhost:3000/callback"],
+      },
+    },
+    "error-redirect-uri-none": {
+      ...error,
+      comparison: { name: "redirect_uri", sent: "http://localhost:1/", registered: [] },
+    },
+    "error-client": {
+      ...error,
+      ...bareError,
+      kind: "client",
+      message: 'no client "demo-ap": did you mean demo-app?',
+      fix: "idp clients list",
+    },
+    "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
+    "error-form": {
+      ...error,
+      ...bareError,
+      kind: "form",
+      code: "forbidden",
+      message: "csrf does not match",
+      status: 403,
+    },
+    "error-not-found": {
+      ...error,
+      ...bareError,
+      kind: "not-found",
+      code: "not_found",
+      message: "nothing is served at /acount",
+      status: 404,
+    },
+    "error-method": {
+      ...error,
+      ...bareError,
+      kind: "method",
+      code: "method_not_allowed",
+      message: "/account takes GET and POST, not PUT",
+      status: 405,
+    },
+    "error-too-large": {
+      ...error,
+      ...bareError,
+      kind: "too-large",
+      code: "too_large",
+      message: "a body may have 102400 bytes",
+      status: 413,
+    },
+    "error-host": {
+      ...error,
+      ...bareError,
+      kind: "host",
+      code: "misdirected_request",
+      message: 'Host "evil.test" is not served',
+      fix: "idp start --allow-host evil.test",
+      status: 421,
+    },
+    "error-server": {
+      ...error,
+      ...bareError,
+      kind: "server",
+      code: "server_error",
+      message: "see the log",
+      status: 500,
+    },
+    "error-unavailable": {
+      ...error,
+      ...bareError,
+      kind: "unavailable",
+      code: "temporarily_unavailable",
+      message: "the data could not be written: the disk is full",
+      status: 503,
+    },
+  }),
+];
+
+/** The view of a sample, for the caller who knows whose it is. */
+export function sampleView<V>(name: string): V {
+  const sample = samples.find((candidate) => candidate.name === name);
+  if (sample === undefined) throw new Error(`no sample "${name}"`);
+  return sample.view as V;
+}

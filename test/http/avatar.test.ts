@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { renderLogin } from "../../src/http/pages.ts";
+import { createRenderer } from "../../src/http/render.ts";
+import type { LoginView } from "../../src/http/views.ts";
+import { elementsOf } from "../helpers/html.ts";
+import { sampleView } from "../helpers/sample-views.ts";
+
+const renderer = createRenderer();
+
+const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
+  (await renderLogin(renderer, { ...sampleView<LoginView>("login-default"), ...changes })).html;
+
+const svgOf = async (displayName: string, color: string): Promise<{ fill: string; text: string; initials: string }> => {
+  const html = await login({
+    picker: {
+      ...(sampleView<LoginView>("login-default").picker ?? expect.fail("this sample has a picker")),
+      users: [{ username: "u", displayName, email: "u@example.test", color, status: "active" }],
+    },
+  });
+  const svg = html.slice(html.indexOf('<svg class="avatar"'));
+  const [, circle, text] = elementsOf(svg.slice(0, svg.indexOf("</svg>")));
+  return {
+    fill: circle?.attributes["fill"] ?? "",
+    text: text?.attributes["fill"] ?? "",
+    initials: /<text[^>]*>([^<]*)</.exec(svg)?.[1] ?? "",
+  };
+};
+
+test.each([
+  ["#4f46e5", "#4f46e5", "#ffffff"],
+  ["#FBBF24", "#fbbf24", "#000000"],
+  ["#fff", "#ffffff", "#000000"],
+  ["red", "#57606a", "#ffffff"],
+  ["url(https://evil.test/)", "#57606a", "#ffffff"],
+  ["", "#57606a", "#ffffff"],
+])("%j is painted %s with readable %s on it", async (color, fill, text) => {
+  expect(await svgOf("Alice", color)).toMatchObject({ fill, text });
+});
+
+test.each([
+  ["Alice Adams", "AA"],
+  ["  ayşe   nur   ışık ", "aı"],
+  ["Bob", "B"],
+  ["👩‍🚀 Zed", "👩Z"],
+  ["", ""],
+])("%j has the initials %j, in the case they have", async (name, initials) => {
+  expect(await svgOf(name, "#000000")).toMatchObject({ initials });
+});

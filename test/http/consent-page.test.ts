@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { renderConsent } from "../../src/http/pages.ts";
+import { createRenderer } from "../../src/http/render.ts";
+import type { ConsentView } from "../../src/http/views.ts";
+import { elementsOf, hooked, wordsOf, type Element } from "../helpers/html.ts";
+import { sampleView } from "../helpers/sample-views.ts";
+
+const renderer = createRenderer();
+
+const consent = async (name: string, changes: Partial<ConsentView> = {}): Promise<string> =>
+  (await renderConsent(renderer, { ...sampleView<ConsentView>(name), ...changes })).html;
+const scopeFields = (html: string): Element[] =>
+  elementsOf(html).filter(({ attributes }) => attributes["name"] === "scope");
+
+test("names who asks, where it returns, and who is signed in", async () => {
+  const html = await consent("consent-default");
+  expect(html).toContain(
+    '<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> asks for access</h1>',
+  );
+  expect(html).toContain("<code><bdi>localhost:3000</bdi></code>");
+  const user = wordsOf(html.slice(html.indexOf('id="consent-user"')).split("</div>")[0] ?? "");
+  expect(user).toMatch(/Alice Adams[^]*alice@example\.test/);
+});
+
+test("ticks what is checked, and sends the locked scope by a hidden field", async () => {
+  const html = await consent("consent-default");
+  expect(hooked(html, "consent-scope-openid").attributes).toMatchObject({ disabled: "", checked: "" });
+  expect(hooked(html, "consent-scope-openid").attributes).not.toHaveProperty("name");
+  expect(scopeFields(html)[0]?.attributes).toEqual({ type: "hidden", name: "scope", value: "openid" });
+  expect(hooked(html, "consent-scope-email").attributes).toMatchObject({
+    name: "scope",
+    value: "email",
+    checked: "",
+  });
+  expect(hooked(html, "consent-scope-phone").attributes).not.toHaveProperty("checked");
+});
+
+test("shows the very values, and says which are not set", async () => {
+  const words = wordsOf(await consent("consent-default")).replace(/\s+/g, " ");
+  expect(words).toContain("E-mail alice@example.test Verified yes");
+  expect(words).toContain("Location not set");
+});
+
+test("titles a scope by the fixture, else by the catalogue, else by its name", async () => {
+  const row = { locked: false, checked: true, values: [] };
+  const html = await consent("consent-default", {
+    scopes: {
+      fresh: [
+        { ...row, name: "orders", title: "See your orders" },
+        { ...row, name: "phone", title: null },
+        { ...row, name: "mystery", title: null },
+      ],
+      granted: [],
+    },
+  });
+  const titles = [...html.matchAll(/class="scope-title">([^<]*)</g)].map((match) => match[1]);
+  expect(titles).toEqual(["See your orders", "See your phone number", "mystery"]);
+});
+
+test("sets new scopes apart from those already granted", async () => {
+  const html = await consent("consent-incremental");
+  const legends = [...html.matchAll(/<legend>([^<]*)</g)].map((match) => match[1]);
+  expect(legends).toEqual(["New", "Already allowed"]);
+  const [fresh = "", granted = ""] = html.split("<fieldset>").slice(1);
+  expect(fresh).toContain("consent-scope-phone");
+  expect(granted).toContain("consent-scope-email");
+  expect(granted).not.toContain("consent-scope-phone");
+});
+
+test("gives Allow and Deny the same look, and a dead button first so that Enter in a field decides nothing", async () => {
+  const html = await consent("consent-default");
+  const { attributes: allow } = hooked(html, "consent-allow");
+  const { attributes: deny } = hooked(html, "consent-deny");
+  expect(allow).toMatchObject({ name: "decision", value: "allow" });
+  expect(deny).toMatchObject({ name: "decision", value: "deny", class: allow["class"] });
+  const form = elementsOf(html.slice(html.indexOf('<form id="consent-form"')));
+  expect(form.find(({ tag }) => tag === "button")?.attributes).toEqual({ disabled: "", hidden: "" });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { renderLogin } from "../../src/http/pages.ts";
+import { createRenderer } from "../../src/http/render.ts";
+import type { LoginView } from "../../src/http/views.ts";
+import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
+import { sampleView } from "../helpers/sample-views.ts";
+
+const renderer = createRenderer();
+
+const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
+  (await renderLogin(renderer, { ...sampleView<LoginView>("login-default"), ...changes })).html;
+
+const isOpen = (html: string): boolean => /<details class="other" open/.test(html);
+
+test("has a form for each user of the picker: username, pick, csrf", async () => {
+  const html = await login();
+  const form = html.split("<form").find((part) => part.includes('id="login-as-alice"'));
+  const values = Object.fromEntries(
+    elementsOf(`<form${form?.split("</form>")[0] ?? ""}`).map(({ attributes }) => [
+      attributes["name"],
+      attributes["value"],
+    ]),
+  );
+  expect(values).toMatchObject({ csrf: "c5rf", username: "alice", pick: "1" });
+  expect(hooked(html, "login-as-alice").attributes["aria-label"]).toBe("Continue as Alice Adams, alice@example.test");
+});
+
+test("says in words that a user is suspended or banned", async () => {
+  const html = await login();
+  expect(hooked(html, "login-as-carol").attributes["aria-label"]).toMatch(/\(suspended\)$/);
+  expect(hooked(html, "login-as-dave").attributes["aria-label"]).toMatch(/\(banned\)$/);
+  expect(wordsOf(html)).toMatch(/suspended[^]*banned/);
+});
+
+test("keeps the password form folded until a hint or an error makes it likely", async () => {
+  expect(isOpen(await login())).toBe(false);
+  expect(isOpen(await login({ state: "hint", username: "bob" }))).toBe(true);
+  expect(isOpen(await login({ state: "error-suspended", username: "carol" }))).toBe(true);
+});
+
+test("shows the password form alone where the picker is off, and first after a wrong password", async () => {
+  const alone = await login({ picker: null });
+  expect(alone).not.toContain('<details class="other"');
+  expect(alone).not.toContain("login-picker");
+  const wrong = await login({ state: "error-credentials", username: "alice" });
+  expect(wrong.indexOf("login-password")).toBeLessThan(wrong.indexOf("login-picker"));
+});
+
+test.each([
+  ["error-credentials", "do not match"],
+  ["error-suspended", "suspended"],
+  ["error-banned", "banned"],
+] as const)("%s is told first, and by the title", async (state, words) => {
+  const html = await login({ state, username: "carol", picker: null });
+  const { attributes } = hooked(html, "login-error");
+  expect(attributes["role"]).toBe("alert");
+  expect(wordsOf(html.slice(html.indexOf('id="login-error"')).split("</div>")[0] ?? "")).toContain(words);
+  expect(html).toContain("<title>Error: Sign in · idp</title>");
+  expect(html.indexOf("login-error")).toBeLessThan(html.indexOf("login-form"));
+});
+
+test("marks the fields of a wrong password, keeps the name and never the password", async () => {
+  const html = await login({ state: "error-credentials", username: "alice" });
+  expect(hooked(html, "login-username").attributes).toMatchObject({ value: "alice", "aria-invalid": "true" });
+  expect(hooked(html, "login-password").attributes).not.toHaveProperty("value");
+  expect(hooked(await login(), "login-username").attributes).not.toHaveProperty("aria-invalid");
+});
+
+test("names the command that restores a suspended user", async () => {
+  expect(await login({ state: "error-suspended", username: "carol" })).toContain(
+    "<code>idp users restore carol</code>",
+  );
+});
+
+test("shows a message of the route in place of the sentence of the state", async () => {
+  const html = await login({
+    state: "error-credentials",
+    message: { text: "alice has no password", fix: "idp users edit alice" },
+  });
+  expect(html).toContain("alice has no password");
+  expect(html).toContain("idp users edit alice");
+  expect(html).not.toContain("do not match");
+});
+
+test("says after how long a sign-in is asked for again, and fixes the user name", async () => {
+  const html = await login({
+    state: "reauth",
+    username: "alice",
+    onlyUser: "alice",
+    reauth: { signedInAgo: 7300, maxAge: 300 },
+  });
+  expect(html).toContain("You signed in 2 hours ago. The app asks for a sign-in within the last 5 minutes.");
+  expect(hooked(html, "login-username").attributes).toHaveProperty("readonly");
+  expect(html).toContain("Confirm it is you");
+});
+
+test("lets search and pages lead to the neighbours and nowhere else", async () => {
+  const many = sampleView<LoginView>("login-many-users");
+  const picker = many.picker ?? expect.fail("this sample has a picker");
+  const html = await login({ picker });
+  expect(hooked(html, "login-previous").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=1");
+  expect(hooked(html, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=3");
+  expect(wordsOf(html).replace(/\s/g, "")).toContain("13–24of500");
+  expect(hooked(html, "login-search").attributes).toMatchObject({ name: "q", value: "us" });
+  const last = await login({ picker: { ...picker, page: 42 } });
+  expect(last).not.toContain("login-next");
+  const first = await login({ picker: { ...picker, page: 1, query: "" } });
+  expect(first).not.toContain("login-previous");
+  expect(hooked(first, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?page=2");
+});
+
+test("offers no search where all users fit on one page", async () => {
+  expect(await login()).not.toContain("login-search");
+});
+
+test("offers to cancel only where there is an app to return to", async () => {
+  expect(hooked(await login(), "login-cancel").attributes).toMatchObject({ name: "cancel", value: "1" });
+  expect(await login({ canCancel: false })).not.toContain("login-cancel");
+});

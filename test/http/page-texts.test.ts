@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { renderLogin } from "../../src/http/pages.ts";
+import { createRenderer } from "../../src/http/render.ts";
+import type { LoginView } from "../../src/http/views.ts";
+import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
+import { samples, sampleView, type Sample } from "../helpers/sample-views.ts";
+import { templatesFolder } from "../helpers/templates-folder.ts";
+
+const english = JSON.parse(readFileSync(new URL("../../templates/locales/en.json", import.meta.url), "utf8")) as Record<
+  string,
+  string
+>;
+
+/** Every sample in a language whose texts are «key {its} {values}». */
+async function inPseudoLanguage(): Promise<{ sample: Sample; html: string }[]> {
+  const texts = Object.entries(english).map(([key, text]) => [
+    key,
+    `«${[key, ...(text.match(/\{\w+\}/g) ?? [])].join(" ")}»`,
+  ]);
+  const folder = templatesFolder({ "locales/qq.json": JSON.stringify(Object.fromEntries(texts)) });
+  const renderer = createRenderer([folder]);
+  return Promise.all(
+    samples.map(async (sample) => ({
+      sample,
+      html: (await sample.render(renderer, { ...sample.view, lang: "qq" })).html,
+    })),
+  );
+}
+
+test("none is unused", async () => {
+  const shown = (await inPseudoLanguage()).map(({ html }) => unescapeHtml(html)).join("\n");
+  // Notes are chosen by the routes, and a page's notes may be any of them.
+  const unused = Object.keys(english).filter(
+    (key) => !key.startsWith("note.") && !new RegExp(`«${key.replaceAll(".", "\\.")}[ »]`).test(shown),
+  );
+  expect(unused).toEqual([]);
+});
+
+test("none stands in a template: in another language not one English word is left", async () => {
+  for (const { sample, html } of await inPseudoLanguage()) {
+    expect(html).toContain('<html lang="qq"');
+    const values: string[] = [];
+    JSON.stringify(sample.view, (_name, value: unknown) => {
+      if (typeof value === "string" && value.length > 2) values.push(value);
+      return value;
+    });
+    const labels = elementsOf(html).flatMap(({ attributes }) => attributes["aria-label"] ?? []);
+    // Initials and times have no texts in the catalogue.
+    const shown = wordsOf(html.replace(/<(text|time)\b[^<]*/g, ""));
+    let rest = [shown, ...labels].join("\n").replace(/«[^»]*»/g, "");
+    for (const value of values.sort((one, other) => other.length - one.length)) rest = rest.replaceAll(value, "");
+    rest = rest.replace(/\bidp( users restore)?\b|\bHTTP\b/g, "");
+    // An address in which a part is marked is in pieces here.
+    if (!sample.name.startsWith("error-redirect-uri")) expect(rest.match(/\p{L}+/gu) ?? []).toEqual([]);
+  }
+});
+
+test("a language without texts is shown, and marked, as English", async () => {
+  const view = { ...sampleView<LoginView>("login-default"), lang: "../../../etc/passwd" };
+  const { html } = await renderLogin(createRenderer(), view);
+  expect(html).toContain('<html lang="en"');
+  expect(html).toContain("Pick a test user");
+});
+
+test("a text that a language lacks is taken from English", async () => {
+  const other = createRenderer([templatesFolder({ "locales/de.json": '{"login.pick":"Wählen"}' })]);
+  const { html } = await renderLogin(other, { ...sampleView<LoginView>("login-default"), lang: "de" });
+  expect(html).toContain("Wählen");
+  expect(html).toContain("Sign in with a password");
+});

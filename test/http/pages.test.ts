@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { createRenderer } from "../../src/http/render.ts";
+import { elementsOf, unescapeHtml } from "../helpers/html.ts";
+import { samples, type Sample } from "../helpers/sample-views.ts";
+
+/** What holds for every page in every state. */
+
+const renderer = createRenderer();
+
+const htmlOf = async ({ render, view }: Sample): Promise<string> => (await render(renderer, view)).html;
+
+const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)</script>{{ 7 }}{% raw %}**x**\`{client}`;
+
+/** The view with the payload in every text that may come from a client, a user or a request; the words of our own that choose the page stay. */
+function poison(value: unknown, name = ""): unknown {
+  const ours = ["state", "status", "kind", "step", "lang", "key", "since"];
+  if (typeof value === "string") return value === "" || ours.includes(name) ? value : value + payload;
+  if (Array.isArray(value)) return value.map((item) => poison(item, name));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, poison(item, key)]));
+}
+
+/** The elements of a page with the names of their attributes: all that a value could break out into. */
+const structureOf = (html: string): string[] =>
+  elementsOf(html).map(({ tag, attributes }) => [tag, ...Object.keys(attributes)].join(" "));
+
+describe.each(samples)("$name", (sample) => {
+  test("is a whole page: language, page, state, title, skip link, strip, one main, one h1, footer", async () => {
+    const html = await htmlOf(sample);
+    const elements = elementsOf(html);
+    const count = (tag: string): number => elements.filter((element) => element.tag === tag).length;
+    const root = elements.find(({ tag }) => tag === "html")?.attributes ?? {};
+    expect(root["lang"]).toBe("en");
+    expect(sample.name.startsWith(root["data-page"] ?? "?")).toBe(true);
+    expect(root["data-state"]).toMatch(/^[a-z-]+$/);
+    expect(/<title>(.+) · idp<\/title>/.exec(html)?.[1]).toMatch(/\S/);
+    expect([count("main"), count("h1"), count("header"), count("footer")]).toEqual([1, 1, 1, 1]);
+    expect(elements.find(({ tag }) => tag === "a")?.attributes["href"]).toBe("#main");
+    expect(html).toContain("Test identity provider.");
+    expect(html).toContain("Do not type a real password.");
+  });
+
+  test("fetches nothing but its stylesheet, runs nothing, focuses nothing by itself", async () => {
+    const elements = elementsOf(await htmlOf(sample));
+    for (const { tag, attributes } of elements) {
+      expect(["script", "style", "iframe", "object", "img", "base"]).not.toContain(tag);
+      const names = Object.keys(attributes);
+      expect(names.filter((name) => /^on|^style$|^autofocus$|^src|^http-equiv$/.test(name))).toEqual([]);
+      if (tag === "link") expect(attributes["href"]).toMatch(/^(data:image\/svg\+xml,|\/_idp\/assets\/style\.css\?v=)/);
+    }
+  });
+
+  test("has the same string as id and data-testid, each once, and every reference leads somewhere", async () => {
+    const elements = elementsOf(await htmlOf(sample));
+    const ids = elements.flatMap(({ attributes }) => attributes["id"] ?? []);
+    expect(elements.filter(({ attributes }) => attributes["id"] !== attributes["data-testid"])).toEqual([]);
+    expect(ids).toEqual([...new Set(ids)]);
+    for (const { attributes } of elements) {
+      for (const name of ["for", "aria-labelledby", "aria-describedby"]) {
+        if (name in attributes) expect(ids).toContain(attributes[name]);
+      }
+    }
+  });
+
+  test("labels every field, and every form that posts carries the csrf value", async () => {
+    const html = await htmlOf(sample);
+    const elements = elementsOf(html);
+    const labelled = elements.flatMap(({ tag, attributes }) => (tag === "label" ? attributes["for"] : []));
+    const fields = elements.filter(({ tag, attributes }) => tag === "input" && attributes["type"] !== "hidden");
+    for (const { attributes } of fields) expect(labelled).toContain(attributes["id"]);
+    const posting = html.split("<form").filter((part) => part.includes('method="post"'));
+    for (const form of posting) {
+      const fieldsOfForm = elementsOf(`<form${form.split("</form>")[0] ?? ""}`);
+      expect(fieldsOfForm.filter(({ attributes }) => attributes["name"] === "csrf")).toHaveLength(1);
+    }
+    const { hasForm } = await sample.render(renderer, sample.view);
+    expect(hasForm).toBe(elements.some(({ tag }) => tag === "form"));
+  });
+
+  test("shows what clients and users chose as text, whatever it holds", async () => {
+    const { html } = await sample.render(renderer, poison(sample.view) as object);
+    expect(structureOf(html)).toEqual(structureOf(await htmlOf(sample)));
+    // One page shows nothing that anybody chose.
+    expect(unescapeHtml(html).includes(payload)).toBe(sample.name !== "login-expired-unknown");
+  });
+});
+
+test("the hooks of the pages are these: taking one away breaks somebody's tests", async () => {
+  const hooks = new Map<string, Set<string>>();
+  for (const sample of samples) {
+    const elements = elementsOf(await htmlOf(sample));
+    const page = elements[0]?.attributes["data-page"] ?? "";
+    const found = elements.flatMap(({ attributes }) => attributes["data-testid"] ?? []);
+    hooks.set(page, new Set([...(hooks.get(page) ?? []), ...found]));
+  }
+  const named = Object.fromEntries([...hooks].map(([page, found]) => [page, [...found].sort().join(" ")]));
+  expect(named).toMatchInlineSnapshot(`
+    {
+      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-signout account-status account-user main",
+      "consent": "consent-again consent-allow consent-client consent-deny consent-error consent-form consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-user main request-details",
+      "error": "error-code error-developer error-fix error-message main",
+      "login": "login-again login-as-alice login-as-bob login-as-carol login-as-dave login-as-user13 login-as-user14 login-as-user15 login-as-user16 login-as-user17 login-as-user18 login-as-user19 login-as-user20 login-as-user21 login-as-user22 login-as-user23 login-as-user24 login-cancel login-error login-form login-next login-password login-picker login-picker-title login-previous login-search login-submit login-username main request-details",
+      "signed-out": "main signedout-message signedout-return signedout-signin",
+    }
+  `);
+});

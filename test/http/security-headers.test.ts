@@ -1,0 +1,66 @@
+import express from "express";
+import request from "supertest";
+import { expect, test } from "vitest";
+import { renderError, renderLogin, sendPage, type Page } from "../../src/http/pages.ts";
+import { createRenderer } from "../../src/http/render.ts";
+import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/security-headers.ts";
+import type { ErrorView, LoginView } from "../../src/http/views.ts";
+import { sampleView } from "../helpers/sample-views.ts";
+
+const renderer = createRenderer();
+
+async function headersOf(page: Page): Promise<Record<string, string>> {
+  const app = express();
+  app.get("/", (_request, response) => {
+    sendPage(response, 400, page);
+  });
+  const answer = await request(app).get("/").expect(400).expect("Content-Type", "text/html; charset=utf-8");
+  return answer.headers as Record<string, string>;
+}
+
+const form = async (): Promise<Page> => renderLogin(renderer, sampleView<LoginView>("login-default"));
+const plain = async (): Promise<Page> => renderError(renderer, sampleView<ErrorView>("error-client"));
+
+test("a page loads its stylesheet and nothing else, and stands in no frame", async () => {
+  const headers = await headersOf(await form());
+  expect(headers["content-security-policy"]).toBe(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
+  );
+  expect(headers["x-frame-options"]).toBe("DENY");
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+});
+
+test("no page is kept by a cache", async () => {
+  expect((await headersOf(await form()))["cache-control"]).toBe("no-store");
+  expect((await headersOf(await plain()))["cache-control"]).toBe("no-store");
+});
+
+test("a page with a form says where the form came from, any other page says nothing", async () => {
+  expect((await headersOf(await form()))["referrer-policy"]).toBe("same-origin");
+  expect((await headersOf(await plain()))["referrer-policy"]).toBe("no-referrer");
+});
+
+test("no answer carries what breaks the way back to the app, a sign-in in a popup, or plain http", async () => {
+  const answers = [
+    await headersOf(await form()),
+    await headersOf(await plain()),
+    apiHeaders,
+    privateApiHeaders,
+    stylesheetHeaders,
+  ];
+  for (const headers of answers) {
+    const text = Object.entries(headers).join("\n").toLowerCase();
+    expect(text).not.toMatch(
+      /form-action|cross-origin-opener-policy|strict-transport-security|upgrade-insecure-requests/,
+    );
+  }
+});
+
+test("an API answer may be read by other origins, and shown by none", () => {
+  expect(apiHeaders).toEqual({
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  });
+  expect(privateApiHeaders).toEqual({ ...apiHeaders, "Cache-Control": "no-store" });
+});
