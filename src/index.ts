@@ -19,6 +19,7 @@ import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
+import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "./http/operations.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import { openStore } from "./store/open.ts";
 
@@ -59,6 +60,10 @@ export interface Idp {
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
   issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
   revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
+  /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
+  call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
+  /** Resolves once it is closed, whoever closed it. */
+  readonly closed: Promise<void>;
   /** Answers the open requests, puts all on disk, and leaves nothing open. */
   close(): Promise<void>;
 }
@@ -91,6 +96,12 @@ function checkAdminToken(token: string): void {
   }
 }
 
+/** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
+function localUrl(host: string, port: number): string {
+  if (["localhost", "0.0.0.0", "::"].includes(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * Starts an identity provider; it is listening when this resolves.
  * @throws {OperationError} usage, conflict (port taken), invalid (fixtures)
@@ -106,13 +117,21 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
 
   const store = await openStore({ data: options.data ?? null, now, kind: "server", version, log });
   const closers: (() => Promise<void>)[] = [() => store.close()];
-  const close = async (): Promise<void> => {
-    for (const closer of closers.splice(0).reverse()) await closer();
+  const closeAll = async (): Promise<void> => {
+    for (const closer of closers.reverse()) await closer();
+    onClosed();
   };
+  let onClosed = (): void => undefined;
+  const closed = new Promise<void>((resolve) => {
+    onClosed = resolve;
+  });
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => (closing ??= closeAll());
   try {
     const app = createApp();
     const keys = await openKeyRing(store, now, random);
-    const listening = await listen(app, options.host ?? defaultHost, options.port ?? defaultPort);
+    const host = options.host ?? defaultHost;
+    const listening = await listen(app, host, options.port ?? defaultPort);
     closers.push(() => listening.close());
     const issuer = options.issuer ?? `http://localhost:${listening.port}`;
     const passwords = createPendingPasswords({ store, random }, (error) => {
@@ -130,7 +149,8 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       base: new URL(issuer).pathname.replace(/\/$/, ""),
       port: () => listening.port,
       version,
-      allowedHosts: options.allowHosts ?? [],
+      // A name that the operator listens on is one of ours.
+      allowedHosts: [...(options.allowHosts ?? []), host],
       adminToken,
     };
     const api = createApi({ ctx, adminToken, version, onStop: () => void close() });
@@ -138,7 +158,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       onRequest: options.onRequest,
       onUnexpected: (error) => log(`unexpected: ${String(error)}`),
     });
-    store.updateLock({ url: issuer, adminToken });
+    store.updateLock({ url: localUrl(host, listening.port) + web.base, adminToken });
     listening.serve();
     passwords.start();
     return {
@@ -150,6 +170,8 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       issueCode: (input) => issueCode(ctx, input),
       issueTokens: (input) => issueTokens(ctx, input),
       revoke: (selection) => revokeGrants(ctx, selection),
+      call: (name, input) => runOperation(ctx, name, input, null),
+      closed,
       close,
     };
   } catch (error) {

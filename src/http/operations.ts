@@ -162,3 +162,14 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
 export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
+
+/** Runs an operation by its name. @throws {OperationError | OAuthError} what the operation refuses */
+export function runOperation<N extends OperationName>(
+  ctx: Context,
+  name: N,
+  input: OperationInput<N>,
+  server: RunningServer | null,
+): Promise<OperationOutput<N>> {
+  const operation = operations[name] as unknown as Operation<Fields, OperationOutput<N>>;
+  return operation.run(ctx, input as unknown as InputOf<Fields>, server);
+}
