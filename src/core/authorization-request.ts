@@ -5,7 +5,7 @@ import { OAuthError } from "./errors.ts";
 import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
-import { RedirectedError, type ResponseTarget } from "./redirect-response.ts";
+import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { resolveScopes } from "./scopes.ts";
 
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
@@ -44,7 +44,7 @@ function single(raw: RawParameters, name: string): string | undefined {
  */
 export function checkAuthorizationRequest(tx: ReadTx, ctx: Context, raw: RawParameters): AuthorizationRequest {
   const { client, redirectUri } = settleClient(tx, raw);
-  const target: ResponseTarget = { redirectUri, state: single(raw, "state") ?? null, mode: "query" };
+  const target: ResponseTarget = { redirectUri, state: single(raw, "state") ?? null, mode: askedMode(raw) ?? "query" };
   try {
     refuseRepeated(raw);
     refuseRequestObjects(raw);
@@ -140,10 +140,17 @@ function checkResponseType(raw: RawParameters, client: Client): void {
 
 function checkResponseMode(raw: RawParameters): void {
   const mode = single(raw, "response_mode");
-  if (mode !== undefined && mode !== "query") {
-    throw new OAuthError("invalid_request", `response_mode "${mode}" is not supported; send "query" or leave it out`);
+  if (mode !== undefined && askedMode(raw) === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      `response_mode "${mode}" is not supported; use ${responseModes.join(" or ")}`,
+    );
   }
 }
+
+/** The mode asked for, where there is such a one: a refusal travels by it too. */
+const askedMode = (raw: RawParameters): ResponseMode | undefined =>
+  responseModes.find((mode) => mode === single(raw, "response_mode"));
 
 /** OpenID Connect Core 3.1.2.1. */
 function checkPrompt(value: string | undefined): readonly Prompt[] {

@@ -1,12 +1,12 @@
 import type { Client, Grant, Interaction, ReadTx, Tx } from "../store/store.ts";
 import { checkAuthorizationRequest, type AuthorizationRequest, type RawParameters } from "./authorization-request.ts";
 import { findClient } from "./clients.ts";
-import { codeLocation, drawCode } from "./codes.ts";
+import { answerWithCode, drawCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import { beginInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
-import { RedirectedError } from "./redirect-response.ts";
+import { RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
 import { includesAll } from "./scopes.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
 import { seconds, verifyIdTokenHint } from "./tokens.ts";
@@ -25,7 +25,12 @@ import { seconds, verifyIdTokenHint } from "./tokens.ts";
 /** Where the browser goes next. */
 export type Step =
   | { readonly kind: "page"; readonly page: "login" | "consent"; readonly uid: string }
-  | { readonly kind: "return"; readonly location: string; readonly clientId: string; readonly username: string }
+  | {
+      readonly kind: "return";
+      readonly answer: AuthorizationResponse;
+      readonly clientId: string;
+      readonly username: string;
+    }
   | { readonly kind: "own-page"; readonly path: string };
 
 /** A step, and the new value of the session cookie where the user has just signed in. */
@@ -118,7 +123,7 @@ export function proceed(
   return {
     step: {
       kind: "return",
-      location: codeLocation(ctx, request, code),
+      answer: answerWithCode(ctx, request, code),
       clientId: client.client_id,
       username: user.username,
     },

@@ -1,7 +1,7 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import type { Context } from "./context.ts";
-import { responseLocation } from "./redirect-response.ts";
+import { answerClient, type AuthorizationResponse } from "./redirect-response.ts";
 import { hashOf } from "./sessions.ts";
 
 /** Authorization codes: opaque, 256 random bits, usable once (CONTRACT 2.3). The store has their hash only. */
@@ -57,5 +57,5 @@ export function drawCode(
 }
 
 /** The successful answer of the authorization endpoint. */
-export const codeLocation = (ctx: Context, request: AuthorizationRequest, code: string): string =>
-  responseLocation(ctx.issuer, request, { code });
+export const answerWithCode = (ctx: Context, request: AuthorizationRequest, code: string): AuthorizationResponse =>
+  answerClient(ctx.issuer, request, { code });

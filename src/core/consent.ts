@@ -1,6 +1,6 @@
 import type { Client, Interaction, User } from "../store/store.ts";
 import { nextStep, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
-import { drawCode, codeLocation } from "./codes.ts";
+import { drawCode, answerWithCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
 import { describeRequest } from "./login.ts";
@@ -107,7 +107,7 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
       return {
         step: {
           kind: "return",
-          location: codeLocation(ctx, request, code),
+          answer: answerWithCode(ctx, request, code),
           clientId: client.client_id,
           username: session.user.username,
         },

@@ -1,3 +1,4 @@
+import { responseModes } from "./redirect-response.ts";
 import { builtInScopes } from "./scopes.ts";
 import { supportedGrantTypes } from "./token.ts";
 import type { Context } from "./context.ts";
@@ -29,7 +30,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     scopes_supported: [...builtInScopes, ...definedScopes],
     claims_supported: standardClaimNames,
     response_types_supported: ["code"],
-    response_modes_supported: ["query"],
+    response_modes_supported: responseModes,
     grant_types_supported: supportedGrantTypes,
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],

@@ -8,7 +8,7 @@ import { recordGrant, viewGrant, type GrantView } from "./grants.ts";
 import { requireUser } from "./users.ts";
 import { signTokens, userClaimsOf, type TokenResponse } from "./issue-tokens.ts";
 import { checkChallenge } from "./pkce.ts";
-import { responseLocation } from "./redirect-response.ts";
+import { answerClient, responseLocation } from "./redirect-response.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { userRefusal } from "./token-state.ts";
@@ -102,7 +102,7 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
     return {
       code,
       redirect_uri: redirectUri,
-      url: responseLocation(ctx.issuer, target, { code }),
+      url: responseLocation(answerClient(ctx.issuer, target, { code })),
       expires_in: ctx.settings.code_ttl,
     };
   });

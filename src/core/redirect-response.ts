@@ -6,8 +6,12 @@ import type { OAuthError } from "./errors.ts";
 export interface ResponseTarget {
   readonly redirectUri: string;
   readonly state: string | null;
-  readonly mode: "query";
+  readonly mode: ResponseMode;
 }
+
+/** How the answer travels: in the address, or in a form that the browser posts (OAuth 2.0 Form Post Response Mode 2). */
+export const responseModes = ["query", "form_post"] as const;
+export type ResponseMode = (typeof responseModes)[number];
 
 /** A refusal that goes to the client by redirect: for everything that fails after client and redirect URI are proven. */
 export class RedirectedError extends Error {
@@ -21,17 +25,26 @@ export class RedirectedError extends Error {
   }
 }
 
-/** The address to send the browser to; the redirect URI itself stays as it was registered, to the letter. */
-export function responseLocation(
+/** The answer: where it goes and what it says. */
+export interface AuthorizationResponse {
+  readonly target: ResponseTarget;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Completes an answer: `state` as it was sent, and `iss`, by which the client can tell whose answer it is (RFC 9207 2). */
+export const answerClient = (
   issuer: string,
   target: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
-): string {
-  const query = new URLSearchParams(parameters);
-  if (target.state !== null) query.set("state", target.state);
-  // RFC 9207 2: the client can tell whose answer it is.
-  query.set("iss", issuer);
-  return `${target.redirectUri}${target.redirectUri.includes("?") ? "&" : "?"}${query.toString()}`;
+): AuthorizationResponse => ({
+  target,
+  parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
+});
+
+/** The address that carries an answer; the redirect URI itself stays as it was registered, to the letter. */
+export function responseLocation({ target, parameters }: AuthorizationResponse): string {
+  const query = new URLSearchParams(parameters).toString();
+  return `${target.redirectUri}${target.redirectUri.includes("?") ? "&" : "?"}${query}`;
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */

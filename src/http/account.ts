@@ -22,7 +22,7 @@ const removePath = (web: Web, clientId: string): string =>
 async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  takeStep(web, res, await beginSignIn(web.ctx, path, browser));
+  await takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
 }
 
 const scopesOf = ({ grant }: ConnectedApp): { name: string; title: null }[] =>

@@ -4,7 +4,9 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/discovery.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
-import { note, type Web } from "./web.ts";
+import { languageOf, note, type Web } from "./web.ts";
+import { renderFormPost, sendPage } from "./pages.ts";
+import { responseLocation, type AuthorizationResponse } from "../core/redirect-response.ts";
 
 /** The authorization endpoint (RFC 6749 3.1). */
 
@@ -33,11 +35,16 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
   const browser = knownBrowser(web, req);
   const result = await beginAuthorization(web.ctx, parameters, browser);
   if (browser.isNew && result.step.kind === "page") setBrowserCookie(web, res, browser.id);
-  takeStep(web, res, result);
+  await takeStep(web, req, res, result);
 }
 
 /** Sends the browser where it goes next. 303: the browser must not repeat a form there (RFC 9700 4.12). */
-export function takeStep(web: Web, res: Response, { step, sessionCookie }: StepResult): void {
+export async function takeStep(
+  web: Web,
+  req: Request,
+  res: Response,
+  { step, sessionCookie }: StepResult,
+): Promise<void> {
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   res.set("Cache-Control", "no-store");
   switch (step.kind) {
@@ -50,8 +57,25 @@ export function takeStep(web: Web, res: Response, { step, sessionCookie }: StepR
       return;
     case "return":
       note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
-      redirect(res, step.location);
+      await sendToClient(web, req, res, step.answer);
   }
+}
+
+/** The answer to the client: a redirect, or a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2). */
+export async function sendToClient(
+  web: Web,
+  req: Request,
+  res: Response,
+  answer: AuthorizationResponse,
+): Promise<void> {
+  res.set("Cache-Control", "no-store");
+  if (answer.target.mode === "query") {
+    redirect(res, responseLocation(answer));
+    return;
+  }
+  const { target, parameters } = answer;
+  const view = { lang: languageOf(req), base: web.base, action: target.redirectUri, parameters };
+  sendPage(res, 200, await renderFormPost(web.renderer, view));
 }
 
 /** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */

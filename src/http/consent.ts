@@ -18,7 +18,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const { base, renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
   if (shown.kind === "step") {
-    takeStep(web, res, shown);
+    await takeStep(web, req, res, shown);
     return;
   }
   const { client, user } = shown;
@@ -66,5 +66,5 @@ export const postConsent = (web: Web) => async (req: UidRequest, res: Response) 
     decision,
     scopes: every(body, "scope"),
   });
-  takeStep(web, res, result);
+  await takeStep(web, req, res, result);
 };

@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { OAuthError, OperationError, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
-import { errorParameters, RedirectedError, responseLocation } from "../core/redirect-response.ts";
+import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { StorageError } from "../store/store.ts";
-import { redirect } from "./authorize.ts";
+import { sendToClient } from "./authorize.ts";
 import { triedBasic } from "./credentials.ts";
 import { MisdirectedError } from "./host-check.ts";
 import { renderEnded, renderError, sendPage } from "./pages.ts";
@@ -66,7 +66,8 @@ function answerTo(error: unknown): Answer {
   if (error instanceof OAuthError) {
     const { status, code, message, fix } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
-    const kind = code === "invalid_client" ? "client" : message.startsWith('redirect_uri "') ? "redirect-uri" : "request";
+    const kind =
+      code === "invalid_client" ? "client" : message.startsWith('redirect_uri "') ? "redirect-uri" : "request";
     return { status, code, message, fix, kind, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof OperationError) {
@@ -158,8 +159,7 @@ export const errorHandler =
     }
     if (error instanceof RedirectedError) {
       note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });
-      res.set("Cache-Control", "no-store");
-      redirect(res, responseLocation(web.ctx.issuer, error.target, errorParameters(error.error)));
+      await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
       return;
     }
     const answer = answerTo(error);
@@ -203,16 +203,16 @@ function errorView(web: Web, req: Request, answer: Answer): ErrorView {
 }
 
 async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
-  const page = req.path.endsWith("/consent") ? "consent" : "login";
+  const step = req.path.endsWith("/consent") ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const view = {
     lang: languageOf(req),
     base: web.base,
-    page,
+    step,
     state:
       error.reason === "other-browser"
         ? "no-cookie"
-        : page === "consent" && req.method === "POST"
+        : step === "consent" && req.method === "POST"
           ? "finished"
           : "expired",
     client: null,

@@ -35,7 +35,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     return;
   }
   note(res, { user: username, note: "signed in" });
-  takeStep(web, res, result);
+  await takeStep(web, req, res, result);
 };
 
 interface Refusal {

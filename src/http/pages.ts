@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { avatarOf, type Avatar } from "./avatar.ts";
 import { difference, nearest } from "./difference.ts";
 import type { Renderer } from "./render.ts";
-import { formPageHeaders, plainPageHeaders } from "./security-headers.ts";
+import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
 import { formatDuration, formatTime, type Text } from "./texts.ts";
 import type {
   AccountRevokeView,
@@ -10,6 +10,7 @@ import type {
   EndedView,
   ErrorView,
   FieldView,
+  FormPostView,
   LoginView,
   ConsentView,
   PersonView,
@@ -26,12 +27,14 @@ export interface Page {
   readonly html: string;
   /** It has a form, so the browser must say where that came from (see `security-headers.ts`). */
   readonly hasForm: boolean;
+  /** Where it needs others than its kind has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function sendPage(response: Response, status: number, page: Page): void {
   response
     .status(status)
-    .set(page.hasForm ? formPageHeaders : plainPageHeaders)
+    .set(page.headers ?? (page.hasForm ? formPageHeaders : plainPageHeaders))
     .type("html")
     .send(page.html);
 }
@@ -213,6 +216,21 @@ export async function renderSignedOut(renderer: Renderer, view: SignedOutView): 
     failed: false,
   };
   return { html: await renderer.render("signed-out", frame, view), hasForm: false };
+}
+
+export async function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
+  const { lang, say } = wordsOf(renderer, view);
+  const frame = {
+    name: "form-post",
+    state: "default",
+    lang,
+    base: view.base,
+    title: say("form-post.title"),
+    failed: false,
+  };
+  const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
+  const html = await renderer.render("form-post", frame, { action: view.action, parameters });
+  return { html, hasForm: true, headers: formPostHeaders };
 }
 
 export async function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {

@@ -26,6 +26,16 @@ export const formPageHeaders = pageHeaders("same-origin");
 export const plainPageHeaders = pageHeaders("no-referrer");
 
 /**
+ * Of the page that posts an answer to a client by itself. Its one script is named by its hash; the client sees which origin posts.
+ * The script stands in `templates/form-post.html`.
+ */
+export const formPostHeaders: Headers = {
+  ...pageHeaders("strict-origin"),
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'sha256-ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE='; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
+};
+
+/**
  * Of a JSON answer. No Cross-Origin-Resource-Policy: apps of other origins read these answers (CORS), and nothing here may stand in their way.
  */
 export const apiHeaders: Headers = {

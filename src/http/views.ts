@@ -146,6 +146,13 @@ export interface SignedOutView extends View {
   readonly signInHref: string;
 }
 
+/** An answer to a client that the browser posts. */
+export interface FormPostView extends View {
+  /** The redirect URI. */
+  readonly action: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
 /** What a refusal is about: chooses what the page says to the person in front of it. */
 export type ErrorKind =
   | "client"
