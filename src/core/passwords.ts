@@ -1,0 +1,100 @@
+import { scrypt, timingSafeEqual } from "node:crypto";
+import type { User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Working one out takes about 25 ms of a thread
+ * that is not the main one.
+ */
+
+interface Parameters {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+const current: Parameters = { N: 2 ** 14, r: 8, p: 1 };
+const saltBytes = 16;
+const hashBytes = 32;
+
+/** 128·N·r bytes are needed; a hash that asks for more than this is none of ours, and is not worked out. */
+const maxMemory = 64 * 1024 * 1024;
+
+function derive(password: string, salt: Buffer, { N, r, p }: Parameters): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // NFKC: the same letters, however the keyboard put them together (RFC 8265 4.2 asks for a normal form, so does NIST SP 800-63B).
+    scrypt(password.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 2 * maxMemory }, (error, hash) =>
+      error === null ? resolve(hash) : reject(error),
+    );
+  });
+}
+
+/**
+ * The salted hash of a password, to keep.
+ * @param random `bytes` random bytes as base64url
+ */
+export async function hashPassword(password: string, random: (bytes: number) => string): Promise<string> {
+  const salt = Buffer.from(random(saltBytes), "base64url");
+  const hash = await derive(password, salt, current);
+  return ["scrypt", current.N, current.r, current.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+}
+
+interface StoredHash {
+  readonly parameters: Parameters;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const storedHash = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{22,86})\$([\w-]{43})$/;
+
+/** A kept hash in its parts; null where it is not one, or asks for more work than ours ever do. */
+function parseHash(text: string): StoredHash | null {
+  const parts = storedHash.exec(text);
+  if (parts === null) return null;
+  const [, N, r, p, salt = "", hash = ""] = parts;
+  const parameters = { N: Number(N), r: Number(r), p: Number(p) };
+  const isPowerOfTwo = parameters.N > 1 && (parameters.N & (parameters.N - 1)) === 0;
+  if (!isPowerOfTwo || parameters.r < 1 || parameters.p < 1 || parameters.p > 4) return null;
+  if (128 * parameters.N * parameters.r > maxMemory) return null;
+  return { parameters, salt: Buffer.from(salt, "base64url"), hash: Buffer.from(hash, "base64url") };
+}
+
+/** What is worked out where there is nothing to compare with, so that the time of an answer does not tell who exists. */
+const nobody: StoredHash = { parameters: current, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+
+/** Whether this is the password of a kept hash; always takes the time of one hash. A null hash fits no password. */
+export async function matchesHash(password: string, kept: string | null): Promise<boolean> {
+  const parsed = kept === null ? null : parseHash(kept);
+  const { parameters, salt, hash } = parsed ?? nobody;
+  const equal = timingSafeEqual(await derive(password, salt, parameters), hash);
+  return equal && parsed !== null;
+}
+
+/**
+ * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
+ * store. So 100,000 users are ready at once, and their hashes follow one at a time, beside the requests.
+ */
+export interface PendingPasswords {
+  /** Takes a user's password over; an earlier one of the same user is dropped. The record must say `passwordPending`. */
+  add(userId: string, password: string): void;
+  /** Begins to hash in the background, and goes on with what is added later. */
+  start(): void;
+  /** Hashes what waits, now, with every thread. @throws what the store throws */
+  settle(): Promise<void>;
+  /** The user's hash, worked out before all others; null where none waits. */
+  hashOf(userId: string): Promise<string | null>;
+  /** How many wait. */
+  readonly waiting: number;
+  /** Stops the background work and forgets what waits; resolves when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Whether this is the user's password. A user whose fixture password is still waiting to be hashed goes first, and nobody else waits.
+ * @param user undefined where nobody has the name that was typed: the same time is spent
+ */
+export async function verifyPassword(ctx: Context, user: User | undefined, password: string): Promise<boolean> {
+  if (user === undefined) return matchesHash(password, null);
+  const pending = user.passwordPending ? await ctx.passwords.hashOf(user.id) : null;
+  return matchesHash(password, pending ?? user.passwordHash);
+}

@@ -1,0 +1,95 @@
+import type { Context } from "./context.ts";
+import { hashPassword, type PendingPasswords } from "./passwords.ts";
+
+interface Job {
+  readonly password: string;
+  /** Set once somebody works on it. */
+  hash: Promise<string> | null;
+}
+
+/** libuv has four threads for this unless told otherwise. */
+const threads = 4;
+
+/**
+ * @param ctx where the hashes go, and their salt comes from
+ * @param onError what the background work could not write: a disk that is full. The password goes on waiting for the next start.
+ */
+export function createPendingPasswords(
+  ctx: Pick<Context, "store" | "random">,
+  onError: (error: unknown) => void,
+): PendingPasswords {
+  const jobs = new Map<string, Job>();
+  let running: Promise<void> | null = null;
+  let started = false;
+  let closed = false;
+
+  const hash = (job: Job): Promise<string> => (job.hash ??= hashPassword(job.password, ctx.random));
+
+  /** Writes a hash, unless the user is gone or was given another password meanwhile. */
+  async function write(userId: string, job: Job): Promise<void> {
+    const passwordHash = await hash(job);
+    if (closed || jobs.get(userId) !== job) return;
+    await ctx.store.transaction((tx) => {
+      const user = tx.get("users", userId);
+      if (jobs.get(userId) === job && user?.passwordPending === true) {
+        tx.put("users", { ...user, passwordHash, passwordPending: false });
+      }
+    });
+    if (jobs.get(userId) === job) jobs.delete(userId);
+  }
+
+  async function workInBackground(): Promise<void> {
+    for (const [userId, job] of jobs) {
+      if (closed) return;
+      await write(userId, job);
+    }
+  }
+
+  function wake(): void {
+    if (!started || closed || running !== null || jobs.size === 0) return;
+    running = workInBackground()
+      .then(
+        () => true,
+        (error: unknown) => {
+          onError(error);
+          return false;
+        },
+      )
+      .then((goOn) => {
+        running = null;
+        if (goOn) wake();
+      });
+  }
+
+  return {
+    add(userId, password) {
+      if (closed) return;
+      jobs.set(userId, { password, hash: null });
+      wake();
+    },
+    start() {
+      started = true;
+      wake();
+    },
+    async settle() {
+      // One iterator for all of them: each job is taken once.
+      const queue = jobs.entries();
+      const work = async (): Promise<void> => {
+        for (const [userId, job] of queue) await write(userId, job);
+      };
+      await Promise.all(Array.from({ length: threads }, work));
+    },
+    async hashOf(userId) {
+      const job = jobs.get(userId);
+      return job === undefined ? null : hash(job);
+    },
+    get waiting() {
+      return jobs.size;
+    },
+    async close() {
+      closed = true;
+      jobs.clear();
+      await running;
+    },
+  };
+}

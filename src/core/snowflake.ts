@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+
+/**
+ * Snowflake ids: a string of digits whose upper bits are a time in milliseconds and whose lower 22 bits tell apart what was made in
+ * the same one. Ids made here are derived, not drawn, so that a user of a fixture has the same id on every run.
+ */
+
+const lowBits = 22n;
+
+/** The upper bits that keep an id positive as a signed 64-bit number, which is what most databases keep it in. */
+const latest = 2 ** 41 - 1;
+
+/**
+ * The id of a user.
+ * @param createdAt milliseconds since 1970; what is before counts as 1970, what is after 2039 as 2039
+ * @param username decides the lower bits
+ * @param attempt counts up from 0 where an id is taken by another user
+ */
+export function deriveSnowflake(createdAt: number, username: string, attempt = 0): string {
+  const time = BigInt(Math.min(Math.max(Math.floor(createdAt), 0), latest));
+  const seed = attempt === 0 ? username : `${username} ${attempt}`;
+  const low = createHash("sha256").update(seed).digest().readUInt32BE(0) >>> 10;
+  return ((time << lowBits) | BigInt(low)).toString();
+}
+
+/** Whether these digits are a number of at most 64 bits, above zero, without leading zeros. */
+export const isSnowflake = (id: string): boolean => /^[1-9]\d{0,19}$/.test(id) && BigInt(id) < 2n ** 64n;
