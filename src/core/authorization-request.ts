@@ -6,6 +6,7 @@ import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
+import { checkResources } from "./resources.ts";
 import { resolveScopes } from "./scopes.ts";
 
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
@@ -21,6 +22,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly maxAge: number | null;
   readonly loginHint: string | null;
   readonly idTokenHint: string | null;
+  /** RFC 8707. */
+  readonly resources: readonly string[];
   /** The first of `acr_values`. */
   readonly acr: string | null;
 }
@@ -66,6 +69,7 @@ export function checkAuthorizationRequest(tx: ReadTx, ctx: Context, raw: RawPara
       maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
       loginHint: single(raw, "login_hint") ?? null,
       idTokenHint: single(raw, "id_token_hint") ?? null,
+      resources: checkResources([raw["resource"] ?? []].flat()),
       acr: single(raw, "acr_values")?.split(" ")[0] ?? null,
     };
   } catch (error) {

@@ -13,6 +13,7 @@ export interface CodeRequest {
   readonly nonce: string | null;
   readonly codeChallenge: string | null;
   readonly acr: string | null;
+  readonly resources: readonly string[];
 }
 
 /** A used code is remembered this long (milliseconds) after its end, so that a replay is known for what it is. */
@@ -44,6 +45,7 @@ export function drawCode(
       nonce: request.nonce,
       codeChallenge: request.codeChallenge,
       acr: request.acr,
+      resources: request.resources,
     } satisfies CodeRequest,
     family: `f_${ctx.random(12)}`,
     authTime: to.session?.authTime ?? Math.floor(ctx.now() / 1000),

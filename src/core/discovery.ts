@@ -10,6 +10,7 @@ export const endpoints = {
   token: "/api/v2/oauth/token",
   userinfo: "/api/v2/oauth/userinfo",
   revoke: "/api/v2/oauth/revoke",
+  introspect: "/api/v2/oauth/introspect",
   jwks: "/api/v2/oauth/jwks",
 } as const;
 
@@ -27,6 +28,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     userinfo_endpoint: base + endpoints.userinfo,
     jwks_uri: base + endpoints.jwks,
     revocation_endpoint: base + endpoints.revoke,
+    introspection_endpoint: base + endpoints.introspect,
     scopes_supported: [...builtInScopes, ...definedScopes],
     claims_supported: standardClaimNames,
     response_types_supported: ["code"],
@@ -36,6 +38,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     id_token_signing_alg_values_supported: ["RS256"],
     token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
     revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
+    introspection_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],
     code_challenge_methods_supported: ["S256"],
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,

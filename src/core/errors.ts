@@ -12,6 +12,7 @@ const statuses = {
   unsupported_grant_type: 400,
   unsupported_response_type: 400,
   invalid_scope: 400,
+  invalid_target: 400,
   access_denied: 400,
   login_required: 400,
   consent_required: 400,

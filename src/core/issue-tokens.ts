@@ -3,15 +3,26 @@ import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
 import { signAccessToken, signIdToken, signRefreshToken, type Authentication, type TokenSubject } from "./tokens.ts";
 
-/** A successful answer of the token endpoint: the spec's token response, and `scope` (CONTRACT 2.3). */
-export interface TokenResponse {
+/** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
+export interface ClientTokenResponse {
   readonly access_token: string;
   readonly token_type: "Bearer";
   /** Seconds. */
   readonly expires_in: number;
+  readonly scope: string;
+}
+
+/** A successful answer of the token endpoint for a user: the spec's token response, and `scope` (CONTRACT 2.3). */
+export interface TokenResponse extends ClientTokenResponse {
   readonly refresh_token: string;
   readonly id_token: string;
-  readonly scope: string;
+}
+
+/** What a grant type yields. */
+export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse> {
+  readonly response: R;
+  /** Null: the client speaks for itself. */
+  readonly username: string | null;
 }
 
 /** What tokens are to say: settled inside a transaction, signed after it is on disk. */
@@ -24,6 +35,7 @@ export interface TokenPlan {
   readonly nonce: string | null;
   /** What the refresh token may ask for: more than the subject's where a refresh narrowed those (RFC 6749 6). */
   readonly refreshScopes: readonly string[];
+  readonly refreshResources: readonly string[];
   /** Where rotation is off, the refresh token stays the one that was sent. */
   readonly keptRefreshToken: string | null;
   readonly userClaims: { readonly access: Record<string, unknown>; readonly id: Record<string, unknown> };
@@ -35,21 +47,36 @@ export const userClaimsOf = (tx: ReadTx, { client, user, scopes }: TokenSubject)
   id: idTokenClaims(tx, client, user, scopes),
 });
 
+/** The members that every successful answer has. */
+export const accessTokenAnswer = (
+  ctx: Context,
+  accessToken: string,
+  scopes: readonly string[],
+): ClientTokenResponse => ({
+  access_token: accessToken,
+  token_type: "Bearer",
+  expires_in: ctx.settings.access_token_ttl,
+  scope: scopes.join(" "),
+});
+
 /** Signs what was planned. */
-export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResponse> {
+export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
   const [refreshToken, idToken] = await Promise.all([
     plan.keptRefreshToken ??
-      signRefreshToken(ctx, { ...subject, scopes: plan.refreshScopes }, authentication, plan.generation),
+      signRefreshToken(
+        ctx,
+        { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources },
+        authentication,
+        plan.generation,
+      ),
     signIdToken(ctx, subject, authentication, { ...plan, claims: plan.userClaims.id, accessToken }),
   ]);
-  return {
-    access_token: accessToken,
-    token_type: "Bearer",
-    expires_in: ctx.settings.access_token_ttl,
+  const response = {
+    ...accessTokenAnswer(ctx, accessToken, subject.scopes),
     refresh_token: refreshToken,
     id_token: idToken,
-    scope: subject.scopes.join(" "),
   };
+  return { response, username: subject.user.username };
 }

@@ -96,7 +96,14 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
         requiresPkce(client),
       ),
     );
-    const request: CodeRequest = { redirectUri, scopes, nonce: input.nonce ?? null, codeChallenge, acr: null };
+    const request: CodeRequest = {
+      redirectUri,
+      scopes,
+      nonce: input.nonce ?? null,
+      codeChallenge,
+      acr: null,
+      resources: [],
+    };
     const code = drawCode(tx, ctx, { client, user, grant, session: null }, request);
     const target = { redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
@@ -129,16 +136,17 @@ export async function issueTokens(
 ): Promise<TokenResponse> {
   const plan = await ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}` };
+    const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [] };
     return {
       subject,
       authentication: { authTime: seconds(ctx), amr: [], acr: null, sid: null },
       generation: 0,
       nonce: input.nonce ?? null,
       refreshScopes: scopes,
+      refreshResources: [],
       keptRefreshToken: null,
       userClaims: userClaimsOf(tx, subject),
     };
   });
-  return signTokens(ctx, plan);
+  return (await signTokens(ctx, plan)).response;
 }

@@ -4,12 +4,13 @@ import { OAuthError } from "./errors.ts";
 import { killFamily } from "./token-state.ts";
 import { verifyAccessToken, verifyRefreshToken, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
-type Genuine =
+/** A token whose signature, kind, issuer and times hold. */
+export type GenuineToken =
   | { readonly kind: "access"; readonly claims: TokenClaims }
   | { readonly kind: "refresh"; readonly claims: RefreshClaims };
 
 /** A token of this server of either kind; null where the text is none, or expired. */
-export async function readToken(ctx: Context, token: string): Promise<Genuine | null> {
+export async function readToken(ctx: Context, token: string): Promise<GenuineToken | null> {
   const access = await verifyAccessToken(ctx, token).catch(onlyRefusals);
   if (access !== null) return { kind: "access", claims: access };
   const refresh = await verifyRefreshToken(ctx, token).catch(onlyRefusals);

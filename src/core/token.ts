@@ -1,29 +1,29 @@
+import type { Client } from "../store/store.ts";
 import { authenticateClient, type ClientCredentials } from "./client-authentication.ts";
 import { mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { redeemCode, type CodeExchange } from "./grant-types/authorization-code.ts";
+import { clientCredentials, type ClientCredentialsRequest } from "./grant-types/client-credentials.ts";
 import { refresh, type Refresh } from "./grant-types/refresh-token.ts";
-import { signTokens, type TokenPlan, type TokenResponse } from "./issue-tokens.ts";
-import type { Client } from "../store/store.ts";
+import type { TokenResult } from "./issue-tokens.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
 
-export type TokenRequest = ClientCredentials & CodeExchange & Refresh & { readonly grant_type: string | undefined };
+export type TokenRequest = ClientCredentials &
+  CodeExchange &
+  Refresh &
+  ClientCredentialsRequest & { readonly grant_type: string | undefined };
 
 const grantTypes: Readonly<
-  Record<string, (ctx: Context, client: Client, request: TokenRequest) => Promise<TokenPlan>>
+  Record<string, (ctx: Context, client: Client, request: TokenRequest) => Promise<TokenResult>>
 > = {
   authorization_code: redeemCode,
   refresh_token: refresh,
+  client_credentials: clientCredentials,
 };
 
 export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);
-
-export interface TokenResult {
-  readonly response: TokenResponse;
-  readonly username: string;
-}
 
 /** @throws {OAuthError} of RFC 6749 5.2 */
 export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
@@ -32,8 +32,8 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   if (grantType === undefined) {
     throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${supportedGrantTypes.join(", ")}`);
   }
-  const settle = Object.hasOwn(grantTypes, grantType) ? grantTypes[grantType] : undefined;
-  if (settle === undefined) {
+  const grant = Object.hasOwn(grantTypes, grantType) ? grantTypes[grantType] : undefined;
+  if (grant === undefined) {
     throw new OAuthError(
       "unsupported_grant_type",
       `grant_type "${grantType}" is not supported; use one of: ${supportedGrantTypes.join(", ")}`,
@@ -45,6 +45,5 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
       `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
     );
   }
-  const plan = await settle(ctx, client, request);
-  return { response: await signTokens(ctx, plan), username: plan.subject.user.username };
+  return grant(ctx, client, request);
 }

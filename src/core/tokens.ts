@@ -9,19 +9,31 @@ import { OAuthError } from "./errors.ts";
 /** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
 const types = { access: "at+jwt", refresh: "rt+jwt", id: "JWT" } as const;
 
+/** Whom an access token speaks for, and where. */
+export interface AccessTokenSubject {
+  readonly client: Client;
+  /** Null, with grant and family: the client speaks for itself (client credentials). */
+  readonly user: User | null;
+  readonly grant: Grant | null;
+  readonly family: string | null;
+  readonly scopes: readonly string[];
+  /** RFC 8707: the APIs it is meant for; none: the client's `audience`, else the issuer. */
+  readonly resources: readonly string[];
+}
+
 /** What the tokens of one authorization have in common. */
-export interface TokenSubject {
+export interface TokenSubject extends AccessTokenSubject {
   readonly client: Client;
   readonly user: User;
   readonly grant: Grant;
   readonly family: string;
-  readonly scopes: readonly string[];
 }
 
 /** Claims of an access or refresh token, by which its state is looked up. */
 export interface TokenClaims {
   readonly iss: string;
   readonly sub: string;
+  readonly aud?: string | readonly string[];
   readonly client_id: string;
   readonly scope: string;
   readonly iat: number;
@@ -42,6 +54,7 @@ export interface RefreshClaims extends TokenClaims {
   readonly amr: readonly string[];
   readonly acr?: string;
   readonly sid?: string;
+  readonly resource?: readonly string[];
 }
 
 /** Seconds since 1970, as JWT has them. */
@@ -54,25 +67,27 @@ function signHs256(ctx: Context, type: string, claims: Record<string, unknown>):
 
 /**
  * An access token: HS256, 30 minutes unless set otherwise.
- * @param audience the resource asked for; else the client's `audience`, else the issuer
+ * @param custom the user's own claims in it
  */
-export function signAccessToken(ctx: Context, subject: TokenSubject, custom: Record<string, unknown>): Promise<string> {
+export function signAccessToken(
+  ctx: Context,
+  subject: AccessTokenSubject,
+  custom: Record<string, unknown>,
+): Promise<string> {
   const now = seconds(ctx);
-  const { user, client, grant, family, scopes } = subject;
+  const { user, client, grant, family, scopes, resources } = subject;
   return signHs256(ctx, types.access, {
     ...custom,
     iss: ctx.issuer,
-    sub: user.id,
-    email: user.email,
+    sub: user?.id ?? client.client_id,
+    ...(user === null ? {} : { email: user.email }),
     client_id: client.client_id,
     scope: scopes.join(" "),
-    aud: client.audience ?? ctx.issuer,
+    aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
     iat: now,
     exp: now + ctx.settings.access_token_ttl,
     jti: ctx.random(16),
-    grant: grant.id,
-    epoch: grant.epoch,
-    family,
+    ...(grant === null ? {} : { grant: grant.id, epoch: grant.epoch, family }),
   });
 }
 
@@ -109,6 +124,7 @@ export function signRefreshToken(
     amr: authentication.amr,
     ...(authentication.acr === null ? {} : { acr: authentication.acr }),
     ...(authentication.sid === null ? {} : { sid: authentication.sid }),
+    ...(subject.resources.length === 0 ? {} : { resource: subject.resources }),
   });
 }
 

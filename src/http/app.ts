@@ -7,6 +7,7 @@ import { anyOrigin, registeredOrigins } from "./cors.ts";
 import { discovery, jwks } from "./discovery.ts";
 import { errorHandler, RouteError } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
+import { postIntrospect } from "./introspect.ts";
 import { getLogin, postLogin } from "./login.ts";
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
@@ -53,6 +54,8 @@ function routes(web: Web): Router {
   route(router, endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
   route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
   route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
+
+  route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });
   route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formBody, postConsent(web)] });

@@ -1,11 +1,18 @@
 import type { Request, Response } from "express";
 import { token } from "../core/token.ts";
 import { clientCredentials } from "./credentials.ts";
-import { bodyParameters, single } from "./params.ts";
+import { bodyParameters, every, single } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** The token endpoint (RFC 6749 3.2). */
+
+const tokensIn = (response: object): string =>
+  Object.keys(response)
+    .filter((name) => name.endsWith("_token"))
+    .map((name) => name.replace("_token", ""))
+    .join(", ");
+
 export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const credentials = clientCredentials(req, body);
@@ -19,7 +26,8 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     code_verifier: single(body, "code_verifier"),
     refresh_token: single(body, "refresh_token"),
     scope: single(body, "scope"),
+    resource: every(body, "resource"),
   });
-  note(res, { user: username, note: `${grantType ?? ""}: access, refresh and ID token for "${response.scope}"` });
+  note(res, { user: username, note: `${grantType ?? ""}: ${tokensIn(response)} for "${response.scope}"` });
   res.set(privateApiHeaders).json(response);
 };

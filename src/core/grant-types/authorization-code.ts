@@ -2,8 +2,9 @@ import type { Client, Code, Tx } from "../../store/store.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { userClaimsOf, type TokenPlan } from "../issue-tokens.ts";
+import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
+import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
 import { killFamily, userRefusal } from "../token-state.ts";
 
@@ -13,13 +14,14 @@ export interface CodeExchange {
   readonly code: string | undefined;
   readonly redirect_uri: string | undefined;
   readonly code_verifier: string | undefined;
+  readonly resource: readonly string[];
 }
 
 /**
  * Redeems a code: one winner, whoever comes at the same moment.
  * @throws {OAuthError} invalid_request for a missing parameter, else invalid_grant with the rule that failed
  */
-export async function redeemCode(ctx: Context, client: Client, exchange: CodeExchange): Promise<TokenPlan> {
+export async function redeemCode(ctx: Context, client: Client, exchange: CodeExchange): Promise<TokenResult> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
   if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
   if (redirectUri === undefined) {
@@ -45,11 +47,12 @@ export async function redeemCode(ctx: Context, client: Client, exchange: CodeExc
     const request = requestOf(record);
     checkRedirectUri(request, redirectUri);
     checkVerifier(request.codeChallenge, verifier);
+    const resources = narrowResources(request.resources, exchange.resource);
     tx.put("codes", { ...record, usedAt: ctx.now() });
-    return plan(tx, ctx, client, record, request);
+    return plan(tx, client, record, request, resources);
   });
   if (outcome instanceof OAuthError) throw outcome;
-  return outcome;
+  return signTokens(ctx, outcome);
 }
 
 /** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */
@@ -72,7 +75,7 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
   }
 }
 
-function plan(tx: Tx, ctx: Context, client: Client, record: Code, request: CodeRequest): TokenPlan {
+function plan(tx: Tx, client: Client, record: Code, request: CodeRequest, resources: readonly string[]): TokenPlan {
   const user = tx.get("users", record.userId);
   if (user === undefined) throw new OAuthError("invalid_grant", "the user of this code no longer exists");
   const refusal = userRefusal(user);
@@ -81,9 +84,10 @@ function plan(tx: Tx, ctx: Context, client: Client, record: Code, request: CodeR
   if (grant === undefined || grant.status === "revoked" || grant.epoch !== record.epoch) {
     throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this code was revoked");
   }
-  const subject = { client, user, grant, family: record.family, scopes: request.scopes };
+  const subject = { client, user, grant, family: record.family, scopes: request.scopes, resources };
   return {
     subject,
+    refreshResources: request.resources,
     authentication: { authTime: record.authTime, amr: record.amr, acr: request.acr, sid: record.sid },
     generation: 0,
     nonce: request.nonce,

@@ -1,7 +1,8 @@
 import type { Client, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { userClaimsOf, type TokenPlan } from "../issue-tokens.ts";
+import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
+import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
 import { familyMemory, isDead, killFamily, tokenState } from "../token-state.ts";
 import { verifyRefreshToken, type RefreshClaims } from "../tokens.ts";
@@ -11,14 +12,15 @@ import { verifyRefreshToken, type RefreshClaims } from "../tokens.ts";
 export interface Refresh {
   readonly refresh_token: string | undefined;
   readonly scope: string | undefined;
+  readonly resource: readonly string[];
 }
 
 /**
  * Refreshes: the refresh token rotates, and a rotated one that comes again revokes its family.
  * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
  */
-export async function refresh(ctx: Context, client: Client, request: Refresh): Promise<TokenPlan> {
-  const { refresh_token: token, scope } = request;
+export async function refresh(ctx: Context, client: Client, request: Refresh): Promise<TokenResult> {
+  const { refresh_token: token } = request;
   if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
   const claims = await verifyRefreshToken(ctx, token).catch((error: unknown) => {
     if (!(error instanceof OAuthError)) throw error;
@@ -28,18 +30,12 @@ export async function refresh(ctx: Context, client: Client, request: Refresh): P
     throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
   }
   // A reuse is refused and must also revoke: returned from the transaction, thrown after it is on disk.
-  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, scope));
+  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, request));
   if (outcome instanceof OAuthError) throw outcome;
-  return outcome;
+  return signTokens(ctx, outcome);
 }
 
-function renew(
-  tx: Tx,
-  ctx: Context,
-  token: string,
-  claims: RefreshClaims,
-  scope: string | undefined,
-): TokenPlan | OAuthError {
+function renew(tx: Tx, ctx: Context, token: string, claims: RefreshClaims, request: Refresh): TokenPlan | OAuthError {
   const state = tokenState(tx, claims);
   if (isDead(state)) throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`);
   const { client, user, grant } = state;
@@ -57,7 +53,9 @@ function renew(
     );
   }
   const refreshScopes = splitScope(claims.scope);
-  const scopes = narrow(refreshScopes, scope).filter((name) => grant.scopes.includes(name));
+  const scopes = narrow(refreshScopes, request.scope).filter((name) => grant.scopes.includes(name));
+  const refreshResources = claims.resource ?? [];
+  const resources = narrowResources(refreshResources, request.resource);
   const generation = isRetry || !rotates ? current : current + 1;
   if (generation !== current) {
     tx.put("families", {
@@ -68,9 +66,10 @@ function renew(
       expiresAt: ctx.now() + familyMemory(ctx),
     });
   }
-  const subject = { client, user, grant, family: claims.family, scopes };
+  const subject = { client, user, grant, family: claims.family, scopes, resources };
   return {
     subject,
+    refreshResources,
     authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr ?? null, sid: claims.sid ?? null },
     generation,
     nonce: null,

@@ -1,0 +1,36 @@
+import type { Client } from "../../store/store.ts";
+import { isPublic } from "../clients.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { accessTokenAnswer, type TokenResult } from "../issue-tokens.ts";
+import { checkResources } from "../resources.ts";
+import { resolveScopes } from "../scopes.ts";
+import { signAccessToken } from "../tokens.ts";
+
+/** The grant `client_credentials` (RFC 6749 4.4): the client speaks for itself. No ID token, no refresh token. */
+
+export interface ClientCredentialsRequest {
+  /** Absent: all that the client registered. */
+  readonly scope: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/** @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target */
+export async function clientCredentials(
+  ctx: Context,
+  client: Client,
+  request: ClientCredentialsRequest,
+): Promise<TokenResult> {
+  if (isPublic(client)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      "a public client cannot prove who it is, so it may not use client_credentials (RFC 6749 4.4)",
+    );
+  }
+  const resources = checkResources(request.resource);
+  const asked = request.scope ?? client.scope;
+  const scopes = asked === undefined ? [] : await ctx.store.read((tx) => resolveScopes(tx, client, asked).scopes);
+  const subject = { client, user: null, grant: null, family: null, scopes, resources };
+  const accessToken = await signAccessToken(ctx, subject, {});
+  return { response: accessTokenAnswer(ctx, accessToken, scopes), username: null };
+}

@@ -1,0 +1,34 @@
+import { OAuthError } from "./errors.ts";
+
+/** Resource indicators (RFC 8707): for which API an access token is meant. */
+
+/** The `resource` values of a request. @throws {OAuthError} invalid_target */
+export function checkResources(values: readonly string[]): readonly string[] {
+  for (const value of values) {
+    if (!URL.canParse(value) || value.includes("#")) {
+      throw new OAuthError(
+        "invalid_target",
+        `resource "${value}" is not an absolute URI without a fragment (RFC 8707 2)`,
+      );
+    }
+  }
+  return [...new Set(values)];
+}
+
+/**
+ * What a token request may have of what was granted: it may narrow (RFC 8707 2.2).
+ * @throws {OAuthError} invalid_target
+ */
+export function narrowResources(granted: readonly string[], values: readonly string[]): readonly string[] {
+  const asked = checkResources(values);
+  if (asked.length === 0) return granted;
+  // Where the authorization request named none, the token request may still choose.
+  const foreign = granted.length === 0 ? [] : asked.filter((value) => !granted.includes(value));
+  if (foreign.length > 0) {
+    throw new OAuthError(
+      "invalid_target",
+      `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")} (RFC 8707 2.2)`,
+    );
+  }
+  return asked;
+}
