@@ -87,7 +87,7 @@ export function recordGrant(
 }
 
 /** Revokes a grant: with it every token and unused code of that user and client dies, for good. */
-export function revokeGrant(tx: Tx, ctx: Context, grant: Grant): Grant {
+export function revokeGrant(tx: Tx, ctx: Pick<Context, "now">, grant: Grant): Grant {
   const at = new Date(ctx.now()).toISOString();
   const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at };
   tx.put("grants", revoked);
