@@ -1,0 +1,118 @@
+import { OperationError } from "../core/errors.ts";
+import { escapeLine } from "./escape.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Target } from "./target.ts";
+
+/** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
+
+export interface Choice {
+  readonly value: string;
+  readonly name: string;
+}
+
+/** More than this and typing finds faster than arrows. */
+const fewEnough = 10;
+
+/** Questions go to stderr, so that `$(idp …)` takes the answer only. */
+async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inquirer").createPromptModule>> {
+  const { createPromptModule } = await import("inquirer");
+  return createPromptModule({ input: cli.stdin, output: cli.stderr });
+}
+
+/** One of some values. @param flag what to give where nobody can be asked, with an example: "--user alice" */
+async function choose(cli: Invocation, message: string, choices: readonly Choice[], flag: string): Promise<string> {
+  const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
+  const ask = await prompts(cli);
+  if (shown.length <= fewEnough) {
+    return (await ask({ value: { type: "select", message, choices: shown, loop: false } })).value;
+  }
+  const source = (typed = ""): readonly Choice[] =>
+    shown.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()));
+  return (await ask({ value: { type: "search", message: `${message} Type to search (next time: ${flag})`, source } }))
+    .value;
+}
+
+function needed(what: string, flag: string): OperationError {
+  return new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, {
+    hint: `Give it: ${flag}`,
+  });
+}
+
+/** The username that was given, or the one that is picked. @param flag where to give it, with an example */
+export async function userOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag = "--user alice",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the user", flag);
+  const users = await target.call("users.list", {});
+  const width = Math.max(0, ...users.map(({ username }) => username.length));
+  return choose(
+    cli,
+    "Which user?",
+    users.map(({ username, email, status }) => ({
+      value: username,
+      name: `${username.padEnd(width)}  ${email}${status === "active" ? "" : `  (${status})`}`,
+    })),
+    flag,
+  );
+}
+
+/** The client id that was given, or the one that is picked. */
+export async function clientOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag = "--client demo-app",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the client", flag);
+  const clients = await target.call("clients.list", {});
+  const width = Math.max(0, ...clients.map(({ client_id }) => client_id.length));
+  return choose(
+    cli,
+    "Which client?",
+    clients.map(({ client_id, client_name }) => ({
+      value: client_id,
+      name: `${client_id.padEnd(width)}  ${typeof client_name === "string" ? client_name : ""}`.trimEnd(),
+    })),
+    flag,
+  );
+}
+
+/** The grant id that was given, or the one that is picked. @param only "active": revoked ones are not offered */
+export async function grantOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag: string,
+  only: "active" | "all",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the grant", flag);
+  const grants = (await target.call("grants.list", {})).filter(({ status }) => only === "all" || status === "active");
+  if (grants.length === 0) {
+    throw new OperationError("not_found", only === "all" ? "there is no grant yet" : "there is no active grant", {
+      hint: "Make one: idp issue grant, or sign in to a client",
+    });
+  }
+  return choose(
+    cli,
+    "Which grant?",
+    grants.map(({ id, user, client, scope }) => ({ value: id, name: `${user}  ${client}  ${scope}` })),
+    flag,
+  );
+}
+
+/** Whether to go on. Asked on a terminal only; `--yes` answers it, and where nobody can be asked the command itself is the answer. */
+export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
+  if (cli.yes || !cli.interactive) return true;
+  const ask = await prompts(cli);
+  return (await ask({ value: { type: "confirm", message: escapeLine(message), default: false } })).value;
+}
+
+/** The refusal after a "no". */
+export const notConfirmed = (nothing: string): OperationError =>
+  new OperationError("refused", `not confirmed: ${nothing}`);

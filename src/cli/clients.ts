@@ -1,0 +1,61 @@
+import type { ClientView } from "../core/clients-admin.ts";
+import { clientOr } from "./ask.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { pairs, table } from "./table.ts";
+import { findTarget } from "./target.ts";
+
+interface SecretFlags {
+  readonly showSecrets?: true;
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const kindOf = (client: ClientView): string => (client.public ? "public" : "confidential");
+
+/** `idp clients list` */
+export async function listClients(cli: Invocation, { showSecrets }: SecretFlags): Promise<Outcome> {
+  const clients = await (await findTarget(cli)).call("clients.list", { secrets: showSecrets });
+  return answer(clients, (shown, style) =>
+    shown.length === 0
+      ? "No clients yet. Add some to a fixture file: idp seed --help"
+      : table(
+          [
+            { title: "CLIENT", value: (client) => client.client_id },
+            { title: "NAME", value: (client) => text(client.client_name ?? ""), shrinks: true },
+            { title: "TYPE", value: kindOf },
+            ...(showSecrets
+              ? [{ title: "SECRET", value: (client: ClientView) => text(client.client_secret ?? "") }]
+              : []),
+            { title: "REDIRECT URIS", value: (client) => client.redirect_uris.join(" ") || "none" },
+          ],
+          shown,
+          style,
+          cli.width,
+        ),
+  );
+}
+
+/** `idp clients show` */
+export async function showClient(
+  cli: Invocation,
+  given: string | undefined,
+  { showSecrets }: SecretFlags,
+): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, given, "idp clients show demo-app");
+  const client = await target.call("clients.show", { client_id, secrets: showSecrets });
+  return answer(client, ({ client_id: id, ...rest }, style) =>
+    [
+      `${style.bold(id)}  ${kindOf(client)}`,
+      pairs(
+        Object.entries(rest).flatMap(([name, value]) =>
+          Array.isArray(value) && value.every((item) => typeof item === "string")
+            ? value.map((item, index) => [index === 0 ? name : "", text(item)] as const)
+            : [[name, text(value)] as const],
+        ),
+        style,
+      ),
+    ].join("\n"),
+  );
+}

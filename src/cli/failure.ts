@@ -1,0 +1,83 @@
+import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
+import { DataFileError, LockedError, StorageError } from "../store/store.ts";
+
+/** How a command ends when it does not end well: what main prints and exits with. */
+export interface Failure {
+  /** A stable word: an {@link OperationErrorCode}, or an OAuth error code. */
+  readonly code: string;
+  readonly message: string;
+  /** The next step. */
+  readonly hint: string | null;
+  readonly problems: readonly Problem[];
+  readonly exit: number;
+}
+
+/** CONTRACT 6. */
+const exits: Readonly<Record<OperationErrorCode | "interrupted", number>> = {
+  usage: 2,
+  not_found: 3,
+  conflict: 4,
+  no_server: 5,
+  refused: 6,
+  invalid: 7,
+  interrupted: 130,
+};
+
+/** The exit code of an error code; one that no operation gives on purpose is unexpected. */
+const exitOf = (code: string): number => (Object.hasOwn(exits, code) ? exits[code as keyof typeof exits] : 1);
+
+/** A refusal that a running server gave: the same that the operation gives on a folder. */
+export class RemoteError extends Error {
+  override readonly name = "RemoteError";
+  readonly code: string;
+  readonly hint: string | null;
+  readonly problems: readonly Problem[];
+  constructor(code: string, message: string, hint: string | null, problems: readonly Problem[]) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.problems = problems;
+  }
+}
+
+const failure = (code: string, message: string, hint: string | null, problems: readonly Problem[] = []): Failure => ({
+  code,
+  message,
+  hint,
+  problems,
+  exit: exitOf(code),
+});
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
+
+/** Who has the data, and what can be done: for a running server its address. */
+function lockFailure({ holder, message }: LockedError): Failure {
+  const { url, pid, startedAt } = holder;
+  return url === null
+    ? failure("conflict", message, null)
+    : failure(
+        "conflict",
+        `idp already runs on this data: ${url} (pid ${pid}, since ${startedAt})`,
+        "Stop it: idp stop. A second one beside it: idp start --data .idp-2 --port auto",
+      );
+}
+
+/** What an error means to the person at the terminal. Nothing of it is a stack trace. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof OperationError || error instanceof RemoteError) {
+    return failure(error.code, error.message, error.hint, error.problems);
+  }
+  if (error instanceof OAuthError) {
+    return { ...failure(error.code, error.message, error.fix), exit: exits.refused };
+  }
+  if (error instanceof LockedError) return lockFailure(error);
+  if (error instanceof DataFileError) return failure("invalid", error.message, error.hint);
+  if (error instanceof StorageError) {
+    const hint = "Nothing was changed. Free some space or mend the folder, then try again.";
+    return failure("temporarily_unavailable", error.message, hint);
+  }
+  // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
+  if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);
+  const message = error instanceof Error ? error.message : String(error);
+  return failure("unexpected", message, "This is a defect of idp. --verbose tells more.");
+}

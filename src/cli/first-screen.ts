@@ -1,0 +1,121 @@
+import type { Style } from "./style.ts";
+import { cells } from "./table.ts";
+
+/** The first screen of `idp start`: from it a person can go on. At most 80 cells wide, but what is to be copied is never cut. */
+
+/** A user as the screen shows it. */
+export interface ScreenUser {
+  readonly username: string;
+  readonly email: string;
+  readonly status: "active" | "suspended" | "banned";
+  /** Only of the built-in demo. */
+  readonly password: string | null;
+}
+
+/** A client as the screen shows it. */
+export interface ScreenClient {
+  readonly id: string;
+  readonly isPublic: boolean;
+  /** Only of the built-in demo, whose secrets everybody knows. */
+  readonly secret: string | null;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+}
+
+export interface Screen {
+  readonly version: string;
+  /** Milliseconds from the call to ready. */
+  readonly took: number;
+  readonly issuer: string;
+  /** The first few of them, and how many there are. */
+  readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
+  readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
+  /** Where the data is, in words. */
+  readonly data: string;
+  /** Which fixtures were applied, and what they added and changed. */
+  readonly fixtures: readonly string[];
+}
+
+/** How many users and clients are shown before "… 14 more". */
+export const fewRows = 6;
+
+/** Columns of plain text, aligned; the last one is not padded. */
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_cell, index) => Math.max(...rows.map((row) => cells(row[index] ?? ""))));
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] ?? 0) - cells(cell))))
+      .join("   ")
+      .trimEnd(),
+  );
+}
+
+const more = (all: number, shown: number, command: string): readonly string[] =>
+  all > shown ? [`… ${all - shown} more: ${command}`] : [];
+
+function userRows({ first, all }: Screen["users"]): readonly string[] {
+  if (all === 0) return ["none yet: name some in a fixture file"];
+  const remark = ({ status, password }: ScreenUser): string =>
+    status === "active" ? (password === null ? "" : `password ${password}`) : status;
+  return [
+    ...columns(first.map((user) => [user.username, user.email, remark(user)])),
+    ...more(all, first.length, "idp users list"),
+  ];
+}
+
+function clientRows({ first, all }: Screen["clients"]): readonly string[] {
+  if (all === 0) return ["none yet: name some in a fixture file"];
+  return [
+    ...columns(
+      first.map(({ id, isPublic, secret, redirectUris, grantTypes }) => [
+        id,
+        isPublic ? "public" : (secret ?? "secret"),
+        redirectUris[0] ?? grantTypes.join(" "),
+      ]),
+    ),
+    ...more(all, first.length, "idp clients list"),
+  ];
+}
+
+/** What an app needs to use the first client that signs users in. */
+export function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): readonly string[] {
+  const client = clients.first.find(({ redirectUris }) => redirectUris.length > 0);
+  if (client === undefined) return [`OIDC_ISSUER=${issuer}`];
+  const { id, isPublic, secret, redirectUris } = client;
+  const secretLine =
+    secret === null ? `# OIDC_CLIENT_SECRET: idp clients show ${id} --show-secrets` : `OIDC_CLIENT_SECRET=${secret}`;
+  return [
+    `OIDC_ISSUER=${issuer}`,
+    `OIDC_CLIENT_ID=${id}`,
+    ...(isPublic ? [] : [secretLine]),
+    `OIDC_REDIRECT_URI=${redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? ""}`,
+  ];
+}
+
+/** The whole screen, ending in a line break. */
+export function firstScreen(screen: Screen, style: Style): string {
+  const { issuer } = screen;
+  const block = (title: string, lines: readonly string[]): string =>
+    lines.map((line, index) => `  ${style.dim((index === 0 ? title : "").padEnd(10))}  ${line}`.trimEnd()).join("\n");
+  return [
+    "",
+    `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${Math.round(screen.took)} ms`)}`,
+    "",
+    block("Issuer", [style.cyan(issuer)]),
+    block("Discovery", [`${issuer}/.well-known/openid-configuration`]),
+    block("Account", [`${issuer}/account`]),
+    "",
+    block("Users", userRows(screen.users)),
+    block("Clients", clientRows(screen.clients)),
+    "",
+    "  Put this in your app:",
+    "",
+    ...environment(screen).map((line) => `  ${line}`),
+    "",
+    block("Data", [screen.data]),
+    block("Fixtures", screen.fixtures),
+    "",
+    style.dim("  For development and tests only. Ctrl+C to stop."),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { defaultSettings, type Context, type Settings } from "../core/context.ts";
+import { openKeyRing } from "../core/keys.ts";
+import { createPendingPasswords } from "../core/pending-passwords.ts";
+import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import type { Store } from "../store/store.ts";
+import { openStore } from "../store/open.ts";
+import type { Invocation } from "./invocation.ts";
+import { say } from "./print.ts";
+import { version } from "./version.ts";
+
+/** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
+
+const random = (bytes: number): string => randomBytes(bytes).toString("base64url");
+
+/**
+ * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
+ * @param issuer wins over the remembered one
+ */
+async function contextOf(cli: Invocation, store: Store, issuer: string | undefined): Promise<Context> {
+  const { now } = cli;
+  const remembered = await store.read((tx) => ({
+    issuer: tx.get("meta", "issuer")?.value,
+    settings: tx.get("meta", "settings")?.value,
+  }));
+  const log = (note: string): void => say(cli, note);
+  const passwords = createPendingPasswords({ store, random }, (error) => log(String(error)));
+  return {
+    issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : "http://localhost:4370"),
+    settings: { ...defaultSettings, ...(remembered.settings as Partial<Settings> | undefined) },
+    keys: await openKeyRing(store, now, random),
+    ...{ store, now, random, passwords, log },
+  };
+}
+
+/**
+ * Runs an operation on the data folder.
+ * @throws {LockedError} where a server holds it
+ */
+export async function runOnFolder<N extends OperationName>(
+  cli: Invocation,
+  name: N,
+  input: OperationInput<N>,
+  issuer: string | undefined,
+): Promise<OperationOutput<N>> {
+  const store = await openStore({
+    data: cli.data,
+    kind: "command",
+    version: version(),
+    now: cli.now,
+    log: (note) => say(cli, note),
+  });
+  try {
+    const ctx = await contextOf(cli, store, issuer);
+    const result = await runOperation(ctx, name, input, null);
+    await ctx.passwords.settle();
+    return result;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { styleOf, type ColourChoice, type Style } from "./style.ts";
+
+/** The streams and the environment of the process; tests of a command could hand in others. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The global flags as commander reads them. */
+export interface GlobalFlags {
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly verbose?: true;
+  readonly input: boolean;
+  readonly yes?: true;
+  readonly color: ColourChoice;
+  readonly data: string;
+  readonly url?: string;
+  readonly adminTokenFile?: string;
+}
+
+/** How a command was called: the global flags, settled against the terminal and the environment. */
+export interface Invocation extends Terminal {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly yes: boolean;
+  /** A person can be asked: there is a terminal, and neither `--json`, `--no-input` nor CI. */
+  readonly interactive: boolean;
+  /** Styles of stdout and stderr. */
+  readonly out: Style;
+  readonly err: Style;
+  /** Cells of a line on stdout; Infinity where it is no terminal. */
+  readonly width: number;
+  readonly data: string;
+  /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
+  readonly url: string | null;
+  readonly adminTokenFile: string | null;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Lets a command end in its own way at SIGINT and SIGTERM; until it is called they end the process with 130 or 143. */
+  readonly takeSignals: (handle: () => void) => void;
+}
+
+/** Whether a variable of the environment says yes: set, and neither empty, "0" nor "false". */
+const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value ?? "");
+
+/** Settles the global flags. */
+export function settle(
+  flags: GlobalFlags,
+  terminal: Terminal,
+  clock: Pick<Invocation, "now" | "takeSignals">,
+): Invocation {
+  const { stdin, stdout, stderr, env } = terminal;
+  const json = flags.json === true;
+  return {
+    ...terminal,
+    ...clock,
+    json,
+    quiet: flags.quiet === true,
+    yes: flags.yes === true,
+    // Questions go to stderr, so that `$(idp …)` can still ask.
+    interactive: stdin.isTTY && stderr.isTTY && !json && flags.input && !isSet(env.CI),
+    out: styleOf(stdout, flags.color, env),
+    err: styleOf(stderr, flags.color, env),
+    width: stdout.isTTY ? stdout.columns : Infinity,
+    data: flags.data,
+    url: flags.url ?? null,
+    adminTokenFile: flags.adminTokenFile ?? null,
+  };
+}

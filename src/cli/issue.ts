@@ -1,0 +1,71 @@
+import { clientOr, userOr } from "./ask.ts";
+import { describeGrant } from "./grants.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { pairs } from "./table.ts";
+import { findTarget, type Target } from "./target.ts";
+import { duration } from "./words.ts";
+
+/** Flags of everything that is issued for a user and a client. */
+export interface IssueFlags {
+  readonly user?: string;
+  readonly client?: string;
+  readonly scope?: string;
+}
+
+export interface IssueCodeFlags extends IssueFlags {
+  readonly redirectUri?: string;
+  readonly state?: string;
+  readonly nonce?: string;
+  readonly codeChallenge?: string;
+}
+
+/** For whom something is issued; what is missing is asked for. */
+export async function forWhom(
+  cli: Invocation,
+  target: Target,
+  flags: IssueFlags,
+): Promise<{ user: string; client: string; scope: string | undefined }> {
+  return {
+    user: await userOr(cli, target, flags.user),
+    client: await clientOr(cli, target, flags.client),
+    scope: flags.scope,
+  };
+}
+
+/** `idp issue grant` */
+export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const grant = await target.call("issue.grant", await forWhom(cli, target, flags));
+  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()), { notes: [target.where] });
+}
+
+/** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server only. */
+export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { state, nonce } = flags;
+  const issued = await target.call("issue.code", {
+    ...(await forWhom(cli, target, flags)),
+    ...{ state, nonce, redirect_uri: flags.redirectUri, code_challenge: flags.codeChallenge },
+  });
+  return answer(issued, (shown) => shown.url, {
+    notes: [`The code is good once, for ${duration(issued.expires_in)}.`, target.where],
+  });
+}
+
+/** `idp issue tokens` */
+export async function issueTokens(cli: Invocation, flags: IssueFlags & { readonly nonce?: string }): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const tokens = await target.call("issue.tokens", { ...(await forWhom(cli, target, flags)), nonce: flags.nonce });
+  return answer(
+    tokens,
+    (shown, style) =>
+      pairs(
+        Object.entries(shown).map(([name, value]) => [name, String(value)]),
+        style,
+      ),
+    {
+      notes: [target.where],
+    },
+  );
+}

@@ -1,0 +1,82 @@
+import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
+import type { Failure } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Style } from "./style.ts";
+
+/** What a command has to say. A command computes it; only {@link print} writes it. */
+export interface Outcome {
+  /** The document of `--json`. */
+  readonly document: unknown;
+  /** The same for a person; empty: nothing. */
+  readonly text: (style: Style) => string;
+  /** Said on stderr: where a change was made, what happens next. */
+  readonly notes: readonly string[];
+  /** The answer was given, and it is a "no": the exit code follows it. */
+  readonly failure: Failure | null;
+}
+
+/**
+ * The outcome of a command.
+ * @param document the answer, printed as it is under `--json`
+ * @param text turns the document into lines; it is handed a copy in which no text can act upon the terminal
+ */
+export const answer = <D>(
+  document: D,
+  text: (shown: D, style: Style) => string,
+  extra: { readonly notes?: readonly string[]; readonly failure?: Failure | null } = {},
+): Outcome => ({
+  document,
+  text: (style) => text(escapeDeep(document), style),
+  notes: extra.notes ?? [],
+  failure: extra.failure ?? null,
+});
+
+/** Writes an outcome: the answer to stdout, everything else to stderr. */
+export function print(cli: Invocation, outcome: Outcome): void {
+  if (cli.json) {
+    cli.stdout.write(`${printableJson(outcome.document, cli.stdout.isTTY ? 2 : 0)}\n`);
+  } else {
+    const text = outcome.text(cli.out);
+    if (text !== "") cli.stdout.write(`${text}\n`);
+  }
+  if (outcome.failure !== null) printFailure(cli, outcome.failure, null);
+  // Under --json an error is the only thing on stderr, so that a script can parse it.
+  if (cli.json && outcome.failure !== null) return;
+  for (const note of outcome.notes) say(cli, note);
+}
+
+/** One remark on stderr; not under `--quiet`. */
+export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {
+  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(escapeText(note))}\n`);
+}
+
+/** `file:line:column path message`, as editors and CI systems understand it. */
+const problemLine = ({ file, line, column, path, message }: Failure["problems"][number]): string =>
+  escapeLine(
+    [[file, line, column].filter((part) => part !== undefined).join(":"), path, message]
+      .filter((part) => part !== "")
+      .join(" "),
+  );
+
+/** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
+export function printFailure(
+  cli: Pick<Invocation, "json" | "stderr" | "err">,
+  { code, message, hint, problems }: Failure,
+  cause: string | null,
+): void {
+  if (cli.json) {
+    const error = {
+      code,
+      message,
+      ...(hint === null ? {} : { hint }),
+      ...(problems.length === 0 ? {} : { problems }),
+      ...(cause === null ? {} : { cause }),
+    };
+    cli.stderr.write(`${printableJson({ error }, 0)}\n`);
+    return;
+  }
+  for (const problem of problems) cli.stderr.write(`${problemLine(problem)}\n`);
+  cli.stderr.write(`${cli.err.red("Error:")} ${escapeText(message)}\n`);
+  const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
+  for (const line of next) cli.stderr.write(`  ${escapeLine(line)}\n`);
+}

@@ -1,0 +1,89 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { examples, type Act } from "./act.ts";
+import type { SeedFlags } from "./seed.ts";
+import type { StartFlags } from "./start.ts";
+
+/** The commands around a server and its data: start, status, stop, seed. */
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+function port(value: string): number {
+  if (value === "auto") return 0;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 65_535)
+    throw new InvalidArgumentError("It is a number from 0 to 65535, or auto.");
+  return number;
+}
+
+const seconds =
+  (least: number) =>
+  (value: string): number => {
+    if (!/^\d{1,10}$/.test(value) || Number(value) < least) {
+      throw new InvalidArgumentError(`It is a whole number of seconds, at least ${least}.`);
+    }
+    return Number(value);
+  };
+
+function login(value: string): string {
+  if (!/^(picker|password|auto:.+)$/.test(value)) {
+    throw new InvalidArgumentError("It is picker, password, or auto: and a username, as in auto:alice.");
+  }
+  return value;
+}
+
+function declareStart(program: Command, act: Act): void {
+  program
+    .command("start")
+    .description("run the server")
+    .addOption(
+      new Option("--port <port>", "a port, or auto for a free one (default: 4370)").argParser(port).env("IDP_PORT"),
+    )
+    .addOption(
+      new Option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)").env(
+        "IDP_HOST",
+      ),
+    )
+    .addOption(
+      new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
+    )
+    .option("--fixtures <path>", "a fixture file or folder; repeatable (env: IDP_FIXTURES)", collect)
+    .option("--memory", "keep everything in memory, nothing on disk")
+    .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
+    .option("--open", "open the account page in a browser")
+    .option("--ready-file <file>", "write a JSON file once the server is ready")
+    .optionsGroup("Settings, which win over those of fixtures:")
+    .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
+    .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
+    .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
+    .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
+    .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))
+    .option("--session-ttl <seconds>", "life of a browser session", seconds(1))
+    .addOption(new Option("--refresh-rotation <on|off>", "a new refresh token at each refresh").choices(["on", "off"]))
+    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0))
+    .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
+    .action(act(async (cli, flags: StartFlags) => (await import("./start.ts")).start(cli, flags)));
+}
+
+/** Adds the commands around a server to the program. */
+export function declareServer(program: Command, act: Act): void {
+  program.commandsGroup("Server and data:");
+  declareStart(program, act);
+  program
+    .command("status")
+    .description("tell whether a server runs on the data; exit 5 where none does")
+    .addHelpText("after", examples("idp status", "idp status --json"))
+    .action(act(async (cli) => (await import("./status.ts")).status(cli)));
+  program
+    .command("stop")
+    .description("stop the server and wait until it is gone; exit 5 where none runs")
+    .addHelpText("after", examples("idp stop", "idp stop --data .idp-other"))
+    .action(act(async (cli) => (await import("./stop.ts")).stop(cli)));
+  program
+    .command("seed")
+    .description("apply fixture files: create what is missing, bring the rest to what changed")
+    .argument("[path...]", "files or folders (default: idp.fixtures.json, .yaml or .yml here)")
+    .option("--check", "only check the files; exit 7 where one has a problem")
+    .option("--print-schema", "print the JSON Schema of fixture files")
+    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
+    .action(act(async (cli, paths: string[], flags: SeedFlags) => (await import("./seed.ts")).seed(cli, paths, flags)));
+}

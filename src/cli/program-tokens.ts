@@ -1,0 +1,97 @@
+import { Option, type Command } from "commander";
+import type { IssueCodeFlags, IssueFlags } from "./issue.ts";
+import { examples, type Act } from "./act.ts";
+import type { TokenIssueFlags } from "./token-issue.ts";
+
+/** The commands that issue, read and check tokens. */
+
+/** Flags of everything that is issued for a user and a client. */
+const forWhom = (command: Command): Command =>
+  command
+    .option("--user <username>", "for this user")
+    .option("--client <client_id>", "for this client")
+    .option("--scope <scopes>", 'scope names with spaces between them (default: "openid")');
+
+function declareIssue(program: Command, act: Act): void {
+  const issue = program.command("issue").description("what the browser flow would yield, without a browser");
+  forWhom(issue.command("grant"))
+    .description("record a consent")
+    .addHelpText("after", examples('idp issue grant --user alice --client demo-app --scope "openid profile"'))
+    .action(act(async (cli, flags: IssueFlags) => (await import("./issue.ts")).issueGrant(cli, flags)));
+  forWhom(issue.command("code"))
+    .description("print an authorization code, as a running server would send it to the client")
+    .option("--redirect-uri <uri>", "the redirect URI (default: the client's own, where it has one)")
+    .option("--state <state>", "returned with the code")
+    .option("--nonce <nonce>", "copied into the ID token")
+    .option("--code-challenge <challenge>", "of PKCE, S256")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue code --user alice --client demo-app",
+        'idp issue code --user alice --client demo-spa --scope "openid email" --code-challenge E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      ),
+    )
+    .action(act(async (cli, flags: IssueCodeFlags) => (await import("./issue.ts")).issueCode(cli, flags)));
+  forWhom(issue.command("tokens"))
+    .description("print a token response")
+    .option("--nonce <nonce>", "copied into the ID token")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue tokens --user alice --client demo-app",
+        'idp issue tokens --user alice --client demo-app --scope "openid email" --json | jq -r .id_token',
+      ),
+    )
+    .action(
+      act(async (cli, flags: IssueFlags & { nonce?: string }) => (await import("./issue.ts")).issueTokens(cli, flags)),
+    );
+}
+
+function declareToken(program: Command, act: Act): void {
+  const token = program.command("token").description("decode, verify, issue and revoke tokens");
+  const given = "a token, or - for standard input; Bearer … and a whole token response will do";
+  token
+    .command("decode")
+    .description("show what a token says, without a server and without any check")
+    .argument("[token]", given)
+    .addHelpText("after", examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode"))
+    .action(act(async (cli, text?: string) => (await import("./token-decode.ts")).tokenDecode(cli, text)));
+  token
+    .command("verify")
+    .description("check a token in every respect; exit 6 where a check fails")
+    .argument("[token]", given)
+    .option("--audience <audience>", "the audience it must be for")
+    .addHelpText(
+      "after",
+      examples("idp token verify eyJhbGciOi…", "idp token verify - --audience demo-app < token.txt"),
+    )
+    .action(
+      act(async (cli, text: string | undefined, flags: { audience?: string }) =>
+        (await import("./token-verify.ts")).tokenVerify(cli, text, flags),
+      ),
+    );
+  forWhom(token.command("issue"))
+    .description("print a bare token and nothing else")
+    .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
+    .addHelpText(
+      "after",
+      examples(
+        "TOKEN=$(idp token issue --user alice --client demo-app)",
+        'idp token issue --user alice --client demo-app --type id --scope "openid email"',
+      ),
+    )
+    .action(act(async (cli, flags: TokenIssueFlags) => (await import("./token-issue.ts")).tokenIssue(cli, flags)));
+  token
+    .command("revoke")
+    .description("revoke one token; with a refresh token its access tokens die too")
+    .argument("[token]", given)
+    .addHelpText("after", examples("idp token revoke eyJhbGciOi…", "idp token revoke - < token.txt"))
+    .action(act(async (cli, text?: string) => (await import("./token-revoke.ts")).tokenRevoke(cli, text)));
+}
+
+/** Adds the commands on tokens to the program. */
+export function declareTokens(program: Command, act: Act): void {
+  program.commandsGroup("Tokens:");
+  declareIssue(program, act);
+  declareToken(program, act);
+}

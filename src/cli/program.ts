@@ -1,0 +1,57 @@
+import { Command, Option } from "commander";
+import type { Act } from "./act.ts";
+import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
+import type { Outcome } from "./print.ts";
+import { declareRecords } from "./program-records.ts";
+import { declareServer } from "./program-server.ts";
+import { declareTokens } from "./program-tokens.ts";
+import { version } from "./version.ts";
+
+/** Which commands and flags there are, in words. What they do is loaded when they are called, so that each starts fast. */
+
+/** What `program` needs of the process. */
+export interface Surroundings {
+  readonly terminal: Terminal;
+  readonly clock: Pick<Invocation, "now" | "takeSignals">;
+  /** Receives the help that is printed because something was missing. */
+  readonly errorHelp: (text: string) => void;
+  /** Receives the outcome of the command that was called. */
+  readonly finish: (cli: Invocation, outcome: Outcome) => void;
+}
+
+/** The command line as a whole. */
+export function buildProgram({ terminal, clock, errorHelp, finish }: Surroundings): Command {
+  const program = new Command("idp");
+  const act: Act =
+    (run) =>
+    async (...received) => {
+      const cli = settle(program.opts<GlobalFlags>(), terminal, clock);
+      // commander hands over the arguments, the flags, and last the command itself.
+      const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
+      if (outcome !== null) finish(cli, outcome);
+    };
+  program
+    .description("The OAuth 2.0 and OpenID Connect identity provider for your own machine and for CI.")
+    .version(version(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help of a command")
+    .exitOverride()
+    // Errors are printed in one place, `main.ts`.
+    .configureOutput({ writeErr: errorHelp, outputError: () => undefined })
+    .configureHelp({ sortSubcommands: false })
+    .optionsGroup("Global flags, before or after the command:")
+    .option("--json", "print one JSON document, and errors as JSON on stderr; never ask")
+    .option("--quiet", "print the answer and errors only")
+    .option("--verbose", "tell the cause of an error too")
+    .option("--no-input", "never ask for a missing value")
+    .option("--yes", "answer yes to every confirmation")
+    .addOption(new Option("--color <when>", "colour the output").choices(["auto", "always", "never"]).default("auto"))
+    .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(".idp"))
+    .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
+    .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
+    .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");
+  declareServer(program, act);
+  declareRecords(program, act);
+  declareTokens(program, act);
+  return program;
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { OperationError, type Problem } from "../core/errors.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import { RemoteError } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
+
+/** An operation on a running server, through its control API. */
+
+export interface Server {
+  /** Where it listens, or its issuer: everything is served below it. */
+  readonly url: string;
+  readonly adminToken: string;
+}
+
+/** A seed of 64 MB may take its time; nothing else takes a second. */
+const patience = 120_000;
+
+/**
+ * Calls an operation.
+ * @throws {RemoteError} what the operation refuses, as it would refuse it on a folder
+ * @throws {OperationError} no_server, where nothing answers there; usage, where the admin token is not taken
+ */
+export async function callServer<N extends OperationName>(
+  { url, adminToken }: Server,
+  name: N,
+  input: OperationInput<N>,
+): Promise<OperationOutput<N>> {
+  const { method, path } = operations[name];
+  const values: Record<string, unknown> = { ...input };
+  const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
+    const value = encodeURIComponent(String(values[parameter]));
+    Reflect.deleteProperty(values, parameter);
+    return value;
+  });
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
+  const address = `${url.replace(/\/$/, "")}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
+  const response = await send(url, address, {
+    method,
+    redirect: "error",
+    headers: { Authorization: `Bearer ${adminToken}`, "Content-Type": "application/json" },
+    signal: AbortSignal.timeout(patience),
+    ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(given)) }),
+  });
+  const body: unknown = await response.json().catch(() => null);
+  if (response.ok && body !== null) return body as OperationOutput<N>;
+  throw refusalOf(url, response.status, body);
+}
+
+async function send(url: string, address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new OperationError("no_server", `nothing answers at ${url}`, { hint: "Start it: idp start", cause });
+  }
+}
+
+interface ErrorBody {
+  readonly error: string;
+  readonly error_description: string;
+  readonly hint?: string;
+  readonly problems?: readonly Problem[];
+}
+
+const isErrorBody = (body: unknown): body is ErrorBody =>
+  typeof body === "object" &&
+  body !== null &&
+  "error" in body &&
+  typeof body.error === "string" &&
+  "error_description" in body &&
+  typeof body.error_description === "string";
+
+function refusalOf(url: string, status: number, body: unknown): Error {
+  if (!isErrorBody(body)) {
+    return new OperationError("no_server", `what answers at ${url} is not idp (status ${status})`, {
+      hint: "Is the address right? It is the issuer that idp start prints.",
+    });
+  }
+  if (status === 401) {
+    return new OperationError("usage", body.error_description, {
+      hint: "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.",
+    });
+  }
+  return new RemoteError(body.error, body.error_description, body.hint ?? null, body.problems ?? []);
+}
+
+/** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
+export function serverOfUrl(cli: Invocation, url: string): Server {
+  if (!/^https?:\/\/[^/]/.test(url)) {
+    throw new OperationError("usage", `--url takes an address such as http://localhost:4370; this is "${url}"`);
+  }
+  const adminToken = cli.adminTokenFile === null ? cli.env.IDP_ADMIN_TOKEN : readTokenFile(cli.adminTokenFile);
+  if (adminToken === undefined) {
+    throw new OperationError("usage", `the server at ${url} wants its admin token`, {
+      hint: "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.",
+    });
+  }
+  return { url, adminToken };
+}
+
+function readTokenFile(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
+  }
+  // The lock file and the ready file will do as well as the bare token.
+  if (!text.startsWith("{")) return text;
+  const token = /"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+  if (token === undefined) throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
+  return token;
+}

@@ -1,0 +1,43 @@
+import type { RequestEvent } from "../http/request-log.ts";
+import { escapeDeep } from "./escape.ts";
+import type { Style } from "./style.ts";
+
+/** The request log of `idp start`: one line a request; for a refusal the reason below it, and what mends it. */
+
+/** What an endpoint is called here, by the end of its path; anything else is shown as its path. */
+const names: readonly (readonly [RegExp, string])[] = [
+  [/\/api\/v2\/oauth\/([a-z_]+)$/, "$1"],
+  [/\/interaction\/[^/]+\/([a-z]+)$/, "$1"],
+  [/\/\.well-known\/(openid-configuration|oauth-authorization-server)$/, "discovery"],
+  [/\/_idp\/api\//, "api "],
+];
+
+export function endpointName(path: string): string {
+  for (const [form, name] of names) {
+    const found = form.exec(path);
+    if (found !== null)
+      return name === "api " ? `api ${path.slice(found.index + found[0].length)}` : name.replace("$1", found[1] ?? "");
+  }
+  return path;
+}
+
+/** The local time of day: `12:04:36`. */
+function timeOfDay(iso: string): string {
+  const at = new Date(iso);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+/** The lines of one request. */
+export function requestLines(given: RequestEvent, style: Style): string {
+  const { time, method, path, status, client, user, note, error, fix } = escapeDeep(given);
+  const refused = error !== null || status >= 400;
+  const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
+  const head = [
+    style.dim(timeOfDay(time)),
+    `${method.padEnd(4)} ${endpointName(path).padEnd(12)}`,
+    paint(String(status)),
+    [client, user, note].filter((part) => part !== null && part !== "").join("  "),
+  ];
+  const below = [error, fix === null ? null : `fix: ${fix}`].filter((line) => line !== null);
+  return [head.join("  ").trimEnd(), ...below.map((line) => `          ${paint(line)}`)].join("\n");
+}

@@ -1,0 +1,51 @@
+import { OperationError } from "../core/errors.ts";
+import { failureOf } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { findTarget } from "./target.ts";
+import { count, duration } from "./words.ts";
+
+/** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
+export async function status(cli: Invocation): Promise<Outcome> {
+  const target = await findTarget(cli);
+  if (target.server === null) return stopped(cli, await target.call("status", {}).catch(noData));
+  const { server, ...found } = await target.call("status", {});
+  return answer({ running: true, ...found, ...server }, (shown, style) =>
+    [
+      style.green("running"),
+      shown.issuer,
+      `pid ${shown.pid}`,
+      `up ${duration((cli.now() - Date.parse(shown.startedAt ?? "")) / 1000)}`,
+      ...counts(shown),
+    ].join("   "),
+  );
+}
+
+const counts = (found: { users: number; clients: number; grants: number }): readonly string[] => [
+  count(found.users, "user"),
+  count(found.clients, "client"),
+  count(found.grants, "grant"),
+];
+
+function noData(error: unknown): null {
+  if (error instanceof OperationError && error.code === "not_found") return null;
+  throw error;
+}
+
+function stopped(
+  cli: Invocation,
+  found: { data: string; issuer: string; users: number; clients: number; grants: number } | null,
+): Outcome {
+  const what = found === null ? { data: cli.data } : found;
+  const { data } = what;
+  return answer(
+    { running: false, ...what, ...(found === null ? {} : { server: undefined }) },
+    (_shown, style) =>
+      [style.yellow("stopped"), data, ...(found === null ? ["no data yet"] : counts(found))].join("   "),
+    {
+      failure: failureOf(
+        new OperationError("no_server", `no server runs on ${cli.data}`, { hint: "Start it: idp start" }),
+      ),
+    },
+  );
+}

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../core/errors.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { findTarget, findServer } from "./target.ts";
+
+/** Open requests are answered first; longer than this none of them takes. In milliseconds. */
+const patience = 20_000;
+
+/** `idp stop`: asks the server to end as Ctrl+C would, and returns when it is gone. */
+export async function stop(cli: Invocation): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { pid } = await target.call("stop", {});
+  const url = target.server?.url ?? "";
+  const isGone = cli.url === null ? async () => (await findServer(cli))?.pid !== pid : () => refuses(url);
+  for (let waited = 0; !(await isGone()); waited += 20) {
+    if (waited >= patience) throw new OperationError("conflict", `process ${pid} has not ended yet`);
+    await delay(20);
+  }
+  return answer({ stopped: true, url, pid }, (shown) => `Stopped ${shown.url} (pid ${shown.pid}).`);
+}
+
+/** Whether nothing answers there any more. */
+const refuses = (url: string): Promise<boolean> =>
+  fetch(`${url}/_idp/health`).then(
+    () => false,
+    () => true,
+  );

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../core/errors.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import { readLock } from "../store/lock.ts";
+import { LockedError } from "../store/store.ts";
+import type { Invocation } from "./invocation.ts";
+import { callServer, serverOfUrl, type Server } from "./remote.ts";
+
+/** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
+
+export interface Target {
+  /** Null: the folder, where no server runs. */
+  readonly server: Server | null;
+  /** Where a change was made, in words for stderr. */
+  readonly where: string;
+  /** Runs an operation. The result is the same on a server and on a folder. */
+  call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
+}
+
+/** For how long a server that is just starting is waited for, in milliseconds. */
+const startingPatience = 10_000;
+
+/**
+ * The running server of the data folder, by its lock; null where none runs. One that is starting is waited for.
+ * @throws {LockedError} where it does not get ready
+ */
+export async function findServer(
+  cli: Invocation,
+): Promise<(Server & { readonly pid: number; readonly startedAt: string }) | null> {
+  for (let waited = 0; ; waited += 20) {
+    const lock = readLock(cli.data);
+    if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
+    if (lock.url !== null && lock.adminToken !== null) return { ...lock, url: lock.url, adminToken: lock.adminToken };
+    if (waited >= startingPatience) {
+      throw new OperationError(
+        "no_server",
+        `the idp of process ${lock.pid} has been starting since ${lock.startedAt}`,
+        {
+          hint: "Wait for it, or end that process.",
+        },
+      );
+    }
+    await delay(20);
+  }
+}
+
+const onServer = (server: Server): Target => ({
+  server,
+  where: `via the running server ${server.url}`,
+  call: (name, input) => callServer(server, name, input),
+});
+
+/**
+ * Finds what a command works on.
+ * @param issuer of tokens that are issued on a folder; absent: the one it was last served under
+ * @throws {OperationError} not_found, where there is no data
+ */
+export async function findTarget(cli: Invocation, issuer?: string): Promise<Target> {
+  if (cli.url !== null) return onServer(serverOfUrl(cli, cli.url));
+  const server = await findServer(cli);
+  return server === null ? onFolder(cli, issuer) : onServer(server);
+}
+
+function onFolder(cli: Invocation, issuer: string | undefined): Target {
+  return {
+    server: null,
+    where: `in ${join(cli.data, "data.json")}`,
+    async call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
+      if (operations[name].needsServer) {
+        throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
+          hint: "Start it: idp start",
+        });
+      }
+      if (!existsSync(join(cli.data, "data.json"))) {
+        throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
+          hint: "Start it: idp start. Other data: --data DIR",
+        });
+      }
+      const { runOnFolder } = await import("./folder.ts");
+      try {
+        return await runOnFolder(cli, name, input, issuer);
+      } catch (error) {
+        // A server took the data between the look at the lock and the opening of the folder.
+        const server = error instanceof LockedError ? await findServer(cli) : null;
+        if (server === null) throw error;
+        return callServer(server, name, input);
+      }
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { decodeToken, findTokens, type DecodedToken } from "../core/decode.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import type { Style } from "./style.ts";
+import { pairs } from "./table.ts";
+import { readText } from "./token-input.ts";
+import { duration, relative, utcTime } from "./words.ts";
+
+/**
+ * `idp token decode`: what a token says. Needs no server, no data and no key.
+ * The document is one object for one token; for a token response an object keyed by `access_token`, `id_token`, `refresh_token`;
+ * for several lines an array.
+ */
+export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
+  const decoded = findTokens(await readText(cli, argument)).map(({ name, token }) => ({
+    name,
+    said: decodeToken(token, cli.now()),
+  }));
+  const named = decoded.every(({ name }) => name !== null);
+  const document: unknown = named
+    ? Object.fromEntries(decoded.map(({ name, said }) => [name, said]))
+    : decoded.length === 1
+      ? decoded[0]?.said
+      : decoded.map(({ said }) => said);
+  const notes = ["Signature not checked. To check it: idp token verify -"];
+  const shown = decoded.map(({ name, said }) => ({ title: name ?? kindOf(said), said }));
+  return {
+    ...answer(
+      shown,
+      (tokens, style) => tokens.map(({ title, said }) => describe(title, said, cli.now() / 1000, style)).join("\n\n"),
+      { notes },
+    ),
+    document,
+  };
+}
+
+/** What kind of token this looks like, by `typ` (RFC 9068 2.1) and by the claims only one kind has. */
+function kindOf({ header, payload }: DecodedToken): string {
+  const typ = typeof header.typ === "string" ? header.typ.toLowerCase() : "";
+  if (typ === "at+jwt" || typ === "application/at+jwt") return "access token";
+  if (typ === "rt+jwt") return "refresh token";
+  if (typ === "logout+jwt") return "logout token";
+  if ("nonce" in payload || "at_hash" in payload) return "ID token";
+  return "token";
+}
+
+/** @param now seconds since 1970 */
+function describe(title: string, { header, payload }: DecodedToken, now: number, style: Style): string {
+  const rows = (members: DecodedToken["payload"], text: (name: string, value: unknown) => string): string =>
+    pairs(
+      Object.entries(members).map(([name, value]) => [name, text(name, value)] as const),
+      style,
+      "  ",
+    ) || style.dim("  none");
+  return [
+    style.bold(title),
+    "Header",
+    rows(header, (_name, value) => plain(value)),
+    "Claims",
+    rows(payload, (name, value) =>
+      times.has(name) && typeof value === "number" ? timeText(name, value, now, style) : plain(value),
+    ),
+  ].join("\n");
+}
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Claims that are times in seconds since 1970 (RFC 7519 4.1, OpenID Connect Core 2 and 5.1). */
+const times: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "auth_time", "updated_at"]);
+
+function timeText(name: string, value: number, now: number, style: Style): string {
+  const when = utcTime(value);
+  return when === null
+    ? `${value}  ${style.yellow("not a date")}`
+    : `${value}  ${when}  ${distance(name, value - now, style)}`;
+}
+
+function distance(name: string, seconds: number, style: Style): string {
+  if (name === "exp") {
+    return seconds > 0 ? style.green(`expires in ${duration(seconds)}`) : style.red(`expired ${duration(seconds)} ago`);
+  }
+  if (seconds > 1 && name !== "updated_at") return style.yellow(`${duration(seconds)} from now`);
+  return relative(seconds);
+}

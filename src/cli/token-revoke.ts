@@ -1,0 +1,21 @@
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { findTarget } from "./target.ts";
+import { readToken } from "./token-input.ts";
+
+/** `idp token revoke`: as the operator, so of any client (RFC 7009 binds clients to their own). */
+export async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
+  const { token } = await readToken(cli, argument, "refresh_token");
+  const target = await findTarget(cli);
+  const result = await target.call("token.revoke", { token });
+  return answer(
+    result,
+    ({ revoked, client }) =>
+      revoked === null
+        ? "Nothing to revoke: the token is unknown here, expired, or dead already."
+        : revoked === "refresh_token"
+          ? `Revoked a refresh token of ${client}, and every access token that came with it.`
+          : `Revoked an access token of ${client}. Its refresh token still works.`,
+    { notes: result.revoked === null ? [] : [target.where] },
+  );
+}

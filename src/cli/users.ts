@@ -1,0 +1,102 @@
+import type { StatusChange } from "../core/users.ts";
+import { confirmed, notConfirmed, userOr } from "./ask.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import type { Style } from "./style.ts";
+import { pairs, table } from "./table.ts";
+import { findTarget } from "./target.ts";
+import { count } from "./words.ts";
+
+const statusColour = (style: Style, status: string): ((text: string) => string) =>
+  status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
+
+/** `idp users list` */
+export async function listUsers(cli: Invocation): Promise<Outcome> {
+  const users = await (await findTarget(cli)).call("users.list", {});
+  return answer(users, (shown, style) =>
+    shown.length === 0
+      ? "No users yet. Add some to a fixture file: idp seed --help"
+      : table(
+          [
+            { title: "USERNAME", value: (user) => user.username },
+            { title: "EMAIL", value: (user) => user.email },
+            { title: "NAME", value: (user) => user.displayName, shrinks: true },
+            {
+              title: "STATUS",
+              value: (user) => user.status,
+              colour: (text, user) => statusColour(style, user.status)(text),
+            },
+          ],
+          shown,
+          style,
+          cli.width,
+        ),
+  );
+}
+
+/** `idp users show` */
+export async function showUser(cli: Invocation, username: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const user = await target.call("users.show", {
+    username: await userOr(cli, target, username, "idp users show alice"),
+  });
+  return answer(user, (shown, style) => {
+    const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
+    const others = Object.entries(rest).map(
+      ([field, value]) => [field, typeof value === "string" ? value || '""' : JSON.stringify(value)] as const,
+    );
+    return [
+      `${style.bold(name)}  ${displayName}  ${statusColour(style, status)(status)}`,
+      pairs(
+        [
+          ["id", id],
+          ["email", `${email} (${emailVerified ? "verified" : "not verified"})`],
+          ["password", hasPassword ? "set" : "none: signs in from the picker"],
+          ...others,
+        ],
+        style,
+      ),
+    ].join("\n");
+  });
+}
+
+const questions = {
+  suspend: null,
+  restore: null,
+  ban: "Their sessions end and their grants are revoked for good.",
+} as const;
+
+/** `idp users suspend|ban|restore` */
+export async function changeStatus(
+  cli: Invocation,
+  change: keyof typeof questions,
+  given: string | undefined,
+): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const username = await userOr(cli, target, given, `idp users ${change} alice`);
+  const question = questions[change];
+  if (question !== null && !(await confirmed(cli, `Ban ${username}? ${question}`))) {
+    throw notConfirmed(`${username} is not banned`);
+  }
+  const changed = await target.call(`users.${change}`, { username });
+  return answer(changed, (shown) => said[change](shown), {
+    notes: [...next[change](changed), target.where],
+  });
+}
+
+const said: Record<keyof typeof questions, (user: StatusChange) => string> = {
+  suspend: ({ username, previousStatus }) =>
+    previousStatus === "suspended"
+      ? `${username} was suspended already.`
+      : `${username} is suspended: no sign-in, and every token answers 403.`,
+  ban: ({ username, sessionsEnded, grantsRevoked }) =>
+    `${username} is banned. Ended ${count(sessionsEnded, "session")}, revoked ${count(grantsRevoked, "grant")}.`,
+  restore: ({ username, previousStatus }) =>
+    previousStatus === "active" ? `${username} was active already.` : `${username} is active again.`,
+};
+
+const next: Record<keyof typeof questions, (user: StatusChange) => readonly string[]> = {
+  suspend: ({ username }) => [`Undo: idp users restore ${username}`],
+  ban: ({ username }) => [`Undo: idp users restore ${username} (the sign-in only: grants and tokens do not come back)`],
+  restore: ({ previousStatus }) => (previousStatus === "banned" ? ["Grants that the ban revoked stay revoked."] : []),
+};
