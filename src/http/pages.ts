@@ -1,9 +1,9 @@
 import type { Response } from "express";
 import { avatarOf, type Avatar } from "./avatar.ts";
-import { difference, nearest } from "./difference.ts";
+import { compare } from "./comparison.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatDuration, formatTime, type Text } from "./texts.ts";
+import { formatDuration, formatTime } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -25,27 +25,18 @@ import { pickerPageSize } from "./views.ts";
 /** A page ready to be sent. */
 export interface Page {
   readonly html: string;
-  /** It has a form, so the browser must say where that came from (see `security-headers.ts`). */
-  readonly hasForm: boolean;
-  /** Where it needs others than its kind has. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** The security headers it is sent with. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export function sendPage(response: Response, status: number, page: Page): void {
-  response
-    .status(status)
-    .set(page.headers ?? (page.hasForm ? formPageHeaders : plainPageHeaders))
-    .type("html")
-    .send(page.html);
+  response.status(status).set(page.headers).type("html").send(page.html);
 }
 
 const withAvatar = <P extends PersonView>(person: P): P & { readonly avatar: Avatar } => ({
   ...person,
   avatar: avatarOf(person.displayName, person.color),
 });
-
-/** Apps have no colour of their own. */
-const appAvatar = (name: string): Avatar => avatarOf(name, "");
 
 /** The words of one page: in its language, out of the catalogue. */
 function wordsOf({ texts }: Renderer, view: View) {
@@ -126,7 +117,7 @@ export async function renderLogin(renderer: Renderer, view: LoginView): Promise<
       })),
     },
   });
-  return { html, hasForm: true };
+  return { html, headers: formPageHeaders };
 }
 
 export async function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> {
@@ -149,7 +140,7 @@ export async function renderEnded(renderer: Renderer, view: EndedView): Promise<
     sentence: say(`${key}.sentence`),
     linkText: view.state === "no-cookie" ? say(`${key}.link`) : toApp,
   });
-  return { html, hasForm: false };
+  return { html, headers: plainPageHeaders };
 }
 
 export async function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
@@ -170,7 +161,7 @@ export async function renderConsent(renderer: Renderer, view: ConsentView): Prom
     user: withAvatar(view.user),
     scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
   });
-  return { html, hasForm: true };
+  return { html, headers: formPageHeaders };
 }
 
 /** @param timeZone an IANA name; a browser does not say which one its user lives in */
@@ -191,7 +182,7 @@ export async function renderAccount(renderer: Renderer, view: AccountView, timeZ
       })),
     },
   );
-  return { html, hasForm: true };
+  return { html, headers: formPageHeaders };
 }
 
 export async function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
@@ -202,7 +193,7 @@ export async function renderAccountRevoke(renderer: Renderer, view: AccountRevok
     { name: "account", state: "revoke", lang, base: view.base, title, failed: false },
     { ...view, scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })) },
   );
-  return { html, hasForm: true };
+  return { html, headers: formPageHeaders };
 }
 
 export async function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
@@ -215,7 +206,7 @@ export async function renderSignedOut(renderer: Renderer, view: SignedOutView): 
     title: say("signed-out.title"),
     failed: false,
   };
-  return { html: await renderer.render("signed-out", frame, view), hasForm: false };
+  return { html: await renderer.render("signed-out", frame, view), headers: plainPageHeaders };
 }
 
 export async function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
@@ -230,7 +221,7 @@ export async function renderFormPost(renderer: Renderer, view: FormPostView): Pr
   };
   const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
   const html = await renderer.render("form-post", frame, { action: view.action, parameters });
-  return { html, hasForm: true, headers: formPostHeaders };
+  return { html, headers: formPostHeaders };
 }
 
 export async function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
@@ -242,24 +233,5 @@ export async function renderError(renderer: Renderer, view: ErrorView): Promise<
     sentence: say(`${key}.sentence`),
     comparison: view.comparison && compare(view.comparison, plain),
   });
-  return { html, hasForm: false };
-}
-
-/** The value sent beside the registered ones, each with the part that differs; and the difference to the nearest one in words. */
-function compare(
-  { name, sent, registered }: NonNullable<ErrorView["comparison"]>,
-  plain: (text: Text) => string,
-): object {
-  const closest = nearest(sent, registered);
-  if (closest === undefined)
-    return { name, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
-  const parts = difference(sent, closest);
-  const values = { sent: parts.left.differs, registered: parts.right.differs };
-  const key = values.sent === "" ? "only-registered" : values.registered === "" ? "only-sent" : "both";
-  return {
-    name,
-    sent: parts.left,
-    registered: registered.map((uri) => difference(sent, uri).right),
-    words: plain({ key: `error.${key}`, values }),
-  };
+  return { html, headers: plainPageHeaders };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Liquid } from "liquidjs";
+import type { Hash as Values, Liquid, ValueToken } from "liquidjs";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
 
 /** What the layout needs to know of a page; seen by every template as `page`. */
@@ -67,8 +67,8 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
       this["values"] = new Hash(token.tokenizer);
     },
     *render(context, emitter) {
-      const key = (yield evalToken(this["key"], context)) as string;
-      const { hook, ...values } = (yield this["values"].render(context)) as TextValues;
+      const key = (yield evalToken(this["key"] as ValueToken | undefined, context)) as string;
+      const { hook, ...values } = (yield (this["values"] as Values).render(context)) as TextValues;
       emitter.write(texts.html(languageOf(context.globals), key, values, hook));
     },
   });

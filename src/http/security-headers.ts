@@ -8,9 +8,8 @@
  */
 type Headers = Readonly<Record<string, string>>;
 
-const pageHeaders = (referrerPolicy: string): Headers => ({
-  "Content-Security-Policy":
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
+const pageHeaders = (referrerPolicy: string, scripts = ""): Headers => ({
+  "Content-Security-Policy": `default-src 'none'; style-src 'self';${scripts} img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
   "X-Content-Type-Options": "nosniff",
   // For browsers that know no frame-ancestors.
   "X-Frame-Options": "DENY",
@@ -26,14 +25,13 @@ export const formPageHeaders = pageHeaders("same-origin");
 export const plainPageHeaders = pageHeaders("no-referrer");
 
 /**
- * Of the page that posts an answer to a client by itself. Its one script is named by its hash; the client sees which origin posts.
- * The script stands in `templates/form-post.html`.
+ * Of the page that posts an answer to a client by itself (OAuth 2.0 Form Post Response Mode 2). Its one script, in `templates/form-post.html`, is
+ * named by its hash; the client sees which origin posts.
  */
-export const formPostHeaders: Headers = {
-  ...pageHeaders("strict-origin"),
-  "Content-Security-Policy":
-    "default-src 'none'; script-src 'sha256-ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE='; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
-};
+export const formPostHeaders = pageHeaders(
+  "strict-origin",
+  " script-src 'sha256-ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=';",
+);
 
 /**
  * Of a JSON answer. No Cross-Origin-Resource-Policy: apps of other origins read these answers (CORS), and nothing here may stand in their way.

@@ -44,14 +44,15 @@ function valueOf(values: TextValues, name: string, message: string): string {
 
 function toHtml(message: string, values: TextValues, hook: string | undefined): string {
   const attributes = hook === undefined ? "" : ` id="${escapeHtml(hook)}" data-testid="${escapeHtml(hook)}"`;
-  let strong = false;
-  let code = false;
+  const open = { "**": false, "`": false };
   // Only the message is searched for marks; what stands in a value is text.
   return message
     .split(/(\{\w+\}|\*\*|`)/)
     .map((part) => {
-      if (part === "**") return (strong = !strong) ? "<strong>" : "</strong>";
-      if (part === "`") return (code = !code) ? "<code>" : "</code>";
+      if (part === "**" || part === "`") {
+        open[part] = !open[part];
+        return `<${open[part] ? "" : "/"}${part === "`" ? "code" : "strong"}>`;
+      }
       if (/^\{\w+\}$/.test(part))
         return `<bdi${attributes}>${escapeHtml(valueOf(values, part.slice(1, -1), message))}</bdi>`;
       return escapeHtml(part);
@@ -81,28 +82,27 @@ export function loadTexts(roots: readonly string[]): Texts {
   function catalogueOf(language: string): Catalogue {
     let catalogue = catalogues.get(language);
     if (catalogue === undefined) {
-      const files = byRoot.filter((entry) => entry.languages.includes(language)).reverse();
-      catalogue = Object.assign(
-        Object.create(null),
-        language === fallbackLanguage ? null : catalogueOf(fallbackLanguage),
-        ...files.map(
-          ({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as Catalogue,
-        ),
-      ) as Catalogue;
+      const layers = byRoot
+        .filter((entry) => entry.languages.includes(language))
+        .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as Catalogue)
+        .reverse();
+      const fallback = language === fallbackLanguage ? [] : [catalogueOf(fallbackLanguage)];
+      catalogue = Object.fromEntries([...fallback, ...layers].flatMap((layer) => Object.entries(layer)));
       catalogues.set(language, catalogue);
     }
     return catalogue;
   }
 
   function messageOf(language: string, key: string): string {
-    const message = catalogueOf(language)[key];
+    const catalogue = catalogueOf(language);
+    const message = Object.hasOwn(catalogue, key) ? catalogue[key] : undefined;
     if (message === undefined) throw new Error(`no text "${key}" in the catalogue "${language}"`);
     return message;
   }
 
   return {
     language: (wanted) => (languages.has(wanted) ? wanted : fallbackLanguage),
-    has: (language, key) => key in catalogueOf(language),
+    has: (language, key) => Object.hasOwn(catalogueOf(language), key),
     plain: (language, text) =>
       typeof text === "string"
         ? text

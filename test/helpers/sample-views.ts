@@ -4,6 +4,7 @@ import type {
   ConsentView,
   EndedView,
   ErrorView,
+  FormPostView,
   LoginView,
   PickerView,
   SignedOutView,
@@ -14,6 +15,7 @@ import {
   renderConsent,
   renderEnded,
   renderError,
+  renderFormPost,
   renderLogin,
   renderSignedOut,
   type Page,
@@ -257,177 +259,193 @@ function of<V extends object>(
   }));
 }
 
-export const samples: readonly Sample[] = [
-  ...of<LoginView>(renderLogin, {
-    "login-default": login,
-    "login-many-users": { ...login, picker: manyUsers, username: "" },
-    "login-no-match": { ...login, picker: { ...manyUsers, users: [], total: 0, query: "zzz", page: 1, pages: 0 } },
-    "login-no-users": { ...login, picker: { ...fewUsers, users: [], total: 0 }, details: [], notes: [] },
-    "login-password-only": { ...login, picker: null },
-    "login-account": { ...login, client: null, returnTo: null, canCancel: false, details: [], notes: [] },
-    "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
-    "login-hint": { ...login, state: "hint", username: "bob" },
-    "login-hint-unknown": {
-      ...login,
-      state: "hint",
-      username: "nobody@example.test",
-      message: {
-        text: { key: "login.hint-unknown", values: { username: "nobody@example.test" } },
-        fix: "idp users add nobody --email nobody@example.test",
-      },
+export const loginViews = {
+  "login-default": login,
+  "login-many-users": { ...login, picker: manyUsers, username: "" },
+  "login-no-match": { ...login, picker: { ...manyUsers, users: [], total: 0, query: "zzz", page: 1, pages: 0 } },
+  "login-no-users": { ...login, picker: { ...fewUsers, users: [], total: 0 }, details: [], notes: [] },
+  "login-password-only": { ...login, picker: null },
+  "login-account": { ...login, client: null, returnTo: null, canCancel: false, details: [], notes: [] },
+  "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
+  "login-hint": { ...login, state: "hint", username: "bob" },
+  "login-hint-unknown": {
+    ...login,
+    state: "hint",
+    username: "nobody@example.test",
+    message: {
+      text: { key: "login.hint-unknown", values: { username: "nobody@example.test" } },
+      fix: "idp users add nobody --email nobody@example.test",
     },
-    "login-reauth": {
-      ...login,
-      state: "reauth",
-      username: "alice",
-      onlyUser: "alice",
-      picker: { ...fewUsers, users: [{ ...alice, status: active }], total: 1 },
-    },
-    "login-reauth-max-age": {
-      ...login,
-      state: "reauth",
-      username: "alice",
-      onlyUser: "alice",
-      picker: null,
-      reauth: { signedInAgo: 7300, maxAge: 300 },
-    },
-    "login-error-credentials": { ...login, state: "error-credentials", username: "alice" },
-    "login-error-suspended": { ...login, state: "error-suspended", username: "carol" },
-    "login-error-banned": { ...login, state: "error-banned", username: "dave" },
-  }),
-  ...of<EndedView>(renderEnded, {
-    "login-expired": ended,
-    "login-no-cookie": {
-      ...ended,
-      state: "no-cookie",
-      client: null,
-      href: "http://localhost:4370/interaction/f7Q2/login",
-    },
-    "consent-expired": { ...ended, step: "consent", href: null },
-    "login-expired-unknown": { ...ended, client: null, href: null },
-    "consent-finished": { ...ended, step: "consent", state: "finished" },
-    "consent-suspended": { ...ended, step: "consent", state: "suspended", client: null },
-  }),
-  ...of<ConsentView>(renderConsent, {
-    "consent-default": consent,
-    "consent-incremental": {
-      ...consent,
-      state: "incremental",
-      scopes: { fresh: [phone, orders], granted: [openid, email] },
-    },
-    "consent-again": {
-      ...consent,
-      state: "again",
-      scopes: { fresh: [], granted: [openid, email] },
-      details: [],
-      notes: [],
-    },
-  }),
-  ...of<AccountView>(renderAccount, {
-    "account-none": { ...account, apps: [] },
-    "account-one": account,
-    "account-many": { ...account, apps: [...account.apps, secondApp, bareApp] },
-    "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
-    "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
-  }),
-  ...of<AccountRevokeView>(renderAccountRevoke, { "account-revoke": revoke }),
-  ...of<SignedOutView>(renderSignedOut, {
-    "signed-out": signedOut,
-    "signed-out-nowhere": { ...signedOut, back: null },
-  }),
-  ...of<ErrorView>(renderError, {
-    "error-redirect-uri": error,
-    "error-redirect-uri-slash": {
-      ...error,
-      comparison: {
-        name: "redirect_uri",
-        sent: "http://localhost:3000/callback/",
-        registered: ["http://localhost:3000/callback"],
-      },
-    },
-    "error-redirect-uri-short": {
-      ...error,
-      comparison: {
-        name: "redirect_uri",
-        sent: "http://localhost:3000/",
-        registered: ["http://localhost:3000/callback"],
-      },
-    },
-    "error-redirect-uri-none": {
-      ...error,
-      comparison: { name: "redirect_uri", sent: "http://localhost:1/", registered: [] },
-    },
-    "error-client": {
-      ...error,
-      ...bareError,
-      kind: "client",
-      message: 'no client "demo-ap": did you mean demo-app?',
-      fix: "idp clients list",
-    },
-    "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
-    "error-form": {
-      ...error,
-      ...bareError,
-      kind: "form",
-      code: "forbidden",
-      message: "csrf does not match",
-      status: 403,
-    },
-    "error-not-found": {
-      ...error,
-      ...bareError,
-      kind: "not-found",
-      code: "not_found",
-      message: "nothing is served at /acount",
-      status: 404,
-    },
-    "error-method": {
-      ...error,
-      ...bareError,
-      kind: "method",
-      code: "method_not_allowed",
-      message: "/account takes GET and POST, not PUT",
-      status: 405,
-    },
-    "error-too-large": {
-      ...error,
-      ...bareError,
-      kind: "too-large",
-      code: "too_large",
-      message: "a body may have 102400 bytes",
-      status: 413,
-    },
-    "error-host": {
-      ...error,
-      ...bareError,
-      kind: "host",
-      code: "misdirected_request",
-      message: 'Host "evil.test" is not served',
-      fix: "idp start --allow-host evil.test",
-      status: 421,
-    },
-    "error-server": {
-      ...error,
-      ...bareError,
-      kind: "server",
-      code: "server_error",
-      message: "see the log",
-      status: 500,
-    },
-    "error-unavailable": {
-      ...error,
-      ...bareError,
-      kind: "unavailable",
-      code: "temporarily_unavailable",
-      message: "the data could not be written: the disk is full",
-      status: 503,
-    },
-  }),
-];
+  },
+  "login-reauth": {
+    ...login,
+    state: "reauth",
+    username: "alice",
+    onlyUser: "alice",
+    picker: { ...fewUsers, users: [{ ...alice, status: active }], total: 1 },
+  },
+  "login-reauth-max-age": {
+    ...login,
+    state: "reauth",
+    username: "alice",
+    onlyUser: "alice",
+    picker: null,
+    reauth: { signedInAgo: 7300, maxAge: 300 },
+  },
+  "login-error-credentials": { ...login, state: "error-credentials", username: "alice" },
+  "login-error-suspended": { ...login, state: "error-suspended", username: "carol" },
+  "login-error-banned": { ...login, state: "error-banned", username: "dave" },
+} satisfies Record<string, LoginView>;
 
-/** The view of a sample, for the caller who knows whose it is. */
-export function sampleView<V>(name: string): V {
-  const sample = samples.find((candidate) => candidate.name === name);
-  if (sample === undefined) throw new Error(`no sample "${name}"`);
-  return sample.view as V;
-}
+export const endedViews = {
+  "login-expired": ended,
+  "login-no-cookie": {
+    ...ended,
+    state: "no-cookie",
+    client: null,
+    href: "http://localhost:4370/interaction/f7Q2/login",
+  },
+  "consent-expired": { ...ended, step: "consent", href: null },
+  "login-expired-unknown": { ...ended, client: null, href: null },
+  "consent-finished": { ...ended, step: "consent", state: "finished" },
+  "consent-suspended": { ...ended, step: "consent", state: "suspended", client: null },
+} satisfies Record<string, EndedView>;
+
+export const consentViews = {
+  "consent-default": consent,
+  "consent-incremental": {
+    ...consent,
+    state: "incremental",
+    scopes: { fresh: [phone, orders], granted: [openid, email] },
+  },
+  "consent-again": {
+    ...consent,
+    state: "again",
+    scopes: { fresh: [], granted: [openid, email] },
+    details: [],
+    notes: [],
+  },
+} satisfies Record<string, ConsentView>;
+
+export const accountViews = {
+  "account-none": { ...account, apps: [] },
+  "account-one": account,
+  "account-many": { ...account, apps: [...account.apps, secondApp, bareApp] },
+  "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
+  "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
+} satisfies Record<string, AccountView>;
+
+export const revokeViews = { "account-revoke": revoke } satisfies Record<string, AccountRevokeView>;
+
+export const formPostViews = {
+  "form-post": {
+    ...common,
+    action: "http://localhost:3000/callback",
+    parameters: { code: "4KKNHi", state: "af0ifjsldkj" },
+  },
+} satisfies Record<string, FormPostView>;
+
+export const signedOutViews = {
+  "signed-out": signedOut,
+  "signed-out-nowhere": { ...signedOut, back: null },
+} satisfies Record<string, SignedOutView>;
+
+export const errorViews = {
+  "error-redirect-uri": error,
+  "error-redirect-uri-slash": {
+    ...error,
+    comparison: {
+      name: "redirect_uri",
+      sent: "http://localhost:3000/callback/",
+      registered: ["http://localhost:3000/callback"],
+    },
+  },
+  "error-redirect-uri-short": {
+    ...error,
+    comparison: {
+      name: "redirect_uri",
+      sent: "http://localhost:3000/",
+      registered: ["http://localhost:3000/callback"],
+    },
+  },
+  "error-redirect-uri-none": {
+    ...error,
+    comparison: { name: "redirect_uri", sent: "http://localhost:1/", registered: [] },
+  },
+  "error-client": {
+    ...error,
+    ...bareError,
+    kind: "client",
+    message: 'no client "demo-ap": did you mean demo-app?',
+    fix: "idp clients list",
+  },
+  "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
+  "error-form": {
+    ...error,
+    ...bareError,
+    kind: "form",
+    code: "forbidden",
+    message: "csrf does not match",
+    status: 403,
+  },
+  "error-not-found": {
+    ...error,
+    ...bareError,
+    kind: "not-found",
+    code: "not_found",
+    message: "nothing is served at /acount",
+    status: 404,
+  },
+  "error-method": {
+    ...error,
+    ...bareError,
+    kind: "method",
+    code: "method_not_allowed",
+    message: "/account takes GET and POST, not PUT",
+    status: 405,
+  },
+  "error-too-large": {
+    ...error,
+    ...bareError,
+    kind: "too-large",
+    code: "too_large",
+    message: "a body may have 102400 bytes",
+    status: 413,
+  },
+  "error-host": {
+    ...error,
+    ...bareError,
+    kind: "host",
+    code: "misdirected_request",
+    message: 'Host "evil.test" is not served',
+    fix: "idp start --allow-host evil.test",
+    status: 421,
+  },
+  "error-server": {
+    ...error,
+    ...bareError,
+    kind: "server",
+    code: "server_error",
+    message: "see the log",
+    status: 500,
+  },
+  "error-unavailable": {
+    ...error,
+    ...bareError,
+    kind: "unavailable",
+    code: "temporarily_unavailable",
+    message: "the data could not be written: the disk is full",
+    status: 503,
+  },
+} satisfies Record<string, ErrorView>;
+
+export const samples: readonly Sample[] = [
+  ...of<LoginView>(renderLogin, loginViews),
+  ...of<EndedView>(renderEnded, endedViews),
+  ...of<ConsentView>(renderConsent, consentViews),
+  ...of<AccountView>(renderAccount, accountViews),
+  ...of<AccountRevokeView>(renderAccountRevoke, revokeViews),
+  ...of<FormPostView>(renderFormPost, formPostViews),
+  ...of<SignedOutView>(renderSignedOut, signedOutViews),
+  ...of<ErrorView>(renderError, errorViews),
+];

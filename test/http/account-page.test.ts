@@ -3,16 +3,16 @@ import { renderAccount } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { AccountView } from "../../src/http/views.ts";
 import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
-import { sampleView } from "../helpers/sample-views.ts";
+import { accountViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
 const account = async (changes: Partial<AccountView>): Promise<string> =>
-  (await renderAccount(renderer, { ...sampleView<AccountView>("account-one"), ...changes })).html;
+  (await renderAccount(renderer, { ...accountViews["account-one"], ...changes })).html;
 const stateOf = (html: string): string | undefined => elementsOf(html)[0]?.attributes["data-state"];
 
 test("has a state for none, one and many apps, one removed, and one removed elsewhere", async () => {
-  const { apps } = sampleView<AccountView>("account-many");
+  const { apps } = accountViews["account-many"];
   expect(stateOf(await account({ apps: [] }))).toBe("none");
   expect(stateOf(await account({}))).toBe("one");
   expect(stateOf(await account({ apps }))).toBe("many");
@@ -33,6 +33,6 @@ test("leads from each app to the page that asks before it removes", async () => 
 
 test("writes times with their zone", async () => {
   expect(await account({})).toContain(">20 Nov 2026, 12:04 UTC</time>");
-  const { html } = await renderAccount(renderer, sampleView<AccountView>("account-one"), "Europe/Istanbul");
+  const { html } = await renderAccount(renderer, accountViews["account-one"], "Europe/Istanbul");
   expect(html).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
 });

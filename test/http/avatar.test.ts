@@ -3,17 +3,17 @@ import { renderLogin } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { LoginView } from "../../src/http/views.ts";
 import { elementsOf } from "../helpers/html.ts";
-import { sampleView } from "../helpers/sample-views.ts";
+import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
 const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
-  (await renderLogin(renderer, { ...sampleView<LoginView>("login-default"), ...changes })).html;
+  (await renderLogin(renderer, { ...loginViews["login-default"], ...changes })).html;
 
 const svgOf = async (displayName: string, color: string): Promise<{ fill: string; text: string; initials: string }> => {
   const html = await login({
     picker: {
-      ...(sampleView<LoginView>("login-default").picker ?? expect.fail("this sample has a picker")),
+      ...(loginViews["login-default"].picker ?? expect.fail("this sample has a picker")),
       users: [{ username: "u", displayName, email: "u@example.test", color, status: "active" }],
     },
   });

@@ -3,12 +3,12 @@ import { renderConsent } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { ConsentView } from "../../src/http/views.ts";
 import { elementsOf, hooked, wordsOf, type Element } from "../helpers/html.ts";
-import { sampleView } from "../helpers/sample-views.ts";
+import { consentViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const consent = async (name: string, changes: Partial<ConsentView> = {}): Promise<string> =>
-  (await renderConsent(renderer, { ...sampleView<ConsentView>(name), ...changes })).html;
+const consent = async (name: keyof typeof consentViews, changes: Partial<ConsentView> = {}): Promise<string> =>
+  (await renderConsent(renderer, { ...consentViews[name], ...changes })).html;
 const scopeFields = (html: string): Element[] =>
   elementsOf(html).filter(({ attributes }) => attributes["name"] === "scope");
 

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
-import type { LoginView } from "../../src/http/views.ts";
 import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { samples, sampleView, type Sample } from "../helpers/sample-views.ts";
+import { loginViews, samples, type Sample } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";
 
 const english = JSON.parse(readFileSync(new URL("../../templates/locales/en.json", import.meta.url), "utf8")) as Record<
@@ -46,8 +45,8 @@ test("none stands in a template: in another language not one English word is lef
       return value;
     });
     const labels = elementsOf(html).flatMap(({ attributes }) => attributes["aria-label"] ?? []);
-    // Initials, times and what a person chose have no texts in the catalogue.
-    const shown = wordsOf(html.replace(/<(text|time|bdi)\b[^<]*/g, ""));
+    // Initials, times, code and what a person chose have no texts in the catalogue.
+    const shown = wordsOf(html.replace(/<(text|time|bdi|script)\b[^<]*/g, ""));
     let rest = [shown, ...labels].join("\n").replace(/«[^»]*»/g, "");
     for (const value of values.sort((one, other) => other.length - one.length)) rest = rest.replaceAll(value, "");
     rest = rest.replace(/\bidp( users restore)?\b|\bHTTP\b/g, "");
@@ -57,7 +56,7 @@ test("none stands in a template: in another language not one English word is lef
 });
 
 test("a language without texts is shown, and marked, as English", async () => {
-  const view = { ...sampleView<LoginView>("login-default"), lang: "../../../etc/passwd" };
+  const view = { ...loginViews["login-default"], lang: "../../../etc/passwd" };
   const { html } = await renderLogin(createRenderer(), view);
   expect(html).toContain('<html lang="en"');
   expect(html).toContain("Pick a test user");
@@ -65,7 +64,7 @@ test("a language without texts is shown, and marked, as English", async () => {
 
 test("a text that a language lacks is taken from English", async () => {
   const other = createRenderer([templatesFolder({ "locales/de.json": '{"login.pick":"Wählen"}' })]);
-  const { html } = await renderLogin(other, { ...sampleView<LoginView>("login-default"), lang: "de" });
+  const { html } = await renderLogin(other, { ...loginViews["login-default"], lang: "de" });
   expect(html).toContain("Wählen");
   expect(html).toContain("Sign in with a password");
 });

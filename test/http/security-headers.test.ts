@@ -4,8 +4,7 @@ import { expect, test } from "vitest";
 import { renderError, renderLogin, sendPage, type Page } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/security-headers.ts";
-import type { ErrorView, LoginView } from "../../src/http/views.ts";
-import { sampleView } from "../helpers/sample-views.ts";
+import { errorViews, loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
@@ -15,11 +14,11 @@ async function headersOf(page: Page): Promise<Record<string, string>> {
     sendPage(response, 400, page);
   });
   const answer = await request(app).get("/").expect(400).expect("Content-Type", "text/html; charset=utf-8");
-  return answer.headers as Record<string, string>;
+  return answer.headers;
 }
 
-const form = async (): Promise<Page> => renderLogin(renderer, sampleView<LoginView>("login-default"));
-const plain = async (): Promise<Page> => renderError(renderer, sampleView<ErrorView>("error-client"));
+const form = async (): Promise<Page> => renderLogin(renderer, loginViews["login-default"]);
+const plain = async (): Promise<Page> => renderError(renderer, errorViews["error-client"]);
 
 test("a page loads its stylesheet and nothing else, and stands in no frame", async () => {
   const headers = await headersOf(await form());
