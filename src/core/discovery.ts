@@ -1,3 +1,4 @@
+import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
 import { builtInScopes } from "./scopes.ts";
 import { supportedGrantTypes } from "./token.ts";
@@ -35,7 +36,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     response_modes_supported: responseModes,
     grant_types_supported: supportedGrantTypes,
     subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: ["RS256"],
+    id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
     token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
     revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
     introspection_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],

@@ -9,8 +9,11 @@ import {
 import { promisify } from "node:util";
 import type { Key, ReadTx, Store } from "../store/store.ts";
 
-/** Algorithms of ID tokens with a published key (RFC 7518 3.1, RFC 8037). */
-export type PublicAlg = "RS256";
+/** The server's keys: made at first need, kept, and rotated with an overlap. */
+
+/** Algorithms with a published key (RFC 7518 3.1, RFC 8037 3.1). */
+export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;
+export type PublicAlg = (typeof publicAlgs)[number];
 
 export interface SigningKey {
   readonly kid: string;
@@ -18,39 +21,70 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** The keys in use, ready to sign and to verify; made anew from the store when they change. */
+/** A key that verifies, and the one algorithm it may be used for. */
+export interface VerifyingKey {
+  readonly key: KeyObject;
+  readonly alg: string;
+}
+
+/** RFC 7517 5. */
+export interface JwkSet {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The keys in use, ready to sign and to verify. */
 export interface KeyRing {
   /** Signs HS256 access and refresh tokens. */
   readonly secret: SigningKey;
-  /** The secret named by `kid`, also a retired one. */
-  secretOf(kid: string | undefined): KeyObject | undefined;
-  signing(alg: PublicAlg): SigningKey;
-  /** The public key named by `kid`, also a retired one, with the one algorithm it may be used for. */
-  publicOf(kid: string | undefined): { readonly key: KeyObject; readonly alg: string } | undefined;
-  /** RFC 7517 5: what the JWKS endpoint answers. */
-  readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
+  /** The key of a public algorithm; it is made where there is none yet. */
+  signing(alg: PublicAlg): Promise<SigningKey>;
+  /** The secret or public key named by `kid`, also a retired one that is still published. */
+  verifying(kid: string | undefined): VerifyingKey | undefined;
+  /** The public keys; the same object until they change. */
+  readonly jwks: JwkSet;
+  /** Reads the keys again, after they were changed in the store. */
+  reload(): Promise<void>;
 }
 
 const generate = promisify(generateKeyPair);
 
 /** RFC 7638: the thumbprint names the key, so that two instances never use one `kid` for different keys. */
-const thumbprint = (members: Record<string, unknown>): string =>
-  createHash("sha256").update(JSON.stringify(members)).digest("base64url");
-
-async function newRsaKey(createdAt: string): Promise<Key> {
-  const { privateKey } = await generate("rsa", { modulusLength: 2048 });
-  const jwk = privateKey.export({ format: "jwk" });
-  const kid = thumbprint({ e: jwk.e, kty: jwk.kty, n: jwk.n });
-  return { kid, alg: "RS256", jwk: { ...jwk }, createdAt, retiredAt: null };
+function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
+  const required = { EC: ["crv", "kty", "x", "y"], OKP: ["crv", "kty", "x"], RSA: ["e", "kty", "n"] };
+  const names = required[jwk["kty"] as keyof typeof required];
+  const members = Object.fromEntries(names.map((name) => [name, jwk[name]]));
+  return createHash("sha256").update(JSON.stringify(members)).digest("base64url");
 }
 
-function newSecret(random: (bytes: number) => string, createdAt: string): Key {
-  // 256 bits: RFC 7518 3.2 asks for at least the size of the hash.
-  return { kid: random(8), alg: "HS256", jwk: { kty: "oct", k: random(32) }, createdAt, retiredAt: null };
+function keyPair(alg: PublicAlg): Promise<{ readonly privateKey: KeyObject }> {
+  switch (alg) {
+    case "ES256":
+      return generate("ec", { namedCurve: "P-256" });
+    case "EdDSA":
+      return generate("ed25519", {});
+    case "RS256":
+    case "PS256":
+      return generate("rsa", { modulusLength: 2048 });
+  }
 }
+
+/** A new key of a public algorithm. @param createdAt ISO 8601 */
+export async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
+  const jwk = (await keyPair(alg)).privateKey.export({ format: "jwk" }) as Record<string, unknown>;
+  return { kid: thumbprint(jwk), alg, jwk, createdAt, retiredAt: null };
+}
+
+/** A new signing secret; 256 bits, since RFC 7518 3.2 asks for at least the size of the hash. */
+export const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
+  kid: random(8),
+  alg: "HS256",
+  jwk: { kty: "oct", k: random(32) },
+  createdAt,
+  retiredAt: null,
+});
 
 /**
- * The key ring of the data; what is missing is made and kept.
+ * The key ring of the data; the signing secret and the RS256 key are made and kept where they are missing.
  * @param random `bytes` random bytes as base64url
  */
 export async function openKeyRing(
@@ -58,49 +92,105 @@ export async function openKeyRing(
   now: () => number,
   random: (bytes: number) => string,
 ): Promise<KeyRing> {
-  const stored = await store.read((tx) => [...tx.all("keys")]);
-  const has = (alg: string): boolean => stored.some((key) => key.alg === alg && key.retiredAt === null);
+  const has = (tx: ReadTx, alg: string): boolean =>
+    [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null);
+  const missing = await store.read((tx) => ({ secret: !has(tx, "HS256"), rsa: !has(tx, "RS256") }));
   const createdAt = new Date(now()).toISOString();
   const made = [
-    ...(has("HS256") ? [] : [newSecret(random, createdAt)]),
-    ...(has("RS256") ? [] : [await newRsaKey(createdAt)]),
+    ...(missing.secret ? [newSecret(random, createdAt)] : []),
+    ...(missing.rsa ? [await newPublicKey("RS256", createdAt)] : []),
   ];
   if (made.length > 0) {
     await store.transaction((tx) => {
       for (const key of made) tx.insert("keys", key);
     });
   }
-  return store.read(loadKeyRing);
+
+  let ring = await store.read(load);
+  const reload = async (): Promise<void> => {
+    ring = await store.read(load);
+  };
+  const making = new Map<PublicAlg, Promise<void>>();
+  async function make(alg: PublicAlg): Promise<void> {
+    const key = await newPublicKey(alg, new Date(now()).toISOString());
+    await store.transaction((tx) => {
+      if (!has(tx, alg)) tx.insert("keys", key);
+    });
+    await reload();
+  }
+
+  return {
+    get secret() {
+      return signerOf(ring, "HS256");
+    },
+    async signing(alg) {
+      const known = ring.signers.get(alg);
+      if (known !== undefined) return known;
+      // Several that need it at once wait for the same one.
+      const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
+      making.set(alg, made);
+      await made;
+      return signerOf(ring, alg);
+    },
+    verifying(kid) {
+      const found = kid === undefined ? undefined : ring.verifiers.get(kid);
+      return found === undefined || found.expiresAt <= now() ? undefined : found;
+    },
+    get jwks() {
+      if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
+      return ring.jwks;
+    },
+    reload,
+  };
 }
 
-function loadKeyRing(tx: ReadTx): KeyRing {
+interface Published {
+  readonly jwk: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+interface Ring {
+  readonly signers: ReadonlyMap<string, SigningKey>;
+  readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;
+  readonly published: readonly Published[];
+  readonly jwks: JwkSet;
+  /** When the first of the published keys is taken away (milliseconds). */
+  readonly firstExpiry: number;
+}
+
+function signerOf(ring: Ring, alg: string): SigningKey {
+  const key = ring.signers.get(alg);
+  if (key === undefined) throw new Error(`no ${alg} key in the data`);
+  return key;
+}
+
+const publish = (published: readonly Published[]): Pick<Ring, "published" | "jwks" | "firstExpiry"> => ({
+  published,
+  jwks: { keys: published.map(({ jwk }) => jwk) },
+  firstExpiry: Math.min(Infinity, ...published.map(({ expiresAt }) => expiresAt)),
+});
+
+const withoutExpired = (ring: Ring, now: number): Ring => ({
+  ...ring,
+  ...publish(ring.published.filter(({ expiresAt }) => expiresAt > now)),
+});
+
+function load(tx: ReadTx): Ring {
   const signers = new Map<string, SigningKey>();
-  const secrets = new Map<string, KeyObject>();
-  const publics = new Map<string, { key: KeyObject; alg: string }>();
-  const published: Record<string, unknown>[] = [];
-  for (const key of tx.all("keys")) {
-    if (key.alg === "HS256") {
-      const secret = createSecretKey(Buffer.from(String(key.jwk.k), "base64url"));
-      secrets.set(key.kid, secret);
-      if (key.retiredAt === null) signers.set(key.alg, { kid: key.kid, alg: key.alg, privateKey: secret });
+  const verifiers = new Map<string, VerifyingKey & { readonly expiresAt: number }>();
+  const published: Published[] = [];
+  for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.all("keys")) {
+    if (alg === "HS256") {
+      const secret = createSecretKey(Buffer.from(String(jwk["k"]), "base64url"));
+      verifiers.set(kid, { key: secret, alg, expiresAt });
+      if (retiredAt === null) signers.set(alg, { kid, alg, privateKey: secret });
       continue;
     }
-    const privateKey = createPrivateKey({ key: { ...key.jwk }, format: "jwk" });
+    const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
     const publicKey = createPublicKey(privateKey);
-    publics.set(key.kid, { key: publicKey, alg: key.alg });
-    published.push({ ...publicKey.export({ format: "jwk" }), kid: key.kid, alg: key.alg, use: "sig" });
-    if (key.retiredAt === null) signers.set(key.alg, { kid: key.kid, alg: key.alg, privateKey });
+    verifiers.set(kid, { key: publicKey, alg, expiresAt });
+    published.push({ jwk: { ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" }, expiresAt });
+    if (retiredAt === null) signers.set(alg, { kid, alg, privateKey });
   }
-  const signer = (alg: string): SigningKey => {
-    const key = signers.get(alg);
-    if (key === undefined) throw new Error(`no ${alg} key in the data`);
-    return key;
-  };
-  return {
-    secret: signer("HS256"),
-    secretOf: (kid) => (kid === undefined ? undefined : secrets.get(kid)),
-    signing: signer,
-    publicOf: (kid) => (kid === undefined ? undefined : publics.get(kid)),
-    jwks: { keys: published },
-  };
+  return { signers, verifiers, ...publish(published) };
 }

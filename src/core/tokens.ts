@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
 import type { Client, Grant, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
+import { publicAlgs } from "./keys.ts";
 
 /** The only file that signs or verifies. What a token says is CONTRACT 2.4. */
 
@@ -131,15 +132,28 @@ export function signRefreshToken(
 /** OpenID Connect Core 2: no particular level of assurance. */
 const defaultAcr = "0";
 
-/** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token. */
-const leftHash = (token: string): string =>
-  createHash("sha256").update(token, "ascii").digest().subarray(0, 16).toString("base64url");
+/** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
+function leftHash(token: string, alg: string): string {
+  const hash = createHash(alg === "EdDSA" ? "sha512" : "sha256")
+    .update(token, "ascii")
+    .digest();
+  return hash.subarray(0, hash.length / 2).toString("base64url");
+}
+
+/** With what a client's ID tokens are signed; with HS256 its own secret is the key (OpenID Connect Core 10.1). */
+async function idTokenKey(ctx: Context, client: Client): Promise<{ alg: string; kid?: string; privateKey: KeyObject }> {
+  const alg = client.id_token_signed_response_alg ?? "RS256";
+  if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };
+  const known = publicAlgs.find((name) => name === alg);
+  if (known === undefined) throw new Error(`client "${client.client_id}" asks for ID tokens signed with "${alg}"`);
+  return ctx.keys.signing(known);
+}
 
 /**
  * An ID token (OpenID Connect Core 2).
  * @param content `claims`: what it says of the user beside `sub`
  */
-export function signIdToken(
+export async function signIdToken(
   ctx: Context,
   subject: TokenSubject,
   authentication: Authentication,
@@ -151,7 +165,7 @@ export function signIdToken(
 ): Promise<string> {
   const now = seconds(ctx);
   const { client, user } = subject;
-  const key = ctx.keys.signing("RS256");
+  const { alg, kid, privateKey } = await idTokenKey(ctx, client);
   return new SignJWT({
     ...content.claims,
     iss: ctx.issuer,
@@ -163,12 +177,12 @@ export function signIdToken(
     auth_time: authentication.authTime,
     amr: authentication.amr,
     acr: authentication.acr ?? defaultAcr,
-    at_hash: leftHash(content.accessToken),
+    at_hash: leftHash(content.accessToken, alg),
     ...(authentication.sid === null ? {} : { sid: authentication.sid }),
     ...(content.nonce === null ? {} : { nonce: content.nonce }),
   })
-    .setProtectedHeader({ alg: key.alg, typ: types.id, kid: key.kid })
-    .sign(key.privateKey);
+    .setProtectedHeader({ alg, typ: types.id, ...(kid === undefined ? {} : { kid }) })
+    .sign(privateKey);
 }
 
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
@@ -190,16 +204,27 @@ function reasonOf(error: unknown, now: number): string {
   return "the value is not a token of this server";
 }
 
-async function verify(ctx: Context, token: string, typ: string, options: JWTVerifyOptions): Promise<unknown> {
+/** The key that a header names, for its one algorithm: so no public key ever serves as a secret. */
+function ownKey(ctx: Context, header: { readonly kid?: string; readonly alg?: string }): KeyObject {
+  const found = ctx.keys.verifying(header.kid);
+  if (found === undefined || found.alg !== header.alg) throw new joseErrors.JWKSNoMatchingKey();
+  return found.key;
+}
+
+async function verify(
+  ctx: Context,
+  token: string,
+  typ: string,
+  algorithms: string[],
+  options: JWTVerifyOptions,
+): Promise<unknown> {
   try {
     const { payload } = await jwtVerify(
       token,
       (header) => {
-        const key = ctx.keys.secretOf(header.kid);
-        if (key === undefined) throw new joseErrors.JWKSNoMatchingKey();
-        return key;
+        return ownKey(ctx, header);
       },
-      { algorithms: ["HS256"], issuer: ctx.issuer, typ, currentDate: new Date(ctx.now()), ...options },
+      { algorithms, issuer: ctx.issuer, typ, currentDate: new Date(ctx.now()), ...options },
     );
     return payload;
   } catch (error) {
@@ -216,17 +241,9 @@ export async function signatureProblem(ctx: Context, token: string): Promise<str
     await compactVerify(
       token,
       (header) => {
-        const published = ctx.keys.publicOf(header.kid);
-        const key =
-          published?.alg === header.alg
-            ? published.key
-            : header.alg === "HS256"
-              ? ctx.keys.secretOf(header.kid)
-              : undefined;
-        if (key === undefined) throw new joseErrors.JWKSNoMatchingKey();
-        return key;
+        return ownKey(ctx, header);
       },
-      { algorithms: ["HS256", "RS256"] },
+      { algorithms: ["HS256", ...publicAlgs] },
     );
     return null;
   } catch (error) {
@@ -241,13 +258,15 @@ const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
  * @throws {OAuthError} invalid_token
  */
 export async function verifyAccessToken(ctx: Context, token: string): Promise<TokenClaims> {
-  return (await verify(ctx, token, types.access, { requiredClaims: [...always, "aud"] })) as TokenClaims;
+  return (await verify(ctx, token, types.access, ["HS256", "RS256"], {
+    requiredClaims: [...always, "aud"],
+  })) as TokenClaims;
 }
 
 /** Likewise of a refresh token. @throws {OAuthError} invalid_token */
 export async function verifyRefreshToken(ctx: Context, token: string): Promise<RefreshClaims> {
   const requiredClaims = [...always, "grant", "epoch", "family", "generation"];
-  return (await verify(ctx, token, types.refresh, { requiredClaims })) as RefreshClaims;
+  return (await verify(ctx, token, types.refresh, ["HS256"], { requiredClaims })) as RefreshClaims;
 }
 
 /**
@@ -262,13 +281,11 @@ export async function verifyIdTokenHint(
     const { payload } = await jwtVerify(
       hint,
       (header) => {
-        const found = ctx.keys.publicOf(header.kid);
-        if (found === undefined || found.alg !== header.alg) throw new joseErrors.JWKSNoMatchingKey();
-        return found.key;
+        return ownKey(ctx, header);
       },
       // Any time passes: the hint says who was signed in, and proves nothing else.
       {
-        algorithms: ["RS256"],
+        algorithms: [...publicAlgs],
         issuer: ctx.issuer,
         typ: types.id,
         requiredClaims: ["sub", "aud"],
