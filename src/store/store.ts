@@ -225,7 +225,10 @@ interface Definition<T> {
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
 }
 
-const define = <T>() => <const D extends Definition<T>>(definition: D): D => definition;
+const define =
+  <T>() =>
+  <const D extends Definition<T>>(definition: D): D =>
+    definition;
 
 /** Origin of a redirect URI as browsers send it in `Origin`; "" for a private-use scheme. */
 const originOf = (uri: string): string => /^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "";
@@ -241,7 +244,9 @@ export const collections = {
     key: "client_id",
     index: {
       origin: (client) => [
-        ...new Set([...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== "")),
+        ...new Set(
+          [...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== ""),
+        ),
       ],
     },
   }),
@@ -265,7 +270,8 @@ export const collections = {
   codes: define<Code>()({ key: "id", volatile: true }),
 } as const satisfies { [C in CollectionName]: Definition<Collections[C]> };
 
-type IndexNames<D> = (D extends { unique: infer U } ? keyof U : never) | (D extends { index: infer I } ? keyof I : never);
+type IndexNames<D> =
+  (D extends { unique: infer U } ? keyof U : never) | (D extends { index: infer I } ? keyof I : never);
 type UniqueNames<D> = D extends { unique: infer U } ? keyof U : never;
 
 /** Names of the unique indexes of a collection. */

@@ -1,0 +1,75 @@
+/** Files that are whole, private and on the disk, whatever happens. */
+import { randomBytes } from "node:crypto";
+import { open, readdir, readlink, rename, unlink, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { codeOf } from "./fault.ts";
+
+/** Names in a folder are on disk only after this. Windows has no such thing, and needs none. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Where a path leads in the end, over symbolic links, also over one whose target does not exist yet. */
+export async function followLinks(path: string): Promise<string> {
+  let target = path;
+  // 40 as in Linux: beyond it, it is a loop, and opening it says so.
+  for (let links = 0; links < 40; links++) {
+    try {
+      target = resolve(dirname(target), await readlink(target));
+    } catch {
+      return target;
+    }
+  }
+  return target;
+}
+
+/** Removes what {@link replaceFile} left beside a file when a crash cut it off. For the owner of the file only. */
+export async function removeUnfinished(path: string): Promise<void> {
+  const folder = dirname(path);
+  const names = (await readdir(folder)).filter(
+    (name) => name.startsWith(`${basename(path)}.`) && name.endsWith(".tmp"),
+  );
+  await Promise.all(names.map((name) => unlink(join(folder, name))));
+}
+
+/** On Windows a virus scanner or an indexer that has the file open makes a rename fail for a moment. */
+async function renamePatiently(from: string, to: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      if (process.platform !== "win32" || attempt === 10 || !["EPERM", "EACCES", "EBUSY"].includes(codeOf(error)))
+        throw error;
+      await delay(attempt * 10);
+    }
+  }
+}
+
+/**
+ * Replaces a file in one step: readers see the old content or the new, and after a crash one of them is there. Mode 0600.
+ * The folder is not synced: the caller does it, with {@link syncFolder}, where the name must be on disk too.
+ * @returns the new file, still open
+ */
+export async function replaceFile(path: string, write: (handle: FileHandle) => Promise<void>): Promise<FileHandle> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const handle = await open(temporary, "wx+", 0o600);
+  try {
+    await write(handle);
+    await handle.datasync();
+    // Windows does not rename a file that is open.
+    if (process.platform === "win32") await handle.close();
+    await renamePatiently(temporary, path);
+    return process.platform === "win32" ? await open(path, "r+") : handle;
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Records in memory with transactions: the whole of the memory store, and the heart of the JSON store, which adds that
+ * changes are durable before anybody hears of them.
+ */
+import { ConflictError, type CollectionName, type Collections, type ReadTx, type Store, type Tx } from "./store.ts";
+import { createTables, deepFreeze, durableCollections, type AnyRecord, type Entry, type Table } from "./table.ts";
+
+/** One change of a durable collection, as a journal keeps it. */
+export type Operation =
+  | { readonly put: CollectionName; readonly record: AnyRecord }
+  | { readonly remove: CollectionName; readonly key: string };
+
+/** What makes changes durable. */
+export interface Durability {
+  /**
+   * Queues the end of a transaction behind those that wait already.
+   * @param text its operations as JSON, separated by commas; null where there is nothing to write
+   * @param undo takes the transaction back in memory; called, newest transaction first, before the rejection is seen
+   * @throws {StorageError} where it could not be written, or one before it could not
+   */
+  commit(text: string | null, undo: () => void): Promise<void>;
+  /** Undefined while all that memory holds is on disk; else whether what now waits was written. */
+  pending(): Promise<boolean> | undefined;
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+interface Change {
+  readonly table: Table;
+  readonly key: string;
+  readonly before: Entry | undefined;
+}
+
+export interface Engine extends Pick<Store, "transaction" | "read"> {
+  /** Takes in a record of a data file. @throws {ConflictError} @throws {TypeError} */
+  load(collection: CollectionName, record: AnyRecord): void;
+  /** Takes in an operation of a journal: the last one wins. @throws {TypeError} */
+  replay(operation: Operation): void;
+  /** The records of all durable collections as they are now, in their order, without the expired ones. */
+  capture(): Partial<Record<CollectionName, readonly AnyRecord[]>>;
+}
+
+/** How many records are looked at for each change, to find expired ones: more than come in, so that they cannot pile up. */
+const sweepPerChange = 4;
+
+/**
+ * @param options `now`: the time in milliseconds since 1970; `durability`: absent, everything is as durable as it gets at once
+ */
+export function createEngine({ now, durability }: { now: () => number; durability?: Durability }): Engine {
+  const tables = createTables();
+
+  // Of the work under way. One time for all of it, so that no record expires between two looks at it.
+  let running = false;
+  let at = 0;
+  let changes: Change[] | null = null;
+  let operations: Operation[] = [];
+
+  const tableOf = (collection: CollectionName): Table => {
+    if (!running)
+      throw new Error(
+        "tx was used outside of its transaction: work must be done when it returns, without an await inside",
+      );
+    return tables[collection];
+  };
+
+  const alive = (entry: Entry): boolean => entry.expiresAt > at;
+
+  function handOut<C extends CollectionName>(_: C, entry: Entry): Collections[C] {
+    if (!entry.frozen) {
+      deepFreeze(entry.record);
+      entry.frozen = true;
+    }
+    return entry.record as Collections[C];
+  }
+
+  function change(table: Table, key: string, next: Entry | undefined): void {
+    if (changes === null) throw new Error("a read cannot change records: use transaction");
+    changes.push({ table, key, before: table.set(key, next) });
+    if (durability === undefined || table.volatile) return;
+    const { collection } = table;
+    operations.push(next === undefined ? { remove: collection, key } : { put: collection, record: next.record });
+  }
+
+  function write(collection: CollectionName, record: AnyRecord, replace: boolean): void {
+    const table = tableOf(collection);
+    const fresh = table.entryOf(record);
+    const { key } = fresh;
+    // An expired record is absent: what takes its place is an insertion.
+    let current = table.get(key);
+    if (current !== undefined && !alive(current)) {
+      change(table, key, undefined);
+      current = undefined;
+    }
+    if (current !== undefined && !replace) throw new ConflictError(collection, table.keyField, key);
+    for (let rival = table.rival(fresh); rival !== undefined; rival = table.rival(fresh)) {
+      if (alive(rival.entry)) throw new ConflictError(collection, rival.index, rival.value);
+      change(table, rival.entry.key, undefined);
+    }
+    deepFreeze(record);
+    change(table, key, { ...fresh, seq: current?.seq ?? fresh.seq, frozen: true });
+  }
+
+  function* all<C extends CollectionName>(collection: C): Generator<Collections[C], undefined> {
+    const table = tableOf(collection);
+    const last = table.lastSeq();
+    for (const entry of table.entries()) {
+      tableOf(collection); // still inside
+      // What the loop's own body inserts is not visited: it would never end.
+      if (entry.seq > last) return;
+      if (alive(entry)) yield handOut(collection, entry);
+    }
+  }
+
+  const tx: Tx = {
+    get(collection, key) {
+      const entry = tableOf(collection).get(key);
+      return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
+    },
+    find(collection, index, value) {
+      const entry = tableOf(collection).find(index, value);
+      return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
+    },
+    findAll(collection, index, value) {
+      const found = tableOf(collection).findAll(index, value).filter(alive);
+      return found.map((entry) => handOut(collection, entry));
+    },
+    all,
+    count(collection) {
+      const table = tableOf(collection);
+      if (table.expiring() > 0) for (const entry of table.entries()) purge(table, entry);
+      return table.size();
+    },
+    insert: (collection, record) => write(collection, record, false),
+    put: (collection, record) => write(collection, record, true),
+    remove(collection, key) {
+      const table = tableOf(collection);
+      const entry = table.get(key);
+      if (entry === undefined || !alive(entry)) return undefined;
+      change(table, key, undefined);
+      return handOut(collection, entry);
+    },
+  };
+
+  // No journal hears of a purge: whoever reads the record again finds it expired again.
+  function purge(table: Table, entry: Entry): void {
+    if (entry.expiresAt <= at && table.get(entry.key) === entry) table.set(entry.key, undefined);
+  }
+
+  /** Round and round over all that can expire; undefined after each round. */
+  function* candidates(): Generator<{ table: Table; entry: Entry } | undefined, never> {
+    for (;;) {
+      for (const table of Object.values(tables)) {
+        if (table.expiring() > 0) for (const entry of table.entries()) yield { table, entry };
+      }
+      yield undefined;
+    }
+  }
+  const cursor = candidates();
+
+  function sweep(looks: number): void {
+    for (let i = 0; i < looks; i++) {
+      const { value } = cursor.next();
+      if (value === undefined) return;
+      purge(value.table, value.entry);
+    }
+  }
+
+  function attempt<T>(work: () => T): Outcome<T> {
+    if (running) throw new Error("a transaction or read was begun inside another: use the tx that is there");
+    running = true;
+    at = now();
+    try {
+      const value = work();
+      if (value instanceof Promise) throw new Error("the work of a transaction must not be async");
+      return { value };
+    } catch (error) {
+      return { error };
+    } finally {
+      running = false;
+    }
+  }
+
+  function settle<T>(outcome: Outcome<T>): T {
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  }
+
+  const undo = (done: readonly Change[]): void => {
+    for (const { table, key, before } of done.toReversed()) table.set(key, before);
+  };
+
+  async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
+    const done: Change[] = [];
+    let text: string | null = null;
+    const outcome = attempt(() => {
+      changes = done;
+      operations = [];
+      try {
+        const value = work(tx);
+        if (operations.length > 0) text = operations.map((operation) => JSON.stringify(operation)).join(",");
+        return value;
+      } finally {
+        changes = null;
+      }
+    });
+    if ("error" in outcome) undo(done.splice(0));
+    else sweep(sweepPerChange * (1 + done.length));
+    // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
+    if (durability !== undefined && (text !== null || durability.pending() !== undefined)) {
+      await durability.commit("error" in outcome ? null : text, () => undo(done));
+    }
+    return settle(outcome);
+  }
+
+  async function read<T>(work: (tx: ReadTx) => T): Promise<T> {
+    for (;;) {
+      const outcome = attempt(() => work(tx));
+      const written = durability?.pending();
+      if (written === undefined || (await written)) return settle(outcome);
+    }
+  }
+
+  return {
+    transaction,
+    read,
+    load: (collection, record) => tables[collection].load(record),
+    replay(operation) {
+      if ("remove" in operation) {
+        tables[operation.remove].set(operation.key, undefined);
+        return;
+      }
+      const table = tables[operation.put];
+      const entry = table.entryOf(operation.record);
+      // A rival expired and was purged, unheard of by the journal, before this record took its value.
+      for (let rival = table.rival(entry); rival !== undefined; rival = table.rival(entry))
+        table.set(rival.entry.key, undefined);
+      table.set(entry.key, { ...entry, seq: table.get(entry.key)?.seq ?? entry.seq });
+    },
+    capture() {
+      at = now();
+      const recordsOf = (name: CollectionName): AnyRecord[] => {
+        const records: AnyRecord[] = [];
+        for (const entry of tables[name].entries()) if (alive(entry)) records.push(entry.record);
+        return records;
+      };
+      return Object.fromEntries(durableCollections.map((name) => [name, recordsOf(name)]));
+    },
+  };
+}

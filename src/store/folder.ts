@@ -1,0 +1,44 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf, describeFault } from "./fault.ts";
+import { DataFileError, StorageError } from "./store.ts";
+
+/** Several processes may prepare the folder at the same moment: what is there already is fine. */
+function unlessThere(make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/**
+ * Makes the data folder where there is none: for its owner only, and ignored by git. A folder that held something
+ * before stays as it is: with `--data .` a `.gitignore` would hide the whole project.
+ * @throws {DataFileError} where the path leads elsewhere @throws {StorageError} where it cannot be made
+ */
+export function prepareFolder(dir: string): void {
+  const parent = dirname(dir);
+  try {
+    unlessThere(() => mkdirSync(dir, { mode: 0o700 }));
+    if (!statSync(dir).isDirectory()) {
+      throw new DataFileError(
+        `${dir} is a file, and the data needs a folder`,
+        dir,
+        "Name a folder: idp start --data .idp",
+      );
+    }
+    if (readdirSync(dir).length > 0) return;
+    unlessThere(() => writeFileSync(join(dir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 }));
+  } catch (error) {
+    if (error instanceof DataFileError) throw error;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) {
+      throw new DataFileError(
+        `${dir} cannot be made: ${parent} is no folder`,
+        dir,
+        `Make it first: mkdir -p ${parent}`,
+      );
+    }
+    throw new StorageError(`The data folder ${dir} cannot be used: ${describeFault(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
+ * which the journal is folded on close, after a crash, and when it has grown large.
+ *
+ * Folding, and what the next start finds if the process or the machine stops after each step:
+ *
+ * 0. data.json is of generation A, and so is the journal: all of the journal is replayed.
+ * 1. A moment is captured: all records as of `offset` in the journal. Requests go on and the journal grows. As 0.
+ * 2. The records are written to data.json.….tmp. As 0; the unfinished file is removed.
+ * 3. It is renamed to data.json: generation B, "after" generation A up to `offset`. The journal is still of generation A:
+ *    it is replayed from `offset` on. This state may last: if the disk is full now, folding is done anew later.
+ * 4. A journal of generation B with only what came after `offset` replaces the old one (where nothing came, the old one
+ *    is removed). As 0, with B for A; should the removal be undone by a loss of power, as 3.
+ *
+ * So there is no instant at which the two files do not say by themselves what belongs to what. A journal that
+ * belongs to neither generation is another data file's: refused.
+ */
+import { randomBytes } from "node:crypto";
+import { join, resolve } from "node:path";
+import { Low } from "lowdb";
+import { createCommitQueue } from "./commit-queue.ts";
+import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
+import { followLinks, removeUnfinished } from "./durable-file.ts";
+import { createEngine } from "./engine.ts";
+import { describeFault } from "./fault.ts";
+import { prepareFolder } from "./folder.ts";
+import { openJournal, readJournal } from "./journal.ts";
+import { loadSnapshot, replayJournal } from "./load.ts";
+import { takeLock, type HeldLock } from "./lock.ts";
+import { DataFileError, StorageError, type Store } from "./store.ts";
+
+export interface JsonStoreOptions {
+  /** The data folder; made where there is none. */
+  readonly dir: string;
+  /** The time in milliseconds since 1970. */
+  readonly now: () => number;
+  /** A server holds the data for its life, a command for milliseconds: so another command waits for a command, and for no server. */
+  readonly kind: "server" | "command";
+  /** Version of `idp`, for the lock file. */
+  readonly version: string;
+  /** Is told what an operator may want to know: a lock taken over, a torn line dropped, data.json that could not be rewritten. */
+  readonly log: (note: string) => void;
+  /** For how many milliseconds another command is waited for. */
+  readonly waitMs?: number;
+}
+
+export interface JsonStore extends Store {
+  /** Puts into the lock file where the server listens and how its control API is entered. */
+  updateLock(server: { readonly url: string; readonly adminToken: string }): void;
+}
+
+/** The journal is folded when it is larger than this many bytes and than half of data.json: so folding costs little per change. */
+const foldBeyond = 1024 * 1024;
+
+const tag = (): string => randomBytes(6).toString("hex");
+
+const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null });
+
+/**
+ * @throws {LockedError} the data is another process's
+ * @throws {DataFileError} the data cannot be read, or is not idp's
+ * @throws {StorageError} the folder cannot be written
+ */
+export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
+  const dir = resolve(options.dir);
+  prepareFolder(dir);
+  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
+  try {
+    return await openData(dir, options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions, lock: HeldLock): Promise<JsonStore> {
+  const location = join(shown, "data.json");
+  const journalPath = join(dir, "data.journal");
+  const dataPath = await followLinks(join(dir, "data.json"));
+  const file = createDataFile(dataPath);
+  const db = new Low<Snapshot>(file, empty());
+  const blank = db.data;
+  await db.read();
+  const content = await readJournal(journalPath);
+  const committed = content !== null && content.lines.length > 0;
+
+  if (db.data === blank) {
+    if (committed) {
+      const message = `${dataPath} is missing, and ${journalPath} holds changes to it`;
+      throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to begin afresh`);
+    }
+    await db.write().catch((error: unknown) => {
+      throw new StorageError(`${location} could not be written: ${describeFault(error)}`, { cause: error });
+    });
+  }
+
+  const queue = createCommitQueue(append, new StorageError(`${location} is closed`));
+  const engine = createEngine({ now, durability: queue });
+  await loadSnapshot(engine, db.data, dataPath);
+  const { generation } = db.data;
+  /** Bytes of the journal that data.json holds already. */
+  let folded = committed ? replayJournal(engine, db.data, content, journalPath) : 0;
+  // The records live in the engine now.
+  db.data = empty();
+
+  if (content !== null && content.torn > 0) {
+    log(`the last write to ${journalPath} was cut off by a crash (${content.torn} bytes, never answered): dropped`);
+  }
+  await removeUnfinished(dataPath);
+  await removeUnfinished(journalPath);
+  const journal = committed
+    ? openJournal(journalPath, content.generation, content.length)
+    : openJournal(journalPath, generation, 0);
+  let folding: Promise<void> | null = null;
+  /** After a failure the journal must grow on before folding is tried again. */
+  let retryBeyond = 0;
+
+  const unfolded = (): number => journal.length() - folded;
+  const limit = (): number => Math.max(foldBeyond, file.size() / 2);
+
+  async function append(texts: readonly string[]): Promise<void> {
+    await journal.append(texts);
+    if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
+  }
+
+  /** Never rejects: all is in the journal in any case. */
+  function fold(): Promise<void> {
+    folding ??= foldOnce()
+      .catch((error: unknown) => {
+        retryBeyond = unfolded() + limit();
+        log(
+          `${location} could not be rewritten: ${describeFault(error)}. Nothing is lost: ${journalPath} holds all changes`,
+        );
+      })
+      .finally(() => {
+        folding = null;
+      });
+    return folding;
+  }
+
+  async function foldOnce(): Promise<void> {
+    const { records, offset } = await queue.checkpoint(() => {
+      const records = engine.capture();
+      return () => ({ records, offset: journal.length() });
+    });
+    const next = tag();
+    db.data = { schemaVersion, generation: next, after: { generation: journal.generation(), offset }, ...records };
+    try {
+      await db.write();
+    } finally {
+      db.data = empty();
+    }
+    folded = offset;
+    await queue.exclusive(() => journal.continueFrom(next, offset));
+    folded = 0;
+    retryBeyond = 0;
+  }
+
+  if (unfolded() > 0) void fold();
+  return {
+    location,
+    transaction: engine.transaction,
+    read: engine.read,
+    updateLock: lock.update,
+    async close() {
+      await queue.close();
+      await folding;
+      if (unfolded() > 0) await fold();
+      await journal.close();
+      lock.release();
+    },
+  };
+}

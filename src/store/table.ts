@@ -1,0 +1,229 @@
+/** One collection in memory: its records in the order of their insertion, and the indexes that `collections` names. */
+import { collections, ConflictError, type CollectionName, type Collections } from "./store.ts";
+
+export type AnyRecord = Collections[CollectionName];
+
+/** A record as a table holds it. Never changed (but for `frozen`): a changed record is a new entry with the old `seq`. */
+export interface Entry {
+  readonly key: string;
+  readonly record: AnyRecord;
+  /** Its place in the order of insertion. */
+  readonly seq: number;
+  /** Infinity for records that do not expire. */
+  readonly expiresAt: number;
+  /** Its values in the table's indexes, in their order. */
+  readonly values: readonly (string | readonly string[])[];
+  /** The record is deeply frozen. What comes from the data file is frozen when it is first handed out, not on load. */
+  frozen: boolean;
+}
+
+type ValueOf = (record: AnyRecord) => string | readonly string[];
+
+/** `collections` with the record types forgotten: a table treats all of them alike. */
+const definitions = collections as unknown as Readonly<
+  Record<
+    CollectionName,
+    { key: string; volatile?: true; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
+  >
+>;
+
+export const isVolatile = (collection: CollectionName): boolean => definitions[collection].volatile === true;
+
+/** The collections that are on disk, in the order of the data file. */
+export const durableCollections = (Object.keys(collections) as CollectionName[]).filter((name) => !isVolatile(name));
+
+export function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.freeze(value);
+  // Even in what is frozen already: a shallow Object.freeze of the caller leaves the inner values open.
+  for (const inner of Object.values(value)) deepFreeze(inner);
+}
+
+export type Table = ReturnType<typeof createTable>;
+
+export const createTables = (): Record<CollectionName, Table> =>
+  Object.fromEntries((Object.keys(collections) as CollectionName[]).map((name) => [name, createTable(name)])) as Record<
+    CollectionName,
+    Table
+  >;
+
+function createTable(collection: CollectionName) {
+  const { key: keyField, unique = {}, index = {} } = definitions[collection];
+  const uniques = Object.entries(unique).map(([name, valueOf], at) => ({
+    at,
+    name,
+    valueOf,
+    keys: new Map<string, string>(),
+  }));
+  // A value that one record has holds its key, a value of several a set: most values of an index are one record's.
+  const indexes = Object.entries(index).map(([name, valueOf], i) => ({
+    at: uniques.length + i,
+    name,
+    valueOf,
+    keys: new Map<string, string | Set<string>>(),
+  }));
+  const lookups = [...uniques, ...indexes];
+  let records = new Map<string, Entry>();
+  let nextSeq = 1;
+  let lastSeq = 0;
+  let ordered = true;
+  let expiring = 0;
+
+  function textAt(
+    record: AnyRecord,
+    { name, valueOf }: { name: string; valueOf: ValueOf },
+  ): string | readonly string[] {
+    let value: unknown;
+    try {
+      value = valueOf(record);
+    } catch {
+      // A record of a data file that lacks what the index is made of: said below.
+    }
+    if (typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string")))
+      return value;
+    throw new TypeError(`a record of ${collection} has no usable ${name}`);
+  }
+
+  /** An entry for a record, with the `seq` of the entry it replaces. @throws {TypeError} where the record has no key or no value for an index */
+  function entryOf(record: AnyRecord, seq?: number): Entry {
+    const key = (record as unknown as Readonly<Record<string, unknown>>)[keyField];
+    if (typeof key !== "string" || key === "") throw new TypeError(`a record of ${collection} has no ${keyField}`);
+    const { expiresAt } = record as { readonly expiresAt?: unknown };
+    return {
+      key,
+      record,
+      seq: seq ?? nextSeq++,
+      expiresAt: typeof expiresAt === "number" ? expiresAt : Infinity,
+      values: lookups.map((lookup) => textAt(record, lookup)),
+      frozen: false,
+    };
+  }
+
+  function unlink(entry: Entry): void {
+    for (const { at, keys } of uniques) keys.delete(entry.values[at] as string);
+    for (const { at, keys } of indexes) {
+      const values = entry.values[at] ?? [];
+      for (const value of typeof values === "string" ? [values] : values) {
+        const held = keys.get(value);
+        if (typeof held === "string" || held?.size === 1) keys.delete(value);
+        else held?.delete(entry.key);
+      }
+    }
+    if (entry.expiresAt !== Infinity) expiring -= 1;
+  }
+
+  function link(entry: Entry): void {
+    for (const { at, keys } of uniques) keys.set(entry.values[at] as string, entry.key);
+    linkIndexes(entry);
+  }
+
+  function linkIndexes(entry: Entry): void {
+    for (const { at, keys } of indexes) {
+      const values = entry.values[at] ?? [];
+      for (const value of typeof values === "string" ? [values] : values) {
+        const held = keys.get(value);
+        if (held === undefined) keys.set(value, entry.key);
+        else if (typeof held === "string") keys.set(value, new Set([held, entry.key]));
+        else held.add(entry.key);
+      }
+    }
+    if (entry.expiresAt !== Infinity) expiring += 1;
+  }
+
+  /**
+   * Adds a record of a data file: where key and unique values are taken for free until they turn out not to be.
+   * @throws {ConflictError} @throws {TypeError} the table is of no use then
+   */
+  function load(record: AnyRecord): void {
+    const entry = entryOf(record);
+    lastSeq = entry.seq;
+    const { size } = records;
+    if (records.set(entry.key, entry).size === size) throw new ConflictError(collection, keyField, entry.key);
+    for (const { at, name, keys } of uniques) {
+      const value = entry.values[at] as string;
+      if (keys.set(value, entry.key).size === size) throw new ConflictError(collection, name, value);
+    }
+    linkIndexes(entry);
+  }
+
+  /**
+   * Makes `next` the entry of the key (undefined: takes it away), in every index, and hands out the one before: setting
+   * that again undoes the change. The caller has seen to it that no unique value is another's.
+   */
+  function set(key: string, next: Entry | undefined): Entry | undefined {
+    const before = records.get(key);
+    if (before !== undefined) unlink(before);
+    if (next === undefined) {
+      records.delete(key);
+      return before;
+    }
+    link(next);
+    if (before?.seq !== next.seq) {
+      // Undoing a removal brings an old entry back: it comes last here, and the order is mended when somebody asks for it.
+      if (before !== undefined) records.delete(key);
+      if (next.seq < lastSeq) ordered = false;
+      else lastSeq = next.seq;
+    }
+    records.set(key, next);
+    return before;
+  }
+
+  /** The other entry that has one of this entry's unique values. */
+  function rival(entry: Entry): { readonly index: string; readonly value: string; readonly entry: Entry } | undefined {
+    for (const { at, name, keys } of uniques) {
+      const value = entry.values[at] as string;
+      const key = keys.get(value);
+      const holder = key === undefined || key === entry.key ? undefined : records.get(key);
+      if (holder !== undefined) return { index: name, value, entry: holder };
+    }
+    return undefined;
+  }
+
+  function find(name: string, value: string): Entry | undefined {
+    const key = uniques.find((candidate) => candidate.name === name)?.keys.get(value);
+    return key === undefined ? undefined : records.get(key);
+  }
+
+  function findAll(name: string, value: string): Entry[] {
+    const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value);
+    if (held === undefined) return [find(name, value) ?? []].flat();
+    const found: Entry[] = [];
+    let inOrder = true;
+    for (const key of typeof held === "string" ? [held] : held) {
+      const entry = records.get(key);
+      if (entry === undefined) continue;
+      if (entry.seq < (found.at(-1)?.seq ?? 0)) inOrder = false;
+      found.push(entry);
+    }
+    return inOrder ? found : found.sort((a, b) => a.seq - b.seq);
+  }
+
+  /** All entries in the order of their insertion. Live: what is set meanwhile may be seen. */
+  function entries(): IterableIterator<Entry> {
+    if (!ordered) {
+      records = new Map([...records].sort(([, a], [, b]) => a.seq - b.seq));
+      ordered = true;
+    }
+    return records.values();
+  }
+
+  return {
+    collection,
+    keyField,
+    volatile: isVolatile(collection),
+    entryOf,
+    load,
+    set,
+    rival,
+    find,
+    findAll,
+    entries,
+    get: (key: string) => records.get(key),
+    /** How many entries there are, expired ones included. */
+    size: () => records.size,
+    /** How many of them can expire. */
+    expiring: () => expiring,
+    /** No later entry has been made so far. */
+    lastSeq: () => nextSeq - 1,
+  };
+}

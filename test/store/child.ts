@@ -1,0 +1,52 @@
+/** Processes of their own that work on a store: what a crash, a limit or a second process does cannot be shown within one. */
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { createInterface, type Interface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export interface Child {
+  readonly process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly lines: Interface;
+  /** The next line it prints; rejects where it ends first. */
+  readonly line: () => Promise<string>;
+  /** All that it printed, once it has ended. */
+  readonly end: () => Promise<{ readonly code: number | null; readonly lines: readonly string[] }>;
+}
+
+/**
+ * Runs a program of `test/store/children`.
+ * @param fileLimit the largest file it may write, in kilobytes
+ */
+export function startChild(program: string, args: readonly string[], fileLimit?: number): Child {
+  const path = fileURLToPath(new URL(`children/${program}.ts`, import.meta.url));
+  const node = [process.execPath, "--import", import.meta.resolve("tsx"), path, ...args];
+  const { NODE_ENV: _, VITEST: __, ...env } = process.env;
+  // POSIX: `ulimit -f` counts blocks of 512 bytes.
+  const limited = ["sh", "-c", `ulimit -f ${(fileLimit ?? 0) * 2} && exec "$@"`, "limited", ...node];
+  const [command = "", ...rest] = fileLimit === undefined ? node : limited;
+  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"], env: { ...env, TSX_DISABLE_CACHE: "1" } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout);
+  const printed: string[] = [];
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  let taken = 0;
+  let wake = () => {};
+  lines.on("line", (line) => {
+    printed.push(line);
+    wake();
+  });
+  void ended.then(() => wake());
+  return {
+    process: child,
+    lines,
+    async line() {
+      while (printed.length <= taken) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${program} ended too early`);
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+      return printed[taken++] ?? "";
+    },
+    end: async () => ({ code: await ended, lines: printed }),
+  };
+}

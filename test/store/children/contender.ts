@@ -1,0 +1,22 @@
+/** Each `take` on stdin: tries to open the data as a server, and prints `won` or `locked <pid of the holder>`. `release` gives it free. */
+import { createInterface } from "node:readline";
+import { openJsonStore, type JsonStore } from "../../../src/store/json.ts";
+import { LockedError } from "../../../src/store/store.ts";
+
+const [dir = ""] = process.argv.slice(2);
+let store: JsonStore | undefined;
+
+console.log("ready");
+for await (const order of createInterface(process.stdin)) {
+  if (order === "release") {
+    await store?.close();
+    console.log("released");
+    continue;
+  }
+  try {
+    store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => {} });
+    console.log("won");
+  } catch (error) {
+    console.log(error instanceof LockedError ? `locked ${error.holder.pid}` : String(error));
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Works on a store in a process that may write files of 64 kB only: the journal cannot grow beyond it, as on a full disk.
+ * Prints what it saw, as one JSON document.
+ */
+import { openJsonStore } from "../../../src/store/json.ts";
+import type { ReadTx } from "../../../src/store/store.ts";
+
+const [dir = ""] = process.argv.slice(2);
+const notes: string[] = [];
+const store = await openJsonStore({
+  dir,
+  now: Date.now,
+  kind: "server",
+  version: "0.0.0",
+  log: (note) => notes.push(note),
+});
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "done",
+    (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : "?"),
+  );
+const add = (name: string, size: number) =>
+  store.transaction((tx) => tx.insert("scopes", { name, description: { en: "x".repeat(size) }, claims: [] }));
+const names = (tx: ReadTx) => [...tx.all("scopes")].map(({ name }) => name);
+
+const before = await store.read(names);
+let filled = 0;
+let failure = await outcome(add("full-0", 4000));
+while (failure === "done") failure = await outcome(add(`full-${++filled}`, 4000));
+const afterFailure = await store.read(names);
+
+// The first is being written while the others end; all of them fall with it.
+const answers = [outcome(add("batch-1", 40_000))];
+await Promise.resolve();
+await new Promise((resolve) => setImmediate(resolve));
+answers.push(
+  outcome(store.transaction((tx) => tx.remove("scopes", "full-0"))),
+  outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never))),
+  outcome(add("batch-1", 10)),
+);
+const readMeanwhile = await store.read((tx) => ({ names: names(tx), codes: tx.count("codes") }));
+const batch = await Promise.all(answers);
+const codes = await outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never)));
+
+const small = await outcome(add("small", 10));
+const atEnd = await store.read(names);
+await store.close();
+console.log(
+  JSON.stringify({ before, filled, failure, afterFailure, batch, readMeanwhile, codes, small, atEnd, notes }),
+);

@@ -1,0 +1,345 @@
+/** What every store guarantees, in the order of `src/store/store.ts`. An adapter's test file is one call of this. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ConflictError, type Collections, type ReadTx, type Store, type Tx, type User } from "../../src/store/store.ts";
+import { client, code, deadToken, grant, session, user } from "./records.ts";
+
+const start = 1_700_000_000_000;
+
+/** @param open opens an empty store with this clock */
+export function storeContract(name: string, open: (now: () => number) => Promise<Store>): void {
+  describe(`${name}: the store's guarantees`, () => {
+    let store: Store;
+    let time = start;
+
+    beforeEach(async () => {
+      time = start;
+      store = await open(() => time);
+    });
+    afterEach(() => store.close());
+
+    const put = (...users: User[]) => store.transaction((tx) => users.forEach((record) => tx.put("users", record)));
+    const names = (index?: readonly [string, string]) =>
+      store.read((tx) => {
+        const found = index === undefined ? [...tx.all("users")] : tx.findAll("users", "email", index[1]);
+        return found.map(({ username }) => username);
+      });
+
+    describe("1. frozen out, frozen in", () => {
+      const change = (record: User | undefined) => {
+        (record as { displayName: string }).displayName = "changed";
+      };
+      const changeInside = (record: User | undefined) => {
+        (record?.claims as { roles: string[] }).roles.push("admin");
+      };
+
+      test("a record that was put in can no longer be changed, not even inside what the caller froze on the surface", async () => {
+        const alice = Object.freeze(user("alice", { claims: { roles: ["reader"] } }));
+        await put(alice);
+        expect(() => changeInside(alice)).toThrow(TypeError);
+        const bob = user("bob");
+        await store.transaction((tx) => tx.insert("users", bob));
+        expect(() => change(bob)).toThrow(TypeError);
+      });
+
+      const ways: Record<string, (tx: Tx) => User | undefined> = {
+        get: (tx) => tx.get("users", "id-alice"),
+        find: (tx) => tx.find("users", "username", "alice"),
+        findAll: (tx) => tx.findAll("users", "email", "alice@example.test")[0],
+        all: (tx) => tx.all("users").next().value,
+        remove: (tx) => tx.remove("users", "id-alice"),
+      };
+      test.each(Object.entries(ways))("a record handed out by %s cannot be changed, at any depth", async (_, way) => {
+        await put(user("alice", { claims: { roles: ["reader"] } }));
+        const record = await store.transaction(way);
+        expect(record?.username).toBe("alice");
+        expect(() => change(record)).toThrow(TypeError);
+        expect(() => changeInside(record)).toThrow(TypeError);
+      });
+    });
+
+    describe("2. conflict", () => {
+      beforeEach(() => put(user("alice"), user("bob")));
+
+      test("insert of a taken key throws and changes nothing", async () => {
+        const attempt = store.transaction((tx) => tx.insert("users", user("carol", { id: "id-alice" })));
+        await expect(attempt).rejects.toThrow(ConflictError);
+        await expect(attempt).rejects.toMatchObject({ collection: "users", field: "id", value: "id-alice" });
+        expect(await names()).toEqual(["alice", "bob"]);
+      });
+
+      test("insert of a taken unique value throws and changes nothing", async () => {
+        const attempt = store.transaction((tx) => tx.insert("users", user("alice", { id: "other" })));
+        await expect(attempt).rejects.toMatchObject({ name: "ConflictError", field: "username", value: "alice" });
+        expect(await store.read((tx) => tx.get("users", "other"))).toBeUndefined();
+        expect(await store.read((tx) => tx.find("users", "username", "alice")?.id)).toBe("id-alice");
+      });
+
+      test("put of another's unique value throws and changes nothing, put of one's own does not", async () => {
+        await expect(put(user("alice", { id: "id-bob" }))).rejects.toMatchObject({ field: "username", value: "alice" });
+        expect(await names()).toEqual(["alice", "bob"]);
+        await put(user("bob", { displayName: "Robert" }));
+        expect(await store.read((tx) => tx.find("users", "username", "bob")?.displayName)).toBe("Robert");
+      });
+
+      test("a conflict that the work catches leaves the rest of the transaction whole", async () => {
+        await store.transaction((tx) => {
+          tx.put("users", user("carol"));
+          expect(() => tx.insert("users", user("alice", { id: "other" }))).toThrow(ConflictError);
+          tx.put("users", user("dave"));
+        });
+        expect(await names()).toEqual(["alice", "bob", "carol", "dave"]);
+      });
+
+      test("a unique value is free again when its record is changed or removed", async () => {
+        await put(user("alicia", { id: "id-alice" }));
+        await store.transaction((tx) => tx.remove("users", "id-bob"));
+        await put(user("alice", { id: "a2" }), user("bob", { id: "b2" }));
+        expect(await names()).toEqual(["alicia", "alice", "bob"]);
+      });
+    });
+
+    test("3. of twenty that remove the same record at once, exactly one is handed it", async () => {
+      await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
+      const removed = await Promise.all(
+        Array.from({ length: 20 }, () => store.transaction((tx) => tx.remove("codes", "c"))),
+      );
+      expect(removed.filter((record) => record !== undefined)).toHaveLength(1);
+    });
+
+    describe("4. all or nothing", () => {
+      test("a transaction that throws leaves no trace in records, indexes or order, and throws what the work threw", async () => {
+        await put(user("alice"), user("bob"), user("carol"));
+        const look = (tx: ReadTx) => ({
+          all: [...tx.all("users")],
+          count: tx.count("users"),
+          username: ["alice", "alicia", "bob", "dave"].map((value) => tx.find("users", "username", value)),
+          email: ["alice@example.test", "x@example.test", "bob@example.test"].map((value) =>
+            tx.findAll("users", "email", value),
+          ),
+        });
+        const before = await store.read(look);
+        const reason = new Error("no");
+        const attempt = store.transaction((tx) => {
+          tx.put("users", user("alicia", { id: "id-alice", email: "x@example.test" }));
+          tx.remove("users", "id-bob");
+          tx.insert("users", user("bob", { id: "other" }));
+          tx.insert("users", user("dave"));
+          tx.remove("users", "id-alice");
+          tx.insert("users", user("alice", { email: "x@example.test" }));
+          throw reason;
+        });
+        await expect(attempt).rejects.toBe(reason);
+        expect(await store.read(look)).toEqual(before);
+      });
+
+      test("a transaction sees its own changes", async () => {
+        await put(user("alice"));
+        const seen = await store.transaction((tx) => {
+          tx.put("users", user("alice", { status: "banned" }));
+          tx.insert("users", user("bob"));
+          return [tx.get("users", "id-alice")?.status, tx.find("users", "username", "bob")?.id, tx.count("users")];
+        });
+        expect(seen).toEqual(["banned", "id-bob", 2]);
+      });
+    });
+
+    describe("5. no lost update", () => {
+      test("of a hundred that count up at once, each counts", async () => {
+        await store.transaction((tx) => tx.insert("meta", { id: "settings", value: 0 }));
+        const count = () =>
+          store.transaction((tx) =>
+            tx.put("meta", { id: "settings", value: Number(tx.get("meta", "settings")?.value) + 1 }),
+          );
+        await Promise.all(Array.from({ length: 100 }, count));
+        expect(await store.read((tx) => tx.get("meta", "settings")?.value)).toBe(100);
+      });
+
+      test("a record that is there when the work begins is there until it ends, though its time comes", async () => {
+        await store.transaction((tx) => tx.insert("sessions", session("s", start + 1)));
+        const looks = await store.transaction((tx) => {
+          const first = tx.get("sessions", "s");
+          time = start + 1;
+          return [first, tx.get("sessions", "s")];
+        });
+        expect(looks[0]).toBeDefined();
+        expect(looks[1]).toBe(looks[0]);
+      });
+
+      test("work must be done when it returns: tx is of no use later, async work and nesting are refused", async () => {
+        let kept: Tx | undefined;
+        await store.transaction((tx) => void (kept = tx));
+        expect(() => kept?.put("users", user("late"))).toThrow("outside of its transaction");
+        expect(() => kept?.get("users", "id-late")).toThrow("outside of its transaction");
+        await expect(store.transaction(async (tx) => tx.put("users", user("late")))).rejects.toThrow("async");
+        const inner: Promise<unknown>[] = [];
+        await store.transaction(() => {
+          inner.push(store.transaction((tx) => tx.put("users", user("inner"))).catch((error: unknown) => error));
+          inner.push(store.read((tx) => tx.count("users")).catch((error: unknown) => error));
+        });
+        for (const refusal of await Promise.all(inner)) expect(String(refusal)).toContain("inside another");
+        await expect(store.read((tx) => (tx as Tx).put("users", user("late")))).rejects.toThrow("use transaction");
+        expect(await names()).toEqual([]);
+      });
+    });
+
+    describe("7. read", () => {
+      test("sees what was committed, resolves with what the work returns and rejects with what it throws", async () => {
+        await put(user("alice"));
+        expect(await store.read((tx) => tx.get("users", "id-alice")?.username)).toBe("alice");
+        const reason = new Error("no");
+        await expect(
+          store.read(() => {
+            throw reason;
+          }),
+        ).rejects.toBe(reason);
+      });
+
+      test("begun while a transaction is being written, it sees that transaction", async () => {
+        const written = put(user("alice"));
+        expect(await names()).toEqual(["alice"]);
+        await written;
+      });
+    });
+
+    describe("8. expiry", () => {
+      beforeEach(async () => {
+        await store.transaction((tx) => tx.insert("sessions", session("s", start + 1000)));
+      });
+      const looks: Record<string, (tx: Tx) => unknown> = {
+        get: (tx) => tx.get("sessions", "s")?.id,
+        find: (tx) => tx.find("sessions", "sid", "sid-s")?.id,
+        findAll: (tx) => tx.findAll("sessions", "user", "id-alice")[0]?.id,
+        all: (tx) => [...tx.all("sessions")][0]?.id,
+        remove: (tx) => tx.remove("sessions", "s")?.id,
+      };
+      test.each(Object.entries(looks))("%s finds a record until the millisecond before its end", async (_, look) => {
+        time = start + 999;
+        expect(await store.transaction(look)).toBe("s");
+      });
+      test.each(Object.entries(looks))("%s finds nothing from its end on", async (_, look) => {
+        time = start + 1000;
+        expect(await store.transaction(look)).toBeUndefined();
+      });
+
+      test("count leaves expired records out", async () => {
+        await store.transaction((tx) => tx.insert("sessions", session("t", start + 2000)));
+        expect(await store.read((tx) => tx.count("sessions"))).toBe(2);
+        time = start + 1000;
+        expect(await store.read((tx) => tx.count("sessions"))).toBe(1);
+      });
+
+      test("key and unique value of an expired record are free, and what takes them comes last", async () => {
+        await store.transaction((tx) => tx.insert("sessions", session("t", start + 5000)));
+        time = start + 1000;
+        await store.transaction((tx) => tx.insert("sessions", session("u", start + 5000, { sid: "sid-s" })));
+        await store.transaction((tx) => tx.put("sessions", session("s", start + 5000, { sid: "other" })));
+        expect(await store.read((tx) => [...tx.all("sessions")].map(({ id }) => id))).toEqual(["t", "u", "s"]);
+      });
+
+      test("expired records are removed in the course of time, by the transactions that come", async () => {
+        await store.transaction((tx) => {
+          for (let i = 0; i < 1000; i++) tx.insert("deadTokens", deadToken(`old-${i}`, start + 1000));
+        });
+        time = start + 1000;
+        for (let i = 0; i < 1000; i++) {
+          await store.transaction((tx) => tx.insert("codes", code(`${i}`, time + 1)));
+        }
+        // What was only hidden would be seen again.
+        time = start;
+        expect(await store.read((tx) => tx.count("deadTokens"))).toBe(0);
+      });
+    });
+
+    describe("9. indexed", () => {
+      test("findAll and all keep the order of insertion, which a put of the same key does not change", async () => {
+        const shared = { email: "Team@example.test" };
+        await put(user("c", shared), user("a", shared), user("b", shared));
+        await put(user("c", { email: "c@example.test" }));
+        await put(user("c", { ...shared, displayName: "C" }));
+        expect(await names()).toEqual(["c", "a", "b"]);
+        expect(await names(["email", "team@example.test"])).toEqual(["c", "a", "b"]);
+        await store.transaction((tx) => tx.remove("users", "id-c"));
+        await put(user("c", shared));
+        expect(await names(["email", "team@example.test"])).toEqual(["a", "b", "c"]);
+      });
+
+      test("a record is found by each of its values in a many-valued index, and by none that it had before", async () => {
+        const byOrigin = (origin: string) =>
+          store.read((tx) => tx.findAll("clients", "origin", origin).map(({ client_id }) => client_id));
+        await store.transaction((tx) => {
+          tx.insert("clients", client("one", ["http://a.test/cb", "http://b.test/cb"]));
+          tx.insert("clients", client("two", ["http://b.test/x"], { allowed_origins: ["http://c.test"] }));
+        });
+        expect(await byOrigin("http://a.test")).toEqual(["one"]);
+        expect(await byOrigin("http://b.test")).toEqual(["one", "two"]);
+        expect(await byOrigin("http://c.test")).toEqual(["two"]);
+        await store.transaction((tx) => tx.put("clients", client("one", ["http://c.test/cb"])));
+        expect(await byOrigin("http://a.test")).toEqual([]);
+        expect(await byOrigin("http://b.test")).toEqual(["two"]);
+        expect(await byOrigin("http://c.test")).toEqual(["one", "two"]);
+      });
+
+      test("findAll takes a unique index too", async () => {
+        await put(user("alice"));
+        const found = await store.read((tx) => tx.findAll("users", "username", "alice"));
+        expect(found.map(({ id }) => id)).toEqual(["id-alice"]);
+      });
+
+      test("records can be changed, removed and inserted while all goes over them", async () => {
+        await put(user("a"), user("b"), user("c"));
+        await store.transaction((tx) => {
+          for (const { id, username } of tx.all("users")) {
+            tx.remove("users", id);
+            tx.insert("users", user(username, { displayName: "seen" }));
+          }
+        });
+        expect(await store.read((tx) => [...tx.all("users")].map(({ displayName }) => displayName))).toEqual(
+          Array(3).fill("seen"),
+        );
+      });
+
+      test("a lookup costs the same among 50,000 records as among 50", { timeout: 60_000 }, async () => {
+        const fill = (from: number, to: number) =>
+          store.transaction((tx) => {
+            for (let i = from; i < to; i++) tx.insert("grants", grant(`u${i}`, "app"));
+          });
+        const looks: ((tx: ReadTx, i: number) => Collections["grants"] | undefined)[] = [
+          (tx, i) => tx.get("grants", `u${i}/app`),
+          (tx, i) => tx.find("grants", "userAndClient", `u${i} app`),
+          (tx, i) => tx.findAll("grants", "user", `u${i}`)[0],
+        ];
+        // The best of many short runs: what else the machine does disturbs some of them, never all.
+        const cost = (look: (typeof looks)[number]) =>
+          store.read((tx) => {
+            let best = Infinity;
+            for (let run = 0; run < 50; run++) {
+              const begun = performance.now();
+              let found = 0;
+              for (let i = 0; i < 50; i++) if (look(tx, i) !== undefined) found += 1;
+              best = Math.min(best, performance.now() - begun);
+              expect(found).toBe(50);
+            }
+            return best;
+          });
+        await fill(0, 50);
+        const few: number[] = [];
+        for (const look of looks) few.push(await cost(look));
+        await fill(50, 50_000);
+        for (const [i, look] of looks.entries()) expect(await cost(look)).toBeLessThan((few[i] ?? 0) * 10);
+      });
+    });
+
+    test("10. volatile collections behave as the others while the process lives", async () => {
+      await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
+      await expect(store.transaction((tx) => tx.insert("codes", code("c", start + 1000)))).rejects.toThrow(
+        ConflictError,
+      );
+      const attempt = store.transaction((tx) => {
+        tx.remove("codes", "c");
+        throw new Error("no");
+      });
+      await expect(attempt).rejects.toThrow("no");
+      expect(await store.read((tx) => tx.get("codes", "c")?.id)).toBe("c");
+    });
+  });
+}

@@ -1,0 +1,241 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { DataFileError } from "../../src/store/store.ts";
+import { openStore } from "../../src/store/open.ts";
+import { storeContract } from "./contract.ts";
+import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
+import { code, session, user } from "./records.ts";
+
+storeContract("json", (now) => openAt(newFolder(), { now }));
+
+const scope = (name: string, text = "") => ({ name, description: { en: text }, claims: [] });
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe("json: on disk", () => {
+  let dir = "";
+  beforeEach(() => {
+    dir = newFolder();
+  });
+
+  test("what was put is there when the data is opened again, in its order and by its indexes; volatile records are not", async () => {
+    const store = await openAt(dir);
+    await store.transaction((tx) => {
+      for (const name of ["carol", "alice", "bob"]) tx.insert("users", user(name));
+      tx.insert("codes", code("c", Date.now() + 60_000));
+    });
+    const claims = JSON.parse('{ "__proto__": 1, "ı": "Çelik\\n\\u2028" }') as Record<string, unknown>;
+    await store.transaction((tx) => tx.put("users", user("carol", { status: "banned", claims })));
+    await store.transaction((tx) => tx.remove("users", "id-alice"));
+    await store.close();
+
+    const again = await openAt(dir);
+    const seen = await again.read((tx) => ({
+      names: [...tx.all("users")].map(({ username }) => username),
+      carol: tx.find("users", "username", "carol"),
+      bob: tx.findAll("users", "email", "bob@example.test").length,
+      alice: tx.find("users", "username", "alice"),
+      codes: tx.count("codes"),
+    }));
+    expect(seen).toEqual({
+      names: ["carol", "bob"],
+      carol: user("carol", { status: "banned", claims }),
+      bob: 1,
+      alice: undefined,
+      codes: 0,
+    });
+    await again.close();
+  });
+
+  test("a transaction is in the journal when it resolves", async () => {
+    const store = await openAt(dir);
+    await store.transaction((tx) => tx.insert("scopes", scope("a")));
+    expect(journalOf(dir)).toContain('"put":"scopes"');
+    expect(await scopesIn(copyData(dir))).toEqual(["a"]);
+    await store.transaction((tx) => tx.remove("scopes", "a"));
+    expect(await scopesIn(copyData(dir))).toEqual([]);
+    await store.close();
+  });
+
+  test("transactions that end together share a write: none waits for more than two", async () => {
+    const store = await openAt(dir);
+    const at = async (i: number) => {
+      await store.transaction((tx) => tx.insert("scopes", scope(`s${i}`)));
+      return journalOf(dir).trimEnd().split("\n").length - 1;
+    };
+    const first = at(0);
+    const rest = Array.from({ length: 300 }, (_, i) => at(i + 1));
+    expect(await first).toBe(1);
+    expect(Math.max(...(await Promise.all(rest)))).toBeLessThanOrEqual(2);
+    expect(await scopesIn(copyData(dir))).toHaveLength(301);
+    await store.close();
+  });
+
+  test("nothing is written for a transaction without a durable change", async () => {
+    const store = await openAt(dir);
+    const before = dataOf(dir);
+    await store.transaction((tx) => tx.insert("codes", code("c", Date.now() + 60_000)));
+    await store.transaction((tx) => tx.remove("scopes", "none"));
+    await store.transaction((tx) => tx.get("scopes", "none"));
+    await expect(
+      store.transaction((tx) => {
+        tx.insert("scopes", scope("a"));
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
+    await store.close();
+    expect(dataOf(dir)).toBe(before);
+    expect(readdirSync(dir).sort()).toEqual([".gitignore", "data.json"]);
+  });
+
+  test("closing leaves data.json alone: readable, a record a line, without what has expired", async () => {
+    let time = 1000;
+    const store = await openAt(dir, { now: () => time });
+    await store.transaction((tx) => {
+      tx.insert("scopes", scope("a"));
+      tx.insert("scopes", scope("b"));
+      tx.insert("sessions", session("over", 2000));
+      tx.insert("sessions", session("open", 2001));
+    });
+    time = 2000;
+    await store.close();
+    expect(readdirSync(dir).sort()).toEqual([".gitignore", "data.json"]);
+    const text = dataOf(dir);
+    expect(text.split("\n").filter((line) => line.startsWith('{"name":'))).toHaveLength(2);
+    const data = JSON.parse(text) as Record<string, { id: string }[]>;
+    expect(data["schemaVersion"]).toBe(1);
+    expect(data["sessions"]?.map(({ id }) => id)).toEqual(["open"]);
+    expect(Object.keys(data)).not.toContain("codes");
+  });
+
+  test("after close nothing can be changed: the data may be another's by then", async () => {
+    const store = await openAt(dir);
+    await store.close();
+    await expect(store.transaction((tx) => tx.insert("scopes", scope("late")))).rejects.toThrow("is closed");
+    expect(await scopesIn(dir)).toEqual([]);
+  });
+
+  test("a journal that has grown large is folded while requests go on, and nothing is lost", async () => {
+    const store = await openAt(dir);
+    const first = dataOf(dir);
+    const names: string[] = [];
+    for (let round = 0; round < 60; round++) {
+      const batch = Array.from({ length: 10 }, (_, i) => `${round}.${i}`);
+      await Promise.all(
+        batch.map((name) => store.transaction((tx) => tx.insert("scopes", scope(name, "x".repeat(5000))))),
+      );
+      names.push(...batch);
+    }
+    await expect.poll(() => dataOf(dir)).not.toBe(first);
+    // 3 MB were committed; what is not in data.json by now is less than two foldings' worth.
+    await expect
+      .poll(() => statSync(join(dir, "data.journal"), { throwIfNoEntry: false })?.size ?? 0)
+      .toBeLessThan(2_200_000);
+    await store.transaction((tx) => tx.insert("scopes", scope("last")));
+    const copy = copyData(dir);
+    await store.close();
+    expect(await scopesIn(dir)).toEqual([...names, "last"]);
+    expect(await scopesIn(copy)).toEqual([...names, "last"]);
+  });
+
+  test("openStore without a folder keeps everything in memory, with one in the folder", async () => {
+    const options = { now: Date.now, kind: "server", version: "0.0.0", log: () => {} } as const;
+    const memory = await openStore({ data: null, ...options });
+    memory.updateLock({ url: "http://localhost:1", adminToken: "t" });
+    expect(memory.location).toBe("memory");
+    await memory.close();
+    const json = await openStore({ data: dir, ...options });
+    expect(json.location).toBe(join(dir, "data.json"));
+    await json.close();
+  });
+});
+
+describe("json: the folder", () => {
+  test("is made for its owner only and ignored by git; its files are the owner's only", async () => {
+    const dir = newFolder();
+    const store = await openAt(dir);
+    await store.transaction((tx) => tx.insert("scopes", scope("a")));
+    expect(modeOf(dir)).toBe("700");
+    expect(readFileSync(join(dir, ".gitignore"), "utf8")).toBe("*\n");
+    for (const name of ["data.json", "data.journal", "lock.json"]) expect(modeOf(join(dir, name)), name).toBe("600");
+    await store.close();
+    expect(modeOf(join(dir, "data.json"))).toBe("600");
+  });
+
+  test("a data.json that others may read is closed to them when it is opened", async () => {
+    const dir = newFolder();
+    await (await openAt(dir)).close();
+    chmodSync(join(dir, "data.json"), 0o644);
+    const store = await openAt(dir);
+    expect(modeOf(join(dir, "data.json"))).toBe("600");
+    await store.close();
+  });
+
+  test("a folder that held something before gets no .gitignore: it would hide all of it", async () => {
+    const dir = newFolder();
+    mkdirSync(dir);
+    writeFileSync(join(dir, "package.json"), "{}");
+    await (await openAt(dir)).close();
+    expect(existsSync(join(dir, ".gitignore"))).toBe(false);
+  });
+
+  test.each(["there", "not there yet"])(
+    "a symlinked data.json is followed and stays a link (its target is %s)",
+    async (target) => {
+      const dir = newFolder();
+      const real = join(dirname(dir), "elsewhere", "real.json");
+      mkdirSync(dirname(real));
+      mkdirSync(dir);
+      if (target === "there") {
+        await (await openAt(join(dirname(dir), "seed"))).close();
+        writeFileSync(real, dataOf(join(dirname(dir), "seed")), { mode: 0o600 });
+      }
+      symlinkSync("../elsewhere/real.json", join(dir, "data.json"));
+      const store = await openAt(dir);
+      await store.transaction((tx) => tx.insert("scopes", scope("a")));
+      await store.close();
+      expect(lstatSync(join(dir, "data.json")).isSymbolicLink()).toBe(true);
+      expect(readFileSync(real, "utf8")).toContain('"name":"a"');
+      expect(modeOf(real)).toBe("600");
+      expect(readdirSync(dirname(real))).toEqual(["real.json"]);
+      expect(await scopesIn(dir)).toEqual(["a"]);
+    },
+  );
+
+  test("a path that is a file is refused, and says to name a folder", async () => {
+    const dir = newFolder();
+    writeFileSync(dir, "mine");
+    const refusal = await openAt(dir).catch((error: unknown) => error as DataFileError);
+    expect(refusal).toMatchObject({
+      name: "DataFileError",
+      file: dir,
+      hint: expect.stringContaining("Name a folder") as string,
+    });
+    expect(readFileSync(dir, "utf8")).toBe("mine");
+  });
+
+  test("a folder whose parent is missing is refused, and says how to make it", async () => {
+    const dir = join(newFolder(), "missing", ".idp");
+    const refusal = await openAt(dir).catch((error: unknown) => error as DataFileError);
+    expect(refusal).toMatchObject({ name: "DataFileError", hint: `Make it first: mkdir -p ${dirname(dir)}` });
+  });
+
+  test("a folder that cannot be written is refused with the reason and another way", async () => {
+    // Permissions do not hold root back; there, a folder of the kernel's does.
+    const dir = process.getuid?.() === 0 ? "/sys/kernel" : newFolder();
+    if (!existsSync(dir)) mkdirSync(dir, { mode: 0o500 });
+    const refusal = openAt(dir);
+    await expect(refusal).rejects.toMatchObject({ name: "StorageError" });
+    await expect(refusal).rejects.toThrow(/there is no permission.*--data.*\(E(ACCES|PERM)\)/);
+  });
+});
