@@ -13,6 +13,7 @@ export const endpoints = {
   revoke: "/api/v2/oauth/revoke",
   introspect: "/api/v2/oauth/introspect",
   jwks: "/api/v2/oauth/jwks",
+  logout: "/api/v2/oauth/logout",
 } as const;
 
 /**
@@ -30,6 +31,9 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     jwks_uri: base + endpoints.jwks,
     revocation_endpoint: base + endpoints.revoke,
     introspection_endpoint: base + endpoints.introspect,
+    end_session_endpoint: base + endpoints.logout,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     scopes_supported: [...builtInScopes, ...definedScopes],
     claims_supported: standardClaimNames,
     response_types_supported: ["code"],

@@ -12,6 +12,13 @@ export type Purpose =
   /** One of the server's own pages, below the issuer: sign in, then come back. */
   | { readonly kind: "page"; readonly path: string };
 
+/** To confirm that they want to sign out; then to this registered address, or to none. */
+export interface LogoutPurpose {
+  readonly kind: "logout";
+  readonly clientId: string | null;
+  readonly location: string | null;
+}
+
 /** Milliseconds: nobody is hurried (WCAG 2.2.1 asks for at least 20 minutes). */
 const interactionTtl = 3_600_000;
 
@@ -38,10 +45,27 @@ export class InteractionError extends Error {
   }
 }
 
-export const purposeOf = (interaction: Interaction): Purpose => interaction.request as Purpose;
+/** What a sign-in is for. @throws {InteractionError} where it is none */
+export function purposeOf(interaction: Interaction): Purpose {
+  const purpose = interaction.request as Purpose | LogoutPurpose;
+  if (purpose.kind === "logout") throw new InteractionError("gone");
+  return purpose;
+}
+
+/** What a sign-out that waits for a yes is for. @throws {InteractionError} where it is none */
+export function logoutPurposeOf(interaction: Interaction): LogoutPurpose {
+  const purpose = interaction.request as Purpose | LogoutPurpose;
+  if (purpose.kind !== "logout") throw new InteractionError("gone");
+  return purpose;
+}
 
 /** Keeps what is asked for; the browser must have its cookie by now. */
-export function beginInteraction(tx: Tx, ctx: Context, purpose: Purpose, browser: Browser): Interaction {
+export function beginInteraction(
+  tx: Tx,
+  ctx: Context,
+  purpose: Purpose | LogoutPurpose,
+  browser: Browser,
+): Interaction {
   const interaction: Interaction = {
     uid: ctx.random(16),
     browser: hashOf(browser.id ?? ""),

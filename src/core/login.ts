@@ -137,5 +137,9 @@ async function cancel(ctx: Context, uid: string, browser: Browser, form: LoginFo
   });
   if (purpose.kind === "authorization")
     throw refuse(purpose.request, "access_denied", "The user cancelled the sign-in");
-  return { kind: "step", step: { kind: "own-page", path: purpose.path }, sessionCookie: null };
+  return {
+    kind: "step",
+    step: { kind: "own-page", path: purpose.path },
+    sessionCookie: null,
+  };
 }

@@ -1,6 +1,6 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
-import type { Client, Grant, User } from "../store/store.ts";
+import type { Client, Grant, Session, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { publicAlgs } from "./keys.ts";
@@ -8,7 +8,7 @@ import { publicAlgs } from "./keys.ts";
 /** The only file that signs or verifies. What a token says is CONTRACT 2.4. */
 
 /** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
-const types = { access: "at+jwt", refresh: "rt+jwt", id: "JWT" } as const;
+const types = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
 
 /** Whom an access token speaks for, and where. */
 export interface AccessTokenSubject {
@@ -185,6 +185,27 @@ export async function signIdToken(
     .sign(privateKey);
 }
 
+/** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */
+const logoutTokenTtl = 120;
+
+/** A logout token: `sid`, `jti` and the one event, never a nonce (OpenID Connect Back-Channel Logout 2.4). */
+export async function signLogoutToken(ctx: Context, client: Client, session: Session): Promise<string> {
+  const now = seconds(ctx);
+  const { alg, kid, privateKey } = await idTokenKey(ctx, client);
+  return new SignJWT({
+    iss: ctx.issuer,
+    sub: session.userId,
+    aud: client.client_id,
+    iat: now,
+    exp: now + logoutTokenTtl,
+    jti: ctx.random(16),
+    sid: session.sid,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  })
+    .setProtectedHeader({ alg, typ: types.logout, ...(kid === undefined ? {} : { kid }) })
+    .sign(privateKey);
+}
+
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
 function reasonOf(error: unknown, now: number): string {
   if (error instanceof joseErrors.JWTExpired) {
@@ -269,14 +290,17 @@ export async function verifyRefreshToken(ctx: Context, token: string): Promise<R
   return (await verify(ctx, token, types.refresh, ["HS256"], { requiredClaims })) as RefreshClaims;
 }
 
+/** Of whom and for whom an ID token was issued. */
+export interface IdTokenHint {
+  readonly sub: string;
+  readonly clientId: string;
+}
+
 /**
  * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
  * @throws {OAuthError} invalid_request
  */
-export async function verifyIdTokenHint(
-  ctx: Context,
-  hint: string,
-): Promise<{ readonly sub: string; readonly aud: string; readonly sid: string | null }> {
+export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {
   try {
     const { payload } = await jwtVerify(
       hint,
@@ -292,11 +316,7 @@ export async function verifyIdTokenHint(
         clockTolerance: Infinity,
       },
     );
-    return {
-      sub: payload.sub ?? "",
-      aud: String(payload.aud),
-      sid: typeof payload.sid === "string" ? payload.sid : null,
-    };
+    return { sub: payload.sub ?? "", clientId: String(payload.aud) };
   } catch (error) {
     throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
       cause: error,

@@ -9,6 +9,7 @@ import { errorHandler, RouteError } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
 import { postIntrospect } from "./introspect.ts";
 import { getLogin, postLogin } from "./login.ts";
+import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.ts";
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
 import { formBody, formOrJsonBody } from "./params.ts";
@@ -59,6 +60,9 @@ function routes(web: Web): Router {
 
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });
   route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formBody, postConsent(web)] });
+
+  route(router, endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
+  route(router, "/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formBody, postLogoutPage(web)] });
 
   route(router, "/account", { get: [getAccount(web)] });
   route(router, "/account/apps/:clientId/remove", { get: [getRemoveApp(web)], post: [formBody, postRemoveApp(web)] });

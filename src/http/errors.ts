@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
+import { endpoints } from "../core/discovery.ts";
 import { OAuthError, OperationError, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
@@ -139,7 +140,7 @@ function challenge(req: Request, error: unknown): string | null {
 /** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
 const isPagePath = (web: Web, req: Request): boolean => {
   const path = req.path.slice(web.base.length);
-  return /^\/(interaction|account)(\/|$)/.test(path) || path === "/api/v2/oauth/authorize";
+  return /^\/(interaction|account)(\/|$)/.test(path) || path === endpoints.authorize || path === endpoints.logout;
 };
 
 const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));

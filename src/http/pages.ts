@@ -12,6 +12,7 @@ import type {
   FieldView,
   FormPostView,
   LoginView,
+  LogoutView,
   ConsentView,
   PersonView,
   PickerView,
@@ -194,6 +195,12 @@ export async function renderAccountRevoke(renderer: Renderer, view: AccountRevok
     { ...view, scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })) },
   );
   return { html, headers: formPageHeaders };
+}
+
+export async function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
+  const { lang, say } = wordsOf(renderer, view);
+  const frame = { name: "logout", state: "default", lang, base: view.base, title: say("logout.title"), failed: false };
+  return { html: await renderer.render("logout", frame, view), headers: formPageHeaders };
 }
 
 export async function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {

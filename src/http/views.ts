@@ -140,6 +140,16 @@ export interface AccountRevokeView extends View {
   readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
 }
 
+/** Asks whether to sign out. */
+export interface LogoutView extends View {
+  readonly action: string;
+  readonly csrf: string;
+  /** Who asked for it; null: nobody that is known. */
+  readonly client: AppView | null;
+  /** Who is signed in; null: nobody any more. */
+  readonly username: string | null;
+}
+
 export interface SignedOutView extends View {
   /** Where to go from here; null: nowhere. */
   readonly back: { readonly name: string; readonly href: string } | null;

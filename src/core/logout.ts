@@ -1,0 +1,151 @@
+import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
+import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
+import { clientName } from "./clients.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import {
+  beginInteraction,
+  findForForm,
+  findInteraction,
+  logoutPurposeOf,
+  type Browser,
+  type LogoutPurpose,
+} from "./interactions.ts";
+import { liveSession, type LiveSession } from "./sessions.ts";
+import { verifyIdTokenHint, type IdTokenHint } from "./tokens.ts";
+
+/** OpenID Connect RP-Initiated Logout 1.0. */
+
+/** The parameters of a logout request, each a single value. */
+export interface LogoutRequest {
+  readonly idTokenHint: string | undefined;
+  readonly clientId: string | undefined;
+  readonly postLogoutRedirectUri: string | undefined;
+  readonly state: string | undefined;
+}
+
+/** Signed out: where the browser goes, or what the page says. */
+export interface SignedOut {
+  readonly kind: "signed-out";
+  /** The registered address with `state` alone; null: the page is shown. */
+  readonly location: string | null;
+  readonly notices: readonly LogoutNotice[];
+  /** There was a session to end. */
+  readonly ended: boolean;
+}
+
+/** The person is asked first. */
+export interface AskLogout {
+  readonly kind: "ask";
+  readonly uid: string;
+}
+
+/**
+ * Begins a logout. With a genuine hint for this session it happens at once; otherwise the person is asked.
+ * @throws {OAuthError} to be shown: a forged hint, an address that is not registered. Then nothing is ended, and nobody is sent anywhere.
+ */
+export async function beginLogout(
+  ctx: Context,
+  request: LogoutRequest,
+  browser: Browser,
+): Promise<SignedOut | AskLogout> {
+  const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
+  const outcome = await ctx.store.transaction((tx) => {
+    const client = clientOf(tx, request, hint);
+    const location = returnAddress(client, request);
+    const session = liveSession(tx, browser.session);
+    const purpose: LogoutPurpose = { kind: "logout", clientId: client?.client_id ?? null, location };
+    if (session !== null && hint?.sub !== session.user.id) {
+      return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
+    }
+    return { kind: "end", ...endSession(tx, session), location } as const;
+  });
+  return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
+}
+
+/** RP-Initiated Logout 2: the client of the hint; a `client_id` beside it must be the same one. */
+function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null): Client | null {
+  if (hint !== null && request.clientId !== undefined && hint.clientId !== request.clientId) {
+    throw new OAuthError(
+      "invalid_request",
+      `client_id "${request.clientId}" is not the client of id_token_hint, "${hint.clientId}"`,
+    );
+  }
+  const clientId = hint?.clientId ?? request.clientId;
+  if (clientId === undefined) return null;
+  const client = tx.get("clients", clientId);
+  if (client === undefined) throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`);
+  return client;
+}
+
+/** Nobody is sent to an address that the client did not register, letter by letter (RP-Initiated Logout 3). */
+function returnAddress(client: Client | null, request: LogoutRequest): string | null {
+  const { postLogoutRedirectUri: uri, state } = request;
+  if (uri === undefined || client === null) return null;
+  const registered = client.post_logout_redirect_uris ?? [];
+  if (!registered.includes(uri)) {
+    throw new OAuthError(
+      "invalid_request",
+      `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
+      { fix: `add "${uri}" to post_logout_redirect_uris of client ${client.client_id}` },
+    );
+  }
+  if (state === undefined) return uri;
+  return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
+}
+
+interface Ending {
+  readonly session: Session | null;
+  readonly clients: readonly Client[];
+}
+
+function endSession(tx: Tx, live: LiveSession | null): Ending {
+  if (live === null) return { session: null, clients: [] };
+  tx.remove("sessions", live.session.id);
+  return { session: live.session, clients: clientsToTell(tx, live.session) };
+}
+
+async function tellAndReturn(ctx: Context, ending: Ending & { readonly location: string | null }): Promise<SignedOut> {
+  const { session, clients, location } = ending;
+  const notices = session === null ? [] : await tellClients(ctx, session, clients);
+  return { kind: "signed-out", location, notices, ended: session !== null };
+}
+
+export interface LogoutPage {
+  readonly csrf: string;
+  /** Who asked for it; null: nobody that is known. */
+  readonly client: { readonly id: string; readonly name: string } | null;
+  readonly username: string | null;
+}
+
+/** What the page that asks shows. @throws {InteractionError} */
+export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
+  ctx.store.read((tx) => {
+    const interaction = findInteraction(tx, uid, browser);
+    const { clientId } = logoutPurposeOf(interaction);
+    const client = clientId === null ? undefined : tx.get("clients", clientId);
+    return {
+      csrf: interaction.csrf,
+      client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
+      username: liveSession(tx, browser.session)?.user.username ?? null,
+    };
+  });
+
+/**
+ * Takes the answer, once.
+ * @returns null where the person stays signed in
+ * @throws {InteractionError}
+ */
+export async function answerLogout(
+  ctx: Context,
+  uid: string,
+  browser: Browser,
+  form: { readonly csrf: string; readonly confirmed: boolean },
+): Promise<SignedOut | null> {
+  const ending = await ctx.store.transaction((tx) => {
+    const { location } = logoutPurposeOf(findForForm(tx, uid, browser, form.csrf));
+    tx.remove("interactions", uid);
+    return form.confirmed ? { ...endSession(tx, liveSession(tx, browser.session)), location } : null;
+  });
+  return ending === null ? null : tellAndReturn(ctx, ending);
+}

@@ -1,0 +1,85 @@
+import type { Request, Response } from "express";
+import type { RawParameters } from "../core/authorization-request.ts";
+import { answerLogout, beginLogout, showLogout, type SignedOut } from "../core/logout.ts";
+import { redirect } from "./authorize.ts";
+import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
+import { requireOwnOrigin } from "./form-origin.ts";
+import { renderLogout, renderSignedOut, sendPage } from "./pages.ts";
+import { bodyParameters, queryParameters, single } from "./params.ts";
+import { languageOf, note, type Web } from "./web.ts";
+
+/** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, queryParameters(req));
+
+export const postLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, bodyParameters(req));
+
+async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
+  const browser = knownBrowser(web, req);
+  const clientId = single(parameters, "client_id");
+  note(res, { client: clientId ?? null });
+  const outcome = await beginLogout(
+    web.ctx,
+    {
+      idTokenHint: single(parameters, "id_token_hint"),
+      clientId,
+      postLogoutRedirectUri: single(parameters, "post_logout_redirect_uri"),
+      state: single(parameters, "state"),
+    },
+    browser,
+  );
+  if (outcome.kind === "signed-out") {
+    await sendSignedOut(web, req, res, outcome);
+    return;
+  }
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  note(res, { note: "sign-out page" });
+  redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
+}
+
+export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
+  const page = await showLogout(web.ctx, req.params.uid, readBrowser(web, req));
+  const view = {
+    lang: languageOf(req),
+    base: web.base,
+    action: `${web.base}/interaction/${req.params.uid}/logout`,
+    ...page,
+  };
+  sendPage(res, 200, await renderLogout(web.renderer, view));
+};
+
+export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const confirmed = single(body, "decision") === "sign-out";
+  const browser = readBrowser(web, req);
+  const outcome = await answerLogout(web.ctx, req.params.uid, browser, { csrf: single(body, "csrf") ?? "", confirmed });
+  if (outcome === null) {
+    note(res, { note: "stays signed in" });
+    redirect(res, `${web.base}/account`);
+    return;
+  }
+  await sendSignedOut(web, req, res, outcome);
+};
+
+async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
+  clearSessionCookie(web, res);
+  const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
+  note(res, {
+    note: "signed out",
+    ...(failed.length > 0 && { error: `back-channel logout failed: ${failed.join("; ")}` }),
+  });
+  if (outcome.location !== null) {
+    redirect(res, outcome.location);
+    return;
+  }
+  const page = await renderSignedOut(web.renderer, {
+    lang: languageOf(req),
+    base: web.base,
+    back: null,
+    signInHref: `${web.base}/account`,
+  });
+  sendPage(res, 200, page);
+}
