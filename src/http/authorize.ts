@@ -22,12 +22,17 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
     await authorize(web, req, res, parameters);
     return;
   }
+  redirect(res, asGet(web, endpoints.authorize, parameters));
+};
+
+/** The same request as GET: as a navigation it comes with the session cookie. */
+export function asGet(web: Web, path: string, parameters: RawParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
   }
-  redirect(res, `${web.base}${endpoints.authorize}?${query.toString()}`);
-};
+  return `${web.base}${path}?${query.toString()}`;
+}
 
 async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
   const clientId = parameters["client_id"];

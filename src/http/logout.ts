@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../core/logout.ts";
-import { redirect } from "./authorize.ts";
+import { endpoints } from "../core/discovery.ts";
+import { asGet, redirect } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogout, renderSignedOut, sendPage } from "./pages.ts";
@@ -14,7 +15,12 @@ type UidRequest = Request<{ uid: string }>;
 
 export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, queryParameters(req));
 
-export const postLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, bodyParameters(req));
+/** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
+export const postLogout = (web: Web) => async (req: Request, res: Response) => {
+  const parameters = bodyParameters(req);
+  if (readBrowser(web, req).session === null) redirect(res, asGet(web, endpoints.logout, parameters));
+  else await logout(web, req, res, parameters);
+};
 
 async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
   const browser = knownBrowser(web, req);
