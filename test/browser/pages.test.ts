@@ -1,0 +1,189 @@
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../helpers/chromium.ts";
+import { startPageServer } from "../helpers/page-server.ts";
+import { samples } from "../helpers/sample-views.ts";
+
+/** Every page in every state, in a real browser: what only a browser can tell. */
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof startPageServer>>;
+/** One window for all that is only looked at. */
+let window: Page;
+const requests: string[] = [];
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launchChromium(), startPageServer()]);
+  window = await browser.newPage();
+  window.on("request", (request) => requests.push(request.url()));
+  window.on("console", (message) => complaints.push(message.text()));
+  window.on("pageerror", (error) => complaints.push(error.message));
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** What axe finds wrong with the page as it stands, everything folded out. */
+async function violations(rules: readonly string[]): Promise<unknown> {
+  return window.evaluate(`(async () => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    const found = await axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] });
+    return found.violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
+  })()`);
+}
+
+// The form_post page leaves at once; its own test is below.
+describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ name }) => {
+  beforeAll(async () => {
+    requests.length = 0;
+    complaints.length = 0;
+    await window.emulateMedia({ colorScheme: "light" });
+    await window.setViewportSize({ width: 1280, height: 720 });
+    await window.goto(`${server.url}/${name}`);
+  });
+
+  test("asks this server only, has its styles, and gives the browser nothing to complain of", async () => {
+    expect(requests.filter((url) => !url.startsWith(`${server.url}/`) && !url.startsWith("data:"))).toEqual([]);
+    expect(complaints).toEqual([]);
+    expect(await window.evaluate("getComputedStyle(document.body).margin")).toBe("0px");
+  });
+
+  test("has nothing for axe to find, in either theme", async () => {
+    await window.evaluate(axe.source);
+    expect(await violations(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])).toEqual([]);
+    await window.emulateMedia({ colorScheme: "dark" });
+    expect(await violations(["wcag2aa"])).toEqual([]);
+  });
+
+  test("fits 320 pixels, and what is pressed is 44 pixels high there", async () => {
+    await window.setViewportSize({ width: 320, height: 640 });
+    const pressed = "button:not([hidden]), .button, summary, label.scope, .paging a";
+    const small = await window.evaluate(`({
+      width: document.documentElement.scrollWidth,
+      low: [...document.querySelectorAll(${JSON.stringify(pressed)})]
+        .filter((element) => element.getBoundingClientRect().height < 44)
+        .map(({ outerHTML }) => outerHTML),
+    })`);
+    expect(small).toEqual({ width: 320, low: [] });
+  });
+});
+
+/** Opens a page in a window of its own, does something there, and closes it. */
+async function within<T>(
+  name: string,
+  options: Parameters<Browser["newPage"]>[0],
+  visit: (page: Page) => Promise<T>,
+): Promise<T> {
+  const page = await browser.newPage(options);
+  try {
+    await page.goto(`${server.url}/${name}`);
+    return await visit(page);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Of the element that has the focus; null: none has. */
+interface Stop {
+  readonly name: string;
+  readonly outlineStyle: string;
+  readonly outlineWidth: number;
+  readonly top: number;
+}
+
+test("every stop of the Tab key shows where it is, and the skip link comes first", async () => {
+  const stops = await within("consent-incremental", {}, async (page) => {
+    const seen: Stop[] = [];
+    for (;;) {
+      await page.keyboard.press("Tab");
+      const stop = await page.evaluate<Stop | null>(`(() => {
+        const { activeElement: element, body } = document;
+        if (element === null || element === body) return null;
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        const { top } = element.getBoundingClientRect();
+        return { name: element.id || element.textContent, outlineStyle, outlineWidth: parseFloat(outlineWidth), top };
+      })()`);
+      if (stop === null) return seen;
+      seen.push(stop);
+    }
+  });
+  expect(stops.map(({ name }) => name)).toEqual([
+    "Skip to content",
+    "consent-switch-user",
+    "consent-scope-phone",
+    "consent-scope-orders:read",
+    "consent-scope-email",
+    "consent-allow",
+    "consent-deny",
+    "Your account",
+    expect.stringContaining("Request details"),
+  ]);
+  for (const { name, outlineStyle, outlineWidth, top } of stops) {
+    expect(outlineStyle, name).toBe("solid");
+    expect(outlineWidth, name).toBeGreaterThanOrEqual(2);
+    expect(top, name).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test("Enter on a checkbox decides nothing, Space unticks it", async () => {
+  await within("consent-default", {}, async (page) => {
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.method()));
+    await page.focus("#consent-scope-email");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Space");
+    expect(await page.isChecked("#consent-scope-email")).toBe(false);
+    expect(sent).toEqual([]);
+  });
+});
+
+test("without scripts, a folded password form opens and is sent with what was typed", async () => {
+  await within("login-default", { javaScriptEnabled: false }, async (page) => {
+    await page.getByText("Sign in with a password").click();
+    await page.getByTestId("login-username").fill("alice");
+    await page.getByTestId("login-password").fill("secret");
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    await page.keyboard.press("Enter");
+    const body = new URLSearchParams((await sent).postData() ?? "");
+    expect(Object.fromEntries(body)).toEqual({ csrf: "c5rf", username: "alice", password: "secret" });
+  });
+});
+
+test("the button that is pressed decides, and the ticked scopes go with it", async () => {
+  await within("consent-default", { javaScriptEnabled: false }, async (page) => {
+    await page.getByTestId("consent-scope-details").uncheck();
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    await page.getByTestId("consent-deny").click();
+    const body = new URLSearchParams((await sent).postData() ?? "");
+    expect(body.get("decision")).toBe("deny");
+    expect(body.getAll("scope")).toEqual(["openid", "profile", "email", "social", "orders:read", "offline_access"]);
+  });
+});
+
+test("an answer by form_post is posted by itself, and by its button where scripts are off", async () => {
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await browser.newPage({ javaScriptEnabled });
+    await page.route("http://localhost:3000/**", (route) => route.fulfill({ body: "arrived" }));
+    const sent = page.waitForRequest("http://localhost:3000/callback");
+    await page.goto(`${server.url}/form-post`);
+    if (!javaScriptEnabled) await page.getByTestId("form-post-continue").click();
+    expect((await sent).postData()).toBe("code=4KKNHi&state=af0ifjsldkj");
+    await page.close();
+  }
+});
+
+test("in forced colours, what is pressed or typed into keeps an edge", async () => {
+  await within("login-password-only", { forcedColors: "active" }, async (page) => {
+    for (const hook of ["login-submit", "login-cancel", "login-username"]) {
+      const edge = await page.evaluate(`(() => {
+        const { borderTopColor, backgroundColor, borderTopStyle } = getComputedStyle(document.getElementById("${hook}"));
+        return { style: borderTopStyle, isSeen: borderTopColor !== backgroundColor };
+      })()`);
+      expect(edge, hook).toEqual({ style: "solid", isSeen: true });
+    }
+  });
+});
