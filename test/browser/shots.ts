@@ -11,7 +11,8 @@ const browser = await launchChromium();
 await mkdir("shots", { recursive: true });
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [320, 1280]) {
-    const page = await browser.newPage({ colorScheme, viewport: { width, height: 720 } });
+    // Without scripts the form_post page stays where it is.
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 720 }, javaScriptEnabled: false });
     for (const { name } of wanted) {
       await page.goto(`${server.url}/${name}`);
       await page.screenshot({ path: `shots/${name}-${colorScheme}-${String(width)}.png`, fullPage: true });

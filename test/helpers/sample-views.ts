@@ -6,6 +6,7 @@ import type {
   ErrorView,
   FormPostView,
   LoginView,
+  LogoutView,
   PickerView,
   SignedOutView,
 } from "../../src/http/views.ts";
@@ -17,6 +18,7 @@ import {
   renderError,
   renderFormPost,
   renderLogin,
+  renderLogout,
   renderSignedOut,
   type Page,
 } from "../../src/http/pages.ts";
@@ -345,6 +347,11 @@ export const formPostViews = {
   },
 } satisfies Record<string, FormPostView>;
 
+export const logoutViews = {
+  logout: { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: demoApp, username: "alice" },
+  "logout-unknown": { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: null, username: null },
+} satisfies Record<string, LogoutView>;
+
 export const signedOutViews = {
   "signed-out": signedOut,
   "signed-out-nowhere": { ...signedOut, back: null },
@@ -446,6 +453,7 @@ export const samples: readonly Sample[] = [
   ...of<AccountView>(renderAccount, accountViews),
   ...of<AccountRevokeView>(renderAccountRevoke, revokeViews),
   ...of<FormPostView>(renderFormPost, formPostViews),
+  ...of<LogoutView>(renderLogout, logoutViews),
   ...of<SignedOutView>(renderSignedOut, signedOutViews),
   ...of<ErrorView>(renderError, errorViews),
 ];
