@@ -6,7 +6,7 @@ import type { Hash as Values, Liquid, ValueToken } from "liquidjs";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
 
 /** What the layout needs to know of a page; seen by every template as `page`. */
-export interface PageFrame {
+interface PageFrame {
   readonly name: string;
   readonly state: string;
   readonly lang: string;
@@ -17,7 +17,7 @@ export interface PageFrame {
   readonly failed: boolean;
 }
 
-export interface Stylesheet {
+interface Stylesheet {
   readonly css: string;
   /** A digest of the content. */
   readonly version: string;

@@ -34,7 +34,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Text as HTML, good in an element and in a quoted attribute. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
 function valueOf(values: TextValues, name: string, message: string): string {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;

@@ -13,7 +13,7 @@ export interface View {
   readonly base: string;
 }
 
-export interface AppView {
+interface AppView {
   readonly id: string;
   readonly name: string;
 }
@@ -33,7 +33,7 @@ export interface FieldView {
 }
 
 /** A name of the protocol and its value: "code_challenge_method", "S256". */
-export interface DetailView {
+interface DetailView {
   readonly name: string;
   readonly value: string;
 }

@@ -299,7 +299,7 @@ export const loginViews = {
   "login-error-banned": { ...login, state: "error-banned", username: "dave" },
 } satisfies Record<string, LoginView>;
 
-export const endedViews = {
+const endedViews = {
   "login-expired": ended,
   "login-no-cookie": {
     ...ended,
@@ -337,9 +337,9 @@ export const accountViews = {
   "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
 } satisfies Record<string, AccountView>;
 
-export const revokeViews = { "account-revoke": revoke } satisfies Record<string, AccountRevokeView>;
+const revokeViews = { "account-revoke": revoke } satisfies Record<string, AccountRevokeView>;
 
-export const formPostViews = {
+const formPostViews = {
   "form-post": {
     ...common,
     action: "http://localhost:3000/callback",
@@ -347,7 +347,7 @@ export const formPostViews = {
   },
 } satisfies Record<string, FormPostView>;
 
-export const logoutViews = {
+const logoutViews = {
   logout: { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: demoApp, username: "alice" },
   "logout-unknown": { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: null, username: null },
 } satisfies Record<string, LogoutView>;
