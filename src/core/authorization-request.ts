@@ -45,12 +45,18 @@ function single(raw: RawParameters, name: string): string | undefined {
  * and shown to the person), then all the rest (thrown as {@link RedirectedError} and sent to the client).
  * @throws {OAuthError | RedirectedError}
  */
-export function checkAuthorizationRequest(tx: ReadTx, ctx: Context, raw: RawParameters): AuthorizationRequest {
+export function checkAuthorizationRequest(
+  tx: ReadTx,
+  ctx: Context,
+  raw: RawParameters,
+  { pushed }: { readonly pushed: boolean },
+): AuthorizationRequest {
   const { client, redirectUri } = settleClient(tx, raw);
   const target: ResponseTarget = { redirectUri, state: single(raw, "state") ?? null, mode: askedMode(raw) ?? "query" };
   try {
     refuseRepeated(raw);
     refuseRequestObjects(raw);
+    if (!pushed) refuseUnpushed(client);
     checkResponseType(raw, client);
     checkResponseMode(raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
@@ -124,7 +130,20 @@ function refuseRequestObjects(raw: RawParameters): void {
     throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters");
   }
   if (single(raw, "request_uri") !== undefined) {
-    throw new OAuthError("request_uri_not_supported", "request_uri is not supported; send plain parameters");
+    throw new OAuthError(
+      "request_uri_not_supported",
+      "request_uri is taken from the pushed authorization request endpoint only (RFC 9126); send plain parameters or push them",
+    );
+  }
+}
+
+/** RFC 9126 6. */
+function refuseUnpushed(client: Client): void {
+  if (client.require_pushed_authorization_requests === true) {
+    throw new OAuthError(
+      "invalid_request",
+      `client "${client.client_id}" has to push its requests: POST them to the pushed authorization request endpoint first (RFC 9126)`,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { OAuthError } from "./errors.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import { beginInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
 import { RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
+import { takePushed } from "./pushed-request.ts";
 import { includesAll } from "./scopes.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
 import { seconds, verifyIdTokenHint } from "./tokens.ts";
@@ -44,7 +45,8 @@ export interface StepResult {
  * @throws {OAuthError} to be shown to the person; {RedirectedError} to be sent to the client
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
-  const request = await ctx.store.read((tx) => checkAuthorizationRequest(tx, ctx, raw));
+  const { parameters, pushed } = await takePushed(ctx, raw);
+  const request = await ctx.store.read((tx) => checkAuthorizationRequest(tx, ctx, parameters, { pushed }));
   if (request.ignoredScopes.length > 0) {
     ctx.log(`scope "${request.ignoredScopes.join(" ")}" is not defined: ignored`);
   }

@@ -12,6 +12,7 @@ import { getLogin, postLogin } from "./login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.ts";
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
+import { postPar } from "./par.ts";
 import { formBody, formOrJsonBody } from "./params.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
@@ -56,6 +57,7 @@ function routes(web: Web): Router {
   route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
   route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
 
+  route(router, endpoints.par, { post: [formBody, postPar(web)] });
   route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });

@@ -200,6 +200,44 @@ export interface Code {
   readonly expiresAt: number;
 }
 
+/** An authorization request that its client pushed beforehand (RFC 9126). */
+export interface PushedRequest {
+  /** The `request_uri`. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly parameters: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly expiresAt: number;
+}
+
+/** A device that waits for its user (RFC 8628). */
+export interface DeviceRequest {
+  /** SHA-256 of the device code, base64url. */
+  readonly id: string;
+  /** As it is compared: capital letters without the dash. */
+  readonly userCode: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly resources: readonly string[];
+  readonly status: "waiting" | "allowed" | "denied" | "used";
+  /** Set with `allowed`. */
+  readonly grant: { readonly userId: string; readonly grantId: string; readonly epoch: string } | null;
+  /** Set with `allowed`: seconds since 1970, and how the user signed in. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly sid: string | null;
+  /** Milliseconds: a device that asks again before this is told to slow down. */
+  readonly nextPollAt: number;
+  /** Seconds between two polls. */
+  readonly interval: number;
+  readonly expiresAt: number;
+}
+
+/** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */
+export interface UsedId {
+  readonly id: string;
+  readonly expiresAt: number;
+}
+
 export interface Collections {
   users: User;
   clients: Client;
@@ -213,6 +251,10 @@ export interface Collections {
   meta: Meta;
   interactions: Interaction;
   codes: Code;
+  pushedRequests: PushedRequest;
+  deviceRequests: DeviceRequest;
+  usedAssertions: UsedId;
+  usedProofs: UsedId;
 }
 
 export type CollectionName = keyof Collections;
@@ -268,6 +310,15 @@ export const collections = {
   meta: define<Meta>()({ key: "id" }),
   interactions: define<Interaction>()({ key: "uid", volatile: true }),
   codes: define<Code>()({ key: "id", volatile: true }),
+  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true }),
+  deviceRequests: define<DeviceRequest>()({
+    key: "id",
+    volatile: true,
+    unique: { userCode: (request) => request.userCode },
+  }),
+  // On disk: an assertion may live for longer than the process.
+  usedAssertions: define<UsedId>()({ key: "id" }),
+  usedProofs: define<UsedId>()({ key: "id", volatile: true }),
 } as const satisfies { [C in CollectionName]: Definition<Collections[C]> };
 
 type IndexNames<D> =

@@ -1,0 +1,72 @@
+import type { Client } from "../store/store.ts";
+import { checkAuthorizationRequest, type RawParameters } from "./authorization-request.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { RedirectedError } from "./redirect-response.ts";
+
+/** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
+
+const prefix = "urn:ietf:params:oauth:request_uri:";
+
+/** Seconds: the browser is sent on at once (RFC 9126 2.2 suggests 5 to 600). */
+const pushedRequestTtl = 60;
+
+export interface PushedAnswer {
+  readonly request_uri: string;
+  /** Seconds. */
+  readonly expires_in: number;
+}
+
+const isPushed = (requestUri: unknown): requestUri is string =>
+  typeof requestUri === "string" && requestUri.startsWith(prefix);
+
+/**
+ * Checks a request as the authorization endpoint would, and keeps it.
+ * @throws {OAuthError} what the authorization endpoint would refuse, here as an answer to the client (RFC 9126 2.3)
+ */
+export function pushRequest(ctx: Context, client: Client, sent: RawParameters): Promise<PushedAnswer> {
+  if (Object.hasOwn(sent, "request_uri")) {
+    throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)");
+  }
+  const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
+  const parameters = { ...rest, client_id: client.client_id };
+  return ctx.store.transaction((tx) => {
+    try {
+      checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
+    } catch (error) {
+      throw error instanceof RedirectedError ? error.error : error;
+    }
+    const id = prefix + ctx.random(32);
+    tx.insert("pushedRequests", {
+      id,
+      clientId: client.client_id,
+      parameters,
+      expiresAt: ctx.now() + pushedRequestTtl * 1000,
+    });
+    return { request_uri: id, expires_in: pushedRequestTtl };
+  });
+}
+
+/**
+ * The parameters of a request, those that were pushed where it names them.
+ * @throws {OAuthError} invalid_request_uri where it was used before, expired, or pushed by another client; nobody can be redirected then
+ */
+export async function takePushed(
+  ctx: Context,
+  raw: RawParameters,
+): Promise<{ readonly parameters: RawParameters; readonly pushed: boolean }> {
+  const requestUri = raw["request_uri"];
+  if (!isPushed(requestUri)) return { parameters: raw, pushed: false };
+  const taken = await ctx.store.transaction((tx) => {
+    const request = tx.get("pushedRequests", requestUri);
+    if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
+    return tx.remove("pushedRequests", requestUri);
+  });
+  if (taken === undefined) {
+    throw new OAuthError(
+      "invalid_request_uri",
+      `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
+    );
+  }
+  return { parameters: taken.parameters, pushed: true };
+}

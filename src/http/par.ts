@@ -1,0 +1,18 @@
+import type { Request, Response } from "express";
+import { authenticateClient } from "../core/client-authentication.ts";
+import { pushRequest } from "../core/pushed-request.ts";
+import { clientCredentials } from "./credentials.ts";
+import { bodyParameters } from "./params.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import { note, type Web } from "./web.ts";
+
+/** The pushed authorization request endpoint (RFC 9126 2). */
+export const postPar = (web: Web) => async (req: Request, res: Response) => {
+  const body = bodyParameters(req);
+  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  note(res, { client: client.client_id, note: "request pushed" });
+  res
+    .status(201)
+    .set(privateApiHeaders)
+    .json(await pushRequest(web.ctx, client, body));
+};
