@@ -1,0 +1,242 @@
+import { createHash } from "node:crypto";
+import type { Grant, Tx, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { sameJson } from "./fixtures/digest.ts";
+import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
+import type { Found } from "./fixtures/problems.ts";
+import { revokeGrant } from "./grants.ts";
+import { splitScope } from "./scopes.ts";
+import {
+  samePassword,
+  type ClientEntry,
+  type Entries,
+  type GrantEntry,
+  type ScopeEntry,
+  type UserEntry,
+} from "./seed-entries.ts";
+import { endSessionsOf } from "./sessions.ts";
+
+/** Brings records to what their fixtures say: those whose fixture changed since it was last applied, and no others. */
+
+/** What happened to the records of one kind. */
+export interface SeedOutcome {
+  readonly added: readonly string[];
+  /** Each with the names of the fields that are different now. */
+  readonly changed: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  /** How many were left as they are: their fixture is as it was, or says what they are. */
+  readonly same: number;
+}
+
+/** A counter of {@link SeedOutcome}. */
+export interface Tally {
+  readonly added: string[];
+  readonly changed: { readonly name: string; readonly fields: readonly string[] }[];
+  same: number;
+}
+
+export const newTally = (): Tally => ({ added: [], changed: [], same: 0 });
+
+/** Tells what was done: added, changed in these fields, or left the same. */
+function count(tally: Tally, name: string, existed: boolean, fields: readonly string[]): void {
+  if (!existed) tally.added.push(name);
+  else if (fields.length > 0) tally.changed.push({ name, fields });
+  else tally.same++;
+}
+
+/** The names of the fields in which two records differ, but for those that say when. */
+function differences(before: object, after: object): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const name of ["updatedAt", "passwordHash", "passwordPending"]) names.delete(name);
+  return [...names].filter((name) => !sameJson(Reflect.get(before, name), Reflect.get(after, name)));
+}
+
+/** What can be found out within the transaction only. */
+export interface ApplyFound extends Found {
+  readonly document: number;
+}
+
+/** The work of one transaction. */
+export interface Work {
+  readonly tx: Tx;
+  readonly ctx: Pick<Context, "now" | "random">;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly found: ApplyFound[];
+  /** Passwords that are to be hashed, by the id of their user. */
+  readonly passwords: Map<string, string>;
+}
+
+/** Whether an entry is as it was when it was last applied; if not, it counts as applied now. */
+function unchanged(
+  { tx }: Work,
+  id: string,
+  digest: string,
+): { readonly before: string | null; readonly same: boolean } {
+  const before = tx.get("appliedFixtures", id)?.digest ?? null;
+  if (before !== digest) tx.put("appliedFixtures", { id, digest });
+  return { before, same: before === digest };
+}
+
+export function applyScopes(work: Work, entries: readonly ScopeEntry[]): SeedOutcome {
+  const tally = newTally();
+  for (const { name, digest, input } of entries) {
+    if (unchanged(work, `scope:${name}`, digest).same) {
+      tally.same++;
+      continue;
+    }
+    const before = work.tx.get("scopes", name);
+    const scope = normaliseScope(name, input);
+    const fields = before === undefined ? [] : differences(before, scope);
+    if (before === undefined || fields.length > 0) work.tx.put("scopes", scope);
+    count(tally, name, before !== undefined, fields);
+  }
+  return tally;
+}
+
+export function applyClients(work: Work, entries: readonly ClientEntry[]): SeedOutcome {
+  const tally = newTally();
+  for (const { name, digest, input } of entries) {
+    if (unchanged(work, `client:${name}`, digest).same) {
+      tally.same++;
+      continue;
+    }
+    const before = work.tx.get("clients", name);
+    const client = normaliseClient(input, before ?? null, work.at);
+    const fields = before === undefined ? [] : differences(before, client);
+    if (before === undefined || fields.length > 0) work.tx.put("clients", { ...client, updatedAt: work.at });
+    count(tally, name, before !== undefined, fields);
+  }
+  return tally;
+}
+
+export function applyUsers(work: Work, entries: readonly UserEntry[]): SeedOutcome {
+  const tally = newTally();
+  const names = new Set(entries.map(({ name }) => name));
+  const givenIds = new Map(
+    entries.flatMap(({ name, input }) => (input.id === undefined ? [] : [[input.id, name] as const])),
+  );
+  for (const entry of entries) {
+    const { name, digest, input } = entry;
+    const { before, same } = unchanged(work, `user:${name}`, digest);
+    const present = work.tx.find("users", "username", name);
+    if (same) {
+      tally.same++;
+      // Its hash was still being worked out when the last process ended.
+      if (present?.passwordPending === true && input.password !== undefined)
+        work.passwords.set(present.id, input.password);
+      continue;
+    }
+    const previous = previousUser(work, entry, present, names);
+    if (previous === "conflict") continue;
+    const takenByOther = (id: string): boolean =>
+      (givenIds.get(id) ?? name) !== name || (work.tx.get("users", id)?.username ?? name) !== name;
+    const user = normaliseUser(input, previous ?? null, takenByOther);
+    const fields = previous === undefined ? [] : differences(previous, user);
+    if (previous !== undefined && passwordDiffers(previous, input.password, before, digest)) fields.push("password");
+    putUser(work, user, previous, input.password, fields);
+    count(tally, name, previous !== undefined, fields);
+  }
+  return tally;
+}
+
+/** The record that an entry is about: that of its username; or that of its id, which then has a new username. */
+function previousUser(
+  { tx, found }: Work,
+  { name, input, document, index }: UserEntry,
+  present: User | undefined,
+  names: ReadonlySet<string>,
+): User | undefined | "conflict" {
+  const holder = input.id === undefined ? undefined : tx.get("users", input.id);
+  if (holder === undefined || holder.username === name) return present;
+  if (present === undefined && !names.has(holder.username)) return holder;
+  const message = `"${holder.id}" is the id of user "${holder.username}" in the data`;
+  found.push({ document, path: ["users", index, "id"], message });
+  return "conflict";
+}
+
+/** Whether a user gets another password, or loses it, as far as that can be told without working out a hash. */
+function passwordDiffers(previous: User, password: string | undefined, before: string | null, after: string): boolean {
+  const has = previous.passwordHash !== null || previous.passwordPending;
+  if (password === undefined) return has;
+  return !has || before === null || !samePassword(before, after);
+}
+
+function putUser(
+  work: Work,
+  user: User,
+  previous: User | undefined,
+  password: string | undefined,
+  fields: readonly string[],
+): void {
+  const { tx, ctx, at } = work;
+  // A password of the fixture is hashed anew although it may be the one there is: telling would take as long.
+  if (previous !== undefined && fields.length === 0 && password === undefined) return;
+  if (previous !== undefined && previous.id !== user.id) removeUser(tx, previous);
+  if (user.status === "banned" && previous !== undefined && previous.status !== "banned") {
+    // CONTRACT 2.1: a ban ends sessions and revokes grants, for good.
+    for (const grant of tx.findAll("grants", "user", user.id))
+      if (grant.status === "active") revokeGrant(tx, ctx, grant);
+    endSessionsOf(tx, user.id);
+  }
+  const updatedAt = previous !== undefined && fields.length > 0 ? at : user.updatedAt;
+  tx.put("users", { ...user, passwordHash: null, passwordPending: password !== undefined, updatedAt });
+  if (password !== undefined) work.passwords.set(user.id, password);
+}
+
+/** Under another id a user is another subject: nothing of the old one stays. */
+function removeUser(tx: Tx, user: User): void {
+  for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
+  endSessionsOf(tx, user.id);
+  tx.remove("users", user.id);
+}
+
+export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOutcome {
+  const tally = newTally();
+  for (const { name, digest, input, document, index } of entries) {
+    const user = work.tx.find("users", "username", input.user);
+    const client = work.tx.get("clients", input.client);
+    const last = work.tx.get("appliedFixtures", `grant:${name}`)?.digest.split(".")[0];
+    if ((user === undefined || client === undefined) && last !== digest) {
+      const [field, what] = user === undefined ? ["user", "user"] : ["client", "client"];
+      const gone = user === undefined ? input.user : input.client;
+      const message = `${what} "${gone}" was removed from the data and its fixture did not change since; idp reset brings it back`;
+      work.found.push({ document, path: ["grants", index, field], message });
+      continue;
+    }
+    // Of a user whose id changed the grant is a new one.
+    if (user === undefined || client === undefined || unchanged(work, `grant:${name}`, `${digest}.${user.id}`).same) {
+      tally.same++;
+      continue;
+    }
+    const before = work.tx.find("grants", "userAndClient", `${user.id} ${client.client_id}`);
+    const grant = grantOf(work, user.id, client.client_id, splitScope(input.scope), before);
+    const fields =
+      before === undefined ? [] : differences(before, grant).filter((field) => ["scopes", "status"].includes(field));
+    if (before === undefined || fields.length > 0) work.tx.put("grants", grant);
+    count(tally, name, before !== undefined, fields);
+  }
+  return tally;
+}
+
+/** What the fixture says a grant is. One that is active keeps its epoch, and with it its tokens. */
+function grantOf(
+  { ctx, at }: Work,
+  userId: string,
+  clientId: string,
+  scopes: readonly string[],
+  before: Grant | undefined,
+): Grant {
+  const active = before?.status === "active" ? before : undefined;
+  return {
+    id: before?.id ?? `g_${createHash("sha256").update(`${userId} ${clientId}`).digest("base64url").slice(0, 12)}`,
+    userId,
+    clientId,
+    scopes: active !== undefined && sameJson([...active.scopes].sort(), [...scopes].sort()) ? active.scopes : scopes,
+    status: "active",
+    epoch: active?.epoch ?? ctx.random(9),
+    by: "fixture",
+    createdAt: active?.createdAt ?? at,
+    updatedAt: at,
+    revokedAt: null,
+  };
+}

@@ -1,0 +1,195 @@
+import type { ReadTx, Tx } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { crossCheck, nothingKnown, type Known } from "./fixtures/cross-check.ts";
+import { digestOfSources, sameJson } from "./fixtures/digest.ts";
+import { normaliseSettings } from "./fixtures/normalise.ts";
+import { refuseFixtures, type Found } from "./fixtures/problems.ts";
+import type { FixtureFile, FixtureSettings } from "./fixtures/schema.ts";
+import { readSource, type FixtureDocument, type FixtureSource } from "./fixtures/source.ts";
+import { prepareEntries, type Entries, type Step } from "./seed-entries.ts";
+import {
+  applyClients,
+  applyGrants,
+  applyScopes,
+  applyUsers,
+  newTally,
+  type SeedOutcome,
+  type Work,
+} from "./seed-records.ts";
+import { storedSettings, storeSettings } from "./settings.ts";
+
+/**
+ * Applies fixtures to the data (CONTRACT section 3). What they name is created, or brought to what they say if they changed since
+ * they were last applied; what was changed or removed at run time stays so while its fixture is the same; nothing else is touched.
+ */
+
+const kinds = ["users", "clients", "scopes", "grants", "settings"] as const;
+
+/** What applying fixtures did; settings count as one record, named "settings". */
+export type SeedResult = Readonly<Record<(typeof kinds)[number], SeedOutcome>>;
+
+export interface SeedOptions {
+  /**
+   * `now`: passwords are hashed before it resolves. `start`: a server starts with these fixtures, so passwords wait to be hashed in the
+   * background, and settings that came from the fixtures of an earlier start and are no longer in them go back to their defaults.
+   */
+  readonly mode: "start" | "now";
+  /** Is told how much of the work that grows with the number of entries is done. */
+  readonly progress?: ((done: number, total: number) => void) | undefined;
+}
+
+type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords">;
+
+/**
+ * Checks fixtures whole, then applies them in one transaction.
+ * @throws {OperationError} invalid, with every problem of every source; then nothing is applied
+ * @throws {StorageError} where the data could not be written; then nothing is applied
+ */
+export async function seed(
+  ctx: SeedContext,
+  sources: readonly FixtureSource[],
+  { mode, progress = () => undefined }: SeedOptions,
+): Promise<SeedResult> {
+  const last = await ctx.store.read((tx) => ({
+    key: tx.get("appliedFixtures", keyId)?.digest,
+    files: tx.get("appliedFixtures", filesId)?.digest,
+  }));
+  const key = last.key ?? ctx.random(32);
+  const digest = digestOfSources(key, sources);
+  const files = digest === null ? null : `${mode}:${digest}`;
+  if (files !== null && last.files?.startsWith(`${files} `) === true && !(await ctx.store.read(somebodyWaits))) {
+    return sameAsLast(last.files);
+  }
+
+  const documents = await Promise.all(sources.map(readSource));
+  const step = stepper(2 * documents.reduce((sum, { value }) => sum + size(value), 0), progress);
+  await check(ctx, sources, documents, step);
+
+  const entries = await prepareEntries(
+    key,
+    documents.map(({ value }) => value as FixtureFile),
+    step,
+  );
+  const result = await ctx.store.transaction((tx) => {
+    if (last.key === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
+    const work: Work = { tx, ctx, at: new Date(ctx.now()).toISOString(), found: [], passwords: new Map() };
+    const applied = apply(work, entries, mode);
+    if (work.found.length > 0) throw refuse(documents, work.found);
+    remember(tx, files, applied);
+    // Within the transaction, so that nobody sees a user whose password is unknown; after a failure they find no user who waits.
+    for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
+    return applied;
+  });
+  if (mode === "now") await ctx.passwords.settle();
+  return result;
+}
+
+/**
+ * Checks fixtures and applies nothing.
+ * @throws {OperationError} invalid, with every problem of every source
+ */
+export async function checkFixtures(sources: readonly FixtureSource[], known: Known = nothingKnown): Promise<void> {
+  const { checkDocuments } = await import("./fixtures/check.ts");
+  const documents = await Promise.all(sources.map(readSource));
+  const found = await checkDocuments(documents, () => undefined);
+  const all = [...found.flatMap(numbered), ...crossCheck(documents, known)];
+  if (all.length > 0) throw refuse(documents, all);
+}
+
+type Numbered = Found & { readonly document: number };
+
+const numbered = (found: readonly Found[], document: number): Numbered[] => found.map((one) => ({ ...one, document }));
+
+const refuse = (documents: readonly FixtureDocument[], all: readonly Numbered[]): Error =>
+  refuseFixtures(
+    documents.map((places, index) => ({ places, found: all.filter(({ document }) => document === index) })),
+  );
+
+const knownIn = (tx: ReadTx): Known => ({
+  user: (username) => tx.find("users", "username", username) !== undefined,
+  clientScope: (clientId) => {
+    const client = tx.get("clients", clientId);
+    return client === undefined ? undefined : (client.scope ?? null);
+  },
+  scope: (name) => tx.get("scopes", name) !== undefined,
+});
+
+async function check(
+  { store }: SeedContext,
+  sources: readonly FixtureSource[],
+  documents: readonly FixtureDocument[],
+  step: Step,
+): Promise<void> {
+  if (sources.every((source) => "builtIn" in source && source.builtIn)) return;
+  const { checkDocuments } = await import("./fixtures/check.ts");
+  const found = await checkDocuments(documents, step);
+  const all = [...found.flatMap(numbered), ...(await store.read((tx) => crossCheck(documents, knownIn(tx))))];
+  if (all.length > 0) throw refuse(documents, all);
+}
+
+function apply(work: Work, entries: Entries, mode: SeedOptions["mode"]): SeedResult {
+  return {
+    scopes: applyScopes(work, entries.scopes),
+    clients: applyClients(work, entries.clients),
+    users: applyUsers(work, entries.users),
+    grants: applyGrants(work, entries.grants),
+    settings: applySettings(work, entries.settings, mode),
+  };
+}
+
+/** Settings are no data that changes at run time: those of a start are what its fixtures say, and a seed adds to them. */
+function applySettings({ tx }: Work, given: FixtureSettings | null, mode: SeedOptions["mode"]): SeedOutcome {
+  const tally = newTally();
+  const stale = given === null && mode === "start" && tx.get("appliedFixtures", settingsId)?.digest === "start";
+  if (given === null && !stale) return tally;
+  const before = storedSettings(tx);
+  const after = { ...(mode === "now" && before), ...normaliseSettings(given ?? {}) };
+  tx.put("appliedFixtures", { id: settingsId, digest: mode });
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof typeof after>;
+  const fields = [...names].filter((name) => !sameJson(before[name], after[name]));
+  if (fields.length === 0) return { ...tally, same: 1 };
+  storeSettings(tx, after);
+  return Object.keys(before).length === 0
+    ? { ...tally, added: ["settings"] }
+    : { ...tally, changed: [{ name: "settings", fields }] };
+}
+
+const keyId = "key";
+const filesId = "files";
+const settingsId = "settings";
+
+/** The result of applying what was applied last, none of which changed since: nothing need be read for it. */
+function sameAsLast(files: string): SeedResult {
+  const [, ...counts] = files.split(" ");
+  const outcome = (index: number): SeedOutcome => ({ ...newTally(), same: Number(counts[index]) });
+  return { users: outcome(0), clients: outcome(1), scopes: outcome(2), grants: outcome(3), settings: outcome(4) };
+}
+
+/** @param files the digest of all files; null: something else than files was applied */
+function remember(tx: Tx, files: string | null, result: SeedResult): void {
+  const counts = kinds.map((kind) => result[kind].added.length + result[kind].changed.length + result[kind].same);
+  if (files === null) tx.remove("appliedFixtures", filesId);
+  else tx.put("appliedFixtures", { id: filesId, digest: [files, ...counts].join(" ") });
+}
+
+/** Whether a password is still to be hashed, for which its fixture is needed. */
+function somebodyWaits(tx: ReadTx): boolean {
+  for (const user of tx.all("users")) if (user.passwordPending) return true;
+  return false;
+}
+
+function size(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+}
+
+/** Counts entries, and lets others work after every few hundred: a server that runs goes on answering. */
+function stepper(total: number, progress: (done: number, total: number) => void): Step {
+  let done = 0;
+  return () => {
+    done++;
+    if (done % 500 !== 0) return undefined;
+    progress(done, total);
+    return new Promise((resolve) => void setImmediate(resolve));
+  };
+}
