@@ -24,12 +24,16 @@ async function choose(cli: Invocation, message: string, choices: readonly Choice
   const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
   const ask = await prompts(cli);
   if (shown.length <= fewEnough) {
-    return (await ask({ value: { type: "select", message, choices: shown, loop: false } })).value;
+    const picked: { readonly value: unknown } = await ask({
+      value: { type: "select", message, choices: shown, loop: false },
+    });
+    return String(picked.value);
   }
   const source = (typed = ""): readonly Choice[] =>
     shown.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()));
-  return (await ask({ value: { type: "search", message: `${message} Type to search (next time: ${flag})`, source } }))
-    .value;
+  const question = { type: "search", message: `${message} Type to search (next time: ${flag})`, source } as const;
+  const found: { readonly value: unknown } = await ask({ value: question });
+  return String(found.value);
 }
 
 function needed(what: string, flag: string): OperationError {
@@ -110,7 +114,9 @@ export async function grantOr(
 export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;
   const ask = await prompts(cli);
-  return (await ask({ value: { type: "confirm", message: escapeLine(message), default: false } })).value;
+  const question = { type: "confirm", message: escapeLine(message), default: false } as const;
+  const said: { readonly value: unknown } = await ask({ value: question });
+  return said.value === true;
 }
 
 /** The refusal after a "no". */

@@ -50,6 +50,10 @@ function causeOf(error: unknown): string | null {
   return cause instanceof Error ? cause.message : typeof cause === "string" ? cause : null;
 }
 
+/** The words before `--`, behind which another command's stand. */
+const ownWords = (words: readonly string[]): readonly string[] =>
+  words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+
 async function run(words: readonly string[]): Promise<number> {
   let exit = 0;
   let help = "";
@@ -71,7 +75,8 @@ async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = program.opts<GlobalFlags>();
-    const cli = settle(flags, terminal, clock);
+    // A wrong flag may stand before the others, which then were not read.
+    const cli = { ...settle(flags, terminal, clock), json: ownWords(words).includes("--json") };
     if (error instanceof CommanderError) {
       const path = commandPath(program, words);
       if (error.code === "commander.help") {

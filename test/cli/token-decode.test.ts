@@ -1,0 +1,88 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { idp, newFolder } from "../helpers/cli.ts";
+
+const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const expired = 1_700_000_000;
+const token = `${part({ alg: "RS256", kid: "k1", typ: "JWT" })}.${part({ sub: "1", nonce: "n", exp: expired })}.c2ln`;
+
+test("an expired token from standard input, with no server and no data folder", async () => {
+  const { code, stdout, stderr } = await idp(["token", "decode"], { cwd: newFolder(), input: `Bearer ${token}\n` });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^ID token\nHeader\n {2}alg {2}RS256\n {2}kid {2}k1\n {2}typ {2}JWT\nClaims\n {2}sub {4}1\n {2}nonce {2}n\n {2}exp {4}1700000000 {2}2023-11-14 22:13:20 UTC {2}expired \d+ (days|years) ago\n$/,
+  );
+  expect(stderr).toBe("Signature not checked. To check it: idp token verify -\n");
+});
+
+test("one token is one object", async () => {
+  const { code, stdout } = await idp(["token", "decode", token, "--json"], { cwd: newFolder() });
+  expect(code).toBe(0);
+  const { expiresIn, ...said } = JSON.parse(stdout);
+  expect(said).toEqual({
+    header: { alg: "RS256", kid: "k1", typ: "JWT" },
+    payload: { sub: "1", nonce: "n", exp: expired },
+    signature: "c2ln",
+    verified: false,
+  });
+  expect(expiresIn).toBeLessThan(0);
+});
+
+test("a token response is an object by its members, several lines are a list", async () => {
+  const cwd = newFolder();
+  const response = JSON.stringify({ access_token: token, token_type: "Bearer", id_token: token });
+  const ofResponse = await idp(["--json", "token", "decode", "-"], { cwd, input: response });
+  expect(Object.keys(JSON.parse(ofResponse.stdout) as object)).toEqual(["access_token", "id_token"]);
+  const ofLines = await idp(["token", "decode", "--json"], { cwd, input: `${token}\n${token}\n` });
+  expect(JSON.parse(ofLines.stdout)).toHaveLength(2);
+});
+
+test("what is no token is told with exit code 6, no token at all with 2", async () => {
+  const cwd = newFolder();
+  const opaque = await idp(["token", "decode", "opaque_8Jf"], { cwd });
+  expect(opaque).toMatchObject({ code: 6, stdout: "" });
+  expect(opaque.stderr).toMatch(/^Error: this is not a JWT \(no dots\)\n/);
+  const none = await idp(["token", "decode"], { cwd });
+  expect(none).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("nothing in a token acts upon the terminal", async () => {
+  const evil = `${part({ alg: "\u001b[2J" })}.${part({ "\u001b]0;x\u0007": "a\nb", b: "\u009b31m\u202e", iat: 1e300, exp: -1e17 })}.x`;
+  for (const args of [
+    ["token", "decode"],
+    ["token", "decode", "--json"],
+  ]) {
+    const { code, stdout } = await idp(args, { cwd: newFolder(), input: evil });
+    expect(code).toBe(0);
+    // eslint-disable-next-line no-control-regex -- these are what must not come out
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(stdout.toLowerCase()).toContain("\\u009b31m\\u202e");
+  }
+});
+
+test("decoding loads neither express, inquirer, lowdb, jose nor zod", async () => {
+  const cwd = newFolder();
+  // Writes down each module that is loaded, by way of Node's own loader.
+  writeFileSync(
+    join(cwd, "hooks.mjs"),
+    `import { appendFileSync } from "node:fs";
+     export async function load(url, context, next) {
+       appendFileSync(new URL("loaded.txt", import.meta.url), url + "\\n");
+       return next(url, context);
+     }`,
+  );
+  writeFileSync(
+    join(cwd, "register.mjs"),
+    `import { register } from "node:module"; register("./hooks.mjs", import.meta.url);`,
+  );
+  const nodeArgs = ["--import", pathToFileURL(join(cwd, "register.mjs")).href];
+  const { code } = await idp(["token", "decode", token], { cwd, nodeArgs });
+  expect(code).toBe(0);
+  const { readFileSync } = await import("node:fs");
+  const loaded = readFileSync(join(cwd, "loaded.txt"), "utf8");
+  expect(loaded).toContain("/dist/cli/token-decode.js");
+  const packages = new Set([...loaded.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => name));
+  expect([...packages].sort()).toEqual(["chalk", "commander"]);
+});

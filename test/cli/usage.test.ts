@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { idp, newFolder } from "../helpers/cli.ts";
+
+/** What a person meets who types something wrong, or asks for help. */
+
+const commands = [
+  "",
+  "start",
+  "status",
+  "stop",
+  "seed",
+  "users",
+  "users list",
+  "users show",
+  "users suspend",
+  "users ban",
+  "users restore",
+  "clients",
+  "clients list",
+  "clients show",
+  "grants",
+  "grants list",
+  "grants show",
+  "revoke",
+  "issue",
+  "issue grant",
+  "issue code",
+  "issue tokens",
+  "token",
+  "token decode",
+  "token verify",
+  "token issue",
+  "token revoke",
+];
+
+test.each(commands)("idp %s --help", async (command) => {
+  const { code, stdout, stderr } = await idp([...command.split(" ").filter(Boolean), "--help"], { cwd: newFolder() });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatchSnapshot();
+});
+
+test("idp alone prints the help, and every command that it lists has help of its own here", async () => {
+  const cwd = newFolder();
+  const alone = await idp([], { cwd });
+  expect(alone).toEqual(await idp(["--help"], { cwd }));
+  const listed = [...alone.stdout.matchAll(/^ {2}([a-z]+)(?: \[.*?\])* {2,}/gm)].map(([, name]) => name);
+  expect(listed.filter((name) => name !== "help").sort()).toEqual(
+    commands.filter((name) => name !== "" && !name.includes(" ")).sort(),
+  );
+});
+
+test("--version", async () => {
+  expect(await idp(["--version"], { cwd: newFolder() })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+});
+
+test.each([
+  ["usrs", "unknown command 'usrs'", "Did you mean users? See: idp --help"],
+  ["users lst", "unknown command 'lst'", "Did you mean list? See: idp users --help"],
+  ["users list --jsno", "unknown option '--jsno'", "Did you mean --json? See: idp users list --help"],
+  ["users list extra", "too many arguments for 'list'. Expected 0 arguments but got 1.", "See: idp users list --help"],
+  ["users", "idp users needs one of its commands", "See: idp users --help"],
+  ["start --port 99999", /It is a number from 0 to 65535, or auto/, "See: idp start --help"],
+  ["start --code-ttl 1.5", /It is a whole number of seconds, at least 1/, "See: idp start --help"],
+  ["start --login sesame", /It is picker, password, or auto:/, "See: idp start --help"],
+  ["start --consent maybe", /Allowed choices are ask, skip/, "See: idp start --help"],
+  ["--color pink users list", /Allowed choices are auto, always, never/, "See: idp users list --help"],
+  ["users show", "the user is missing, and there is no terminal to ask for it", "Give it: idp users show alice"],
+  ["issue tokens --client app", /the user is missing/, "Give it: --user alice"],
+  ["issue tokens --user alice", /the client is missing/, "Give it: --client demo-app"],
+  ["token decode", "there is no token", /standard input/],
+  ["status --url localhost:4370", /--url takes an address/, undefined],
+  ["status --url http://localhost:1", /wants its admin token/, /IDP_ADMIN_TOKEN/],
+])("idp %s: exit 2", async (words, message, hint) => {
+  const { code, stdout, stderr } = await idp([...words.split(" "), "--json"], { cwd: newFolder() });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  const { error } = JSON.parse(stderr);
+  expect(error).toMatchObject({
+    code: "usage",
+    message: typeof message === "string" ? message : expect.stringMatching(message),
+    ...(hint !== undefined && { hint: typeof hint === "string" ? hint : expect.stringMatching(hint) }),
+  });
+});
+
+test("an error for a person is one line, and the next step below it", async () => {
+  const { code, stdout, stderr } = await idp(["users", "show", "--quiet"], { cwd: newFolder() });
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "Error: the user is missing, and there is no terminal to ask for it\n  Give it: idp users show alice\n",
+  });
+});
+
+test("without data there is nothing to read: exit 3 and the next step", async () => {
+  const cwd = newFolder();
+  for (const words of ["users list", "clients list", "grants list", "revoke --user alice", "token verify a.b.c"]) {
+    const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: "Error: there is no data in .idp yet\n  Start it: idp start. Other data: --data DIR\n",
+    });
+  }
+});
+
+test("without a server: status and stop exit 5", async () => {
+  const cwd = newFolder();
+  expect(await idp(["status"], { cwd })).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
+  expect(await idp(["stop"], { cwd })).toMatchObject({ code: 5, stdout: "" });
+  const env = { IDP_ADMIN_TOKEN: "0123456789abcdef" };
+  const nobody = await idp(["users", "list", "--url", "http://localhost:1"], { cwd, env });
+  expect(nobody).toMatchObject({
+    code: 5,
+    stdout: "",
+    stderr: expect.stringContaining("nothing answers at http://localhost:1"),
+  });
+});
+
+test("global flags stand before or after the command, and IDP_DATA and IDP_URL for theirs", async () => {
+  const cwd = newFolder();
+  const message = async (args: readonly string[], env: Record<string, string> = {}): Promise<unknown> =>
+    JSON.parse((await idp(args, { cwd, env })).stderr).error.message;
+  expect(await message(["--json", "--data", "x", "users", "list"])).toBe("there is no data in x yet");
+  expect(await message(["users", "list", "--data=x", "--json"])).toBe("there is no data in x yet");
+  expect(await message(["users", "list", "--json"], { IDP_DATA: "y" })).toBe("there is no data in y yet");
+  expect(await message(["users", "list", "--json", "--data", "x"], { IDP_DATA: "y" })).toBe(
+    "there is no data in x yet",
+  );
+  expect(await message(["users", "list", "--json"], { IDP_DATA: "" })).toBe("there is no data in .idp yet");
+  const url = { IDP_URL: "http://localhost:1", IDP_ADMIN_TOKEN: "0123456789abcdef" };
+  expect(await message(["users", "list", "--json"], url)).toBe("nothing answers at http://localhost:1");
+});
+
+test("colour is for terminals, unless it is asked for", async () => {
+  const cwd = newFolder();
+  const stderr = async (args: readonly string[], env: Record<string, string> = {}) =>
+    (await idp([...args, "users", "list"], { cwd, env })).stderr.includes("\u001b[");
+  expect(await stderr([])).toBe(false);
+  expect(await stderr(["--color", "always"])).toBe(true);
+  expect(await stderr(["--color", "always"], { NO_COLOR: "1" })).toBe(true);
+  expect(await stderr([], { FORCE_COLOR: "1" })).toBe(false);
+});
+
+test("--verbose tells the cause, and nothing tells a stack trace", async () => {
+  const cwd = newFolder();
+  const env = { IDP_ADMIN_TOKEN: "0123456789abcdef", IDP_URL: "http://localhost:1" };
+  const plain = await idp(["users", "list"], { cwd, env });
+  const verbose = await idp(["users", "list", "--verbose"], { cwd, env });
+  expect(plain.stderr).not.toContain("Cause:");
+  expect(verbose.stderr).toMatch(/^ {2}Cause: \S+/m);
+  for (const { stderr } of [plain, verbose]) expect(stderr).not.toMatch(/^\s+at /m);
+});
