@@ -1,5 +1,6 @@
 import type { Client } from "../store/store.ts";
-import { authMethods, isPublic } from "./clients.ts";
+import { assertedClientId, assertionType, verifyAssertion } from "./client-assertion.ts";
+import { authMethods } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { sameSecret } from "./interactions.ts";
@@ -13,24 +14,30 @@ export interface ClientCredentials {
   /** `client_id` and `client_secret` of the body. */
   readonly id: string | undefined;
   readonly secret: string | undefined;
+  /** `client_assertion` and its type (RFC 7523 2.2). */
+  readonly assertion: string | undefined;
+  readonly assertionType: string | undefined;
 }
 
 const explained: Readonly<Record<string, string>> = {
   client_secret_post: "client_id and client_secret in the body",
   client_secret_basic: "an Authorization: Basic header",
+  client_secret_jwt: "a client_assertion signed with its secret",
+  private_key_jwt: "a client_assertion signed with its private key",
   none: "client_id in the body and no secret",
 };
 
-/**
- * The client that a request proves to be.
- * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails
- */
-export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
-  const { basic, id, secret } = credentials;
-  if (basic !== null && secret !== undefined) {
+/** RFC 6749 2.3: no more than one method in a request. An equal `client_id` beside another method is none. */
+function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): void {
+  const used = [
+    basic !== null && "the Authorization header",
+    secret !== undefined && "client_secret",
+    assertion !== undefined && "client_assertion",
+  ].filter((one) => one !== false);
+  if (used.length > 1) {
     throw new OAuthError(
       "invalid_request",
-      "two ways of client authentication at once: send client_secret in the body or in the Authorization header, not both (RFC 6749 2.3)",
+      `two ways of client authentication at once: send ${used.join(" or ")}, not both (RFC 6749 2.3)`,
     );
   }
   if (basic !== null && id !== undefined && id !== basic.id) {
@@ -39,6 +46,20 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
       `client_id "${id}" of the body is not the "${basic.id}" of the Authorization header`,
     );
   }
+}
+
+/** Whose credentials these are; nothing is proven yet. */
+function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials): string {
+  if (assertion !== undefined) {
+    if (type !== assertionType) {
+      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`);
+    }
+    const asserted = assertedClientId(assertion);
+    if (id !== undefined && id !== asserted) {
+      throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`);
+    }
+    return asserted;
+  }
   const clientId = basic?.id ?? id;
   if (clientId === undefined) {
     throw new OAuthError(
@@ -46,26 +67,51 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
       "client_id is missing: send it in the body, or authenticate with a Basic header",
     );
   }
+  return clientId;
+}
+
+/** The methods that what was sent can be, in the words of RFC 7591 2. */
+function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
+  if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
+  return [basic !== null ? "client_secret_basic" : secret !== undefined ? "client_secret_post" : "none"];
+}
+
+/**
+ * The client that a request proves to be.
+ * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails
+ */
+export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
+  refuseTwoMethods(credentials);
+  const clientId = claimedId(credentials);
   const client = await ctx.store.read((tx) => tx.get("clients", clientId));
   if (client === undefined) {
     throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`, {
       fix: "see `idp clients list`, or add the client to a fixture file",
     });
   }
-  const used = basic !== null ? "client_secret_basic" : secret !== undefined ? "client_secret_post" : "none";
+  const used = methodsOf(credentials);
   const allowed = authMethods(client);
-  if (!allowed.includes(used)) {
-    const wanted = allowed.map((method) => `${method} (${explained[method] ?? "see its metadata"})`).join(" or ");
+  const method = used.find((name) => allowed.includes(name));
+  if (method === undefined) {
+    const wanted = allowed.map((name) => `${name} (${explained[name] ?? "see its metadata"})`).join(" or ");
     throw new OAuthError(
       "invalid_client",
-      `client "${clientId}" has to authenticate with ${wanted}; the request used ${used}`,
+      `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}`,
     );
   }
-  const given = basic?.secret ?? secret;
-  if (!isPublic(client) && (given === undefined || !sameSecret(given, client.client_secret ?? ""))) {
-    throw new OAuthError("invalid_client", `client_secret is not the one of client "${clientId}"`, {
-      fix: `see it: idp clients show ${clientId} --show-secrets`,
-    });
+  const { assertion } = credentials;
+  if (method === "client_secret_jwt" || method === "private_key_jwt") {
+    await verifyAssertion(ctx, client, method, assertion ?? "");
+  } else if (method !== "none") {
+    proveSecret(client, credentials.basic?.secret ?? credentials.secret);
   }
   return client;
+}
+
+function proveSecret(client: Client, given: string | undefined): void {
+  if (given === undefined || client.client_secret === undefined || !sameSecret(given, client.client_secret)) {
+    throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"`, {
+      fix: `see it: idp clients show ${client.client_id} --show-secrets`,
+    });
+  }
 }

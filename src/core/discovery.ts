@@ -1,3 +1,5 @@
+import { assertionAlgorithms } from "./client-assertion.ts";
+import { endpoints } from "./endpoints.ts";
 import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
 import { builtInScopes } from "./scopes.ts";
@@ -5,17 +7,7 @@ import { supportedGrantTypes } from "./token.ts";
 import type { Context } from "./context.ts";
 import { standardClaimNames } from "./claims.ts";
 
-/** The paths below the issuer (the spec; CONTRACT 2). */
-export const endpoints = {
-  authorize: "/api/v2/oauth/authorize",
-  token: "/api/v2/oauth/token",
-  userinfo: "/api/v2/oauth/userinfo",
-  par: "/api/v2/oauth/par",
-  revoke: "/api/v2/oauth/revoke",
-  introspect: "/api/v2/oauth/introspect",
-  jwks: "/api/v2/oauth/jwks",
-  logout: "/api/v2/oauth/logout",
-} as const;
+const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
 
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
@@ -44,9 +36,12 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     grant_types_supported: supportedGrantTypes,
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
-    token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
-    revocation_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic", "none"],
-    introspection_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],
+    token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_methods_supported: confidentialMethods,
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     code_challenge_methods_supported: ["S256"],
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,

@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
-import { endpoints } from "../core/discovery.ts";
+import { endpoints } from "../core/endpoints.ts";
 import { getAccount, getRemoveApp, postRemoveApp, postSignOut } from "./account.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";

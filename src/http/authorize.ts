@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { beginAuthorization, type StepResult } from "../core/authorize.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
-import { endpoints } from "../core/discovery.ts";
+import { endpoints } from "../core/endpoints.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
 import { languageOf, note, type Web } from "./web.ts";

@@ -33,6 +33,8 @@ export const clientCredentials = (req: Request, body: RawParameters): ClientCred
   basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
   id: single(body, "client_id"),
   secret: single(body, "client_secret"),
+  assertion: single(body, "client_assertion"),
+  assertionType: single(body, "client_assertion_type"),
 });
 
 /** Whether the client tried Basic: then the refusal has to say so (RFC 6749 5.2). */

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
-import { endpoints } from "../core/discovery.ts";
+import { endpoints } from "../core/endpoints.ts";
 import { OAuthError, OperationError, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";

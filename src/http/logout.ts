@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../core/logout.ts";
-import { endpoints } from "../core/discovery.ts";
+import { endpoints } from "../core/endpoints.ts";
 import { asGet, redirect } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";

@@ -1,0 +1,94 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import type { Client } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
+import { OAuthError } from "./errors.ts";
+import { fetchJson } from "./outbound.ts";
+import { hashOf } from "./sessions.ts";
+
+/** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */
+
+export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+export type AssertionMethod = "client_secret_jwt" | "private_key_jwt";
+
+const algorithms: Readonly<Record<AssertionMethod, string[]>> = {
+  client_secret_jwt: ["HS256", "HS384", "HS512"],
+  private_key_jwt: ["RS256", "PS256", "ES256", "EdDSA"],
+};
+
+/** What discovery lists. */
+export const assertionAlgorithms: readonly string[] = Object.values(algorithms).flat();
+
+/** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
+const longestLife = 3600;
+
+const refuse = (reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
+
+/**
+ * Whose assertion this says it is; nothing is proven by that.
+ * @throws {OAuthError} invalid_client
+ */
+export function assertedClientId(assertion: string): string {
+  try {
+    const { sub } = decodeJwt(assertion);
+    if (sub !== undefined) return sub;
+  } catch (error) {
+    throw refuse("it is not a JWT", error);
+  }
+  throw refuse('it has no "sub" claim (RFC 7523 3)');
+}
+
+/** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
+async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
+  if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
+  const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri));
+  if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
+  try {
+    return createLocalJWKSet(jwks as JSONWebKeySet);
+  } catch (error) {
+    throw refuse(`the keys of client "${client.client_id}" are not a JWK Set (RFC 7517 5)`, error);
+  }
+}
+
+/**
+ * Proves a client by its assertion, which passes once (RFC 7523 3).
+ * @throws {OAuthError} invalid_client with the rule that failed
+ */
+export async function verifyAssertion(
+  ctx: Context,
+  client: Client,
+  method: AssertionMethod,
+  assertion: string,
+): Promise<void> {
+  const base = ctx.issuer.replace(/\/$/, "");
+  const key = await keyOf(client, method);
+  let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };
+  try {
+    const options = {
+      algorithms: algorithms[method],
+      issuer: client.client_id,
+      subject: client.client_id,
+      // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to.
+      audience: [ctx.issuer, ...Object.values(endpoints).map((path) => base + path)],
+      requiredClaims: ["exp", "jti"],
+      currentDate: new Date(ctx.now()),
+    };
+    claims = (
+      typeof key === "function" ? await jwtVerify(assertion, key, options) : await jwtVerify(assertion, key, options)
+    ).payload;
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+  }
+  const { jti = "", exp = 0 } = claims;
+  if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
+  const id = hashOf(`${client.client_id} ${jti}`);
+  const isNew = await ctx.store.transaction((tx) => {
+    if (tx.get("usedAssertions", id) !== undefined) return false;
+    tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
+    return true;
+  });
+  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request (RFC 7523 3)');
+}

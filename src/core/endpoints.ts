@@ -1,0 +1,11 @@
+/** The paths below the issuer (the spec; CONTRACT 2). */
+export const endpoints = {
+  authorize: "/api/v2/oauth/authorize",
+  token: "/api/v2/oauth/token",
+  userinfo: "/api/v2/oauth/userinfo",
+  par: "/api/v2/oauth/par",
+  revoke: "/api/v2/oauth/revoke",
+  introspect: "/api/v2/oauth/introspect",
+  jwks: "/api/v2/oauth/jwks",
+  logout: "/api/v2/oauth/logout",
+} as const;
