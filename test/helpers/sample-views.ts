@@ -309,6 +309,7 @@ const endedViews = {
   },
   "consent-expired": { ...ended, step: "consent", href: null },
   "login-expired-unknown": { ...ended, client: null, href: null },
+  "consent-finished-unknown": { ...ended, step: "consent", state: "finished", client: null, href: null },
   "consent-finished": { ...ended, step: "consent", state: "finished" },
   "consent-suspended": { ...ended, step: "consent", state: "suspended", client: null },
 } satisfies Record<string, EndedView>;

@@ -39,6 +39,7 @@ test("shows the very values, and says which are not set", async () => {
   const words = wordsOf(await consent("consent-default")).replace(/\s+/g, " ");
   expect(words).toContain("E-mail alice@example.test Verified yes");
   expect(words).toContain("Location not set");
+  expect(words).toContain("About empty");
 });
 
 test("titles a scope by the fixture, else by the catalogue, else by its name", async () => {
