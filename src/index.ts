@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import type { Express } from "express";
-import { defaultSettings, type Context, type Settings } from "./core/context.ts";
+import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
+import type { FixtureFile } from "./core/fixtures/schema.ts";
+import type { FixtureSource } from "./core/fixtures/source.ts";
 import { revokeGrants, type GrantSelection, type GrantView } from "./core/grants.ts";
 import {
   issueCode,
@@ -15,6 +17,8 @@ import {
 import type { TokenResponse } from "./core/issue-tokens.ts";
 import { openKeyRing } from "./core/keys.ts";
 import { createPendingPasswords } from "./core/pending-passwords.ts";
+import { seed, type SeedOptions, type SeedResult } from "./core/seed.ts";
+import { effectiveSettings, storedSettings } from "./core/settings.ts";
 import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
@@ -26,6 +30,10 @@ import { openStore } from "./store/open.ts";
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */
   readonly data?: string;
+  /** Applied before the first request is answered: what a fixture file holds, or the texts of several files. Absent: nothing is applied. */
+  readonly fixtures?: FixtureFile | readonly FixtureSource[];
+  /** Is told how far the work on fixtures is; both count entries. */
+  readonly onProgress?: SeedOptions["progress"];
   /** 0: a free port. Default 4370. */
   readonly port?: number;
   /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
@@ -56,6 +64,8 @@ export interface Idp {
   readonly app: Express;
   /** Opens the control API. */
   readonly adminToken: string;
+  /** What the fixtures added and changed; null: there were none. */
+  readonly seeded: SeedResult | null;
   issueGrant(input: IssueInput): Promise<GrantView>;
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
   issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
@@ -94,6 +104,14 @@ function checkAdminToken(token: string): void {
       hint: "make one: openssl rand -hex 16",
     });
   }
+}
+
+const isList = (fixtures: FixtureFile | readonly FixtureSource[]): fixtures is readonly FixtureSource[] =>
+  Array.isArray(fixtures);
+
+function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] | null {
+  if (fixtures === undefined) return null;
+  return isList(fixtures) ? fixtures : [{ value: fixtures }];
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
@@ -138,7 +156,12 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       log(`passwords could not be written: ${String(error)}`);
     });
     closers.push(() => passwords.close());
-    const settings: Settings = { ...defaultSettings, ...options.settings };
+    const sources = sourcesOf(options.fixtures);
+    const seeded =
+      sources === null
+        ? null
+        : await seed({ store, now, random, passwords }, sources, { mode: "start", progress: options.onProgress });
+    const settings = effectiveSettings(await store.read(storedSettings), options.settings ?? {});
     const ctx: Context = { issuer, store, keys, settings, now, random, passwords, log };
     await store.transaction((tx) => {
       if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
@@ -166,6 +189,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       port: listening.port,
       app,
       adminToken,
+      seeded,
       issueGrant: (input) => issueGrant(ctx, input),
       issueCode: (input) => issueCode(ctx, input),
       issueTokens: (input) => issueTokens(ctx, input),

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { defaultSettings, type Context, type Settings } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { openKeyRing } from "../core/keys.ts";
 import { createPendingPasswords } from "../core/pending-passwords.ts";
+import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
 import type { Store } from "../store/store.ts";
 import { openStore } from "../store/open.ts";
@@ -21,13 +22,13 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
   const { now } = cli;
   const remembered = await store.read((tx) => ({
     issuer: tx.get("meta", "issuer")?.value,
-    settings: tx.get("meta", "settings")?.value,
+    settings: storedSettings(tx),
   }));
   const log = (note: string): void => say(cli, note);
   const passwords = createPendingPasswords({ store, random }, (error) => log(String(error)));
   return {
     issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : "http://localhost:4370"),
-    settings: { ...defaultSettings, ...(remembered.settings as Partial<Settings> | undefined) },
+    settings: effectiveSettings(remembered.settings, {}),
     keys: await openKeyRing(store, now, random),
     ...{ store, now, random, passwords, log },
   };
