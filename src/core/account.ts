@@ -21,7 +21,7 @@ export interface AccountPage {
 }
 
 /** A form of the account pages is bound to its session: it needs no record of its own. */
-const csrfOf = (live: LiveSession): string => hashOf(`account ${live.session.id}`);
+export const csrfOf = (live: LiveSession): string => hashOf(`account ${live.session.id}`);
 
 /** @returns null where nobody is signed in */
 export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage | null> =>

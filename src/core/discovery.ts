@@ -24,6 +24,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     jwks_uri: base + endpoints.jwks,
     pushed_authorization_request_endpoint: base + endpoints.par,
     require_pushed_authorization_requests: false,
+    device_authorization_endpoint: base + endpoints.deviceAuthorization,
     revocation_endpoint: base + endpoints.revoke,
     introspection_endpoint: base + endpoints.introspect,
     end_session_endpoint: base + endpoints.logout,

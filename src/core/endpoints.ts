@@ -3,6 +3,7 @@ export const endpoints = {
   authorize: "/api/v2/oauth/authorize",
   token: "/api/v2/oauth/token",
   userinfo: "/api/v2/oauth/userinfo",
+  deviceAuthorization: "/api/v2/oauth/device_authorization",
   par: "/api/v2/oauth/par",
   revoke: "/api/v2/oauth/revoke",
   introspect: "/api/v2/oauth/introspect",

@@ -5,6 +5,8 @@ import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { redeemCode, type CodeExchange } from "./grant-types/authorization-code.ts";
 import { clientCredentials, type ClientCredentialsRequest } from "./grant-types/client-credentials.ts";
+import { deviceGrantType } from "./device.ts";
+import { pollDevice, type DevicePoll } from "./grant-types/device-code.ts";
 import { refresh, type Refresh } from "./grant-types/refresh-token.ts";
 import type { TokenResult } from "./issue-tokens.ts";
 
@@ -13,7 +15,8 @@ import type { TokenResult } from "./issue-tokens.ts";
 export type TokenRequest = ClientCredentials &
   CodeExchange &
   Refresh &
-  ClientCredentialsRequest & { readonly grant_type: string | undefined };
+  ClientCredentialsRequest &
+  DevicePoll & { readonly grant_type: string | undefined };
 
 const grantTypes: Readonly<
   Record<string, (ctx: Context, client: Client, request: TokenRequest) => Promise<TokenResult>>
@@ -21,6 +24,7 @@ const grantTypes: Readonly<
   authorization_code: redeemCode,
   refresh_token: refresh,
   client_credentials: clientCredentials,
+  [deviceGrantType]: pollDevice,
 };
 
 export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);

@@ -19,7 +19,7 @@ const removePath = (web: Web, clientId: string): string =>
   `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
 
 /** Without a session: the login page, and back to where the user was going. */
-async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
+export async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
   await takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));

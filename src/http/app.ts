@@ -1,9 +1,11 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
+import { devicePath } from "../core/device.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { getAccount, getRemoveApp, postRemoveApp, postSignOut } from "./account.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
+import { getDevice, postDevice, postDeviceAuthorization } from "./device.ts";
 import { discovery, jwks } from "./discovery.ts";
 import { errorHandler, RouteError } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
@@ -58,6 +60,8 @@ function routes(web: Web): Router {
   route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
 
   route(router, endpoints.par, { post: [formBody, postPar(web)] });
+  route(router, endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
+  route(router, devicePath, { get: [getDevice(web)], post: [formBody, postDevice(web)] });
   route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });

@@ -140,7 +140,9 @@ function challenge(req: Request, error: unknown): string | null {
 /** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
 const isPagePath = (web: Web, req: Request): boolean => {
   const path = req.path.slice(web.base.length);
-  return /^\/(interaction|account)(\/|$)/.test(path) || path === endpoints.authorize || path === endpoints.logout;
+  return (
+    /^\/(interaction|account|device)(\/|$)/.test(path) || path === endpoints.authorize || path === endpoints.logout
+  );
 };
 
 const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));

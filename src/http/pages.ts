@@ -7,6 +7,7 @@ import { formatDuration, formatTime } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
+  DeviceView,
   EndedView,
   ErrorView,
   FieldView,
@@ -194,6 +195,19 @@ export async function renderAccountRevoke(renderer: Renderer, view: AccountRevok
     { name: "account", state: "revoke", lang, base: view.base, title, failed: false },
     { ...view, scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })) },
   );
+  return { html, headers: formPageHeaders };
+}
+
+export async function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page> {
+  const { lang, say, scopeTitle } = wordsOf(renderer, view);
+  const failed = view.state === "invalid" || view.state === "used";
+  const title = say(view.state === "done" || view.state === "denied" ? `device.title-${view.state}` : "device.title");
+  const frame = { name: "device", state: view.state, lang, base: view.base, title, failed };
+  const html = await renderer.render("device", frame, {
+    ...view,
+    message: view.state === "enter" || view.state === "confirm" ? "" : say(`device.${view.state}`),
+    scopes: view.scopes.map((name) => ({ name, title: scopeTitle({ name, title: null }) })),
+  });
   return { html, headers: formPageHeaders };
 }
 

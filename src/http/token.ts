@@ -24,6 +24,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     code: single(body, "code"),
     redirect_uri: single(body, "redirect_uri"),
     code_verifier: single(body, "code_verifier"),
+    device_code: single(body, "device_code"),
     refresh_token: single(body, "refresh_token"),
     scope: single(body, "scope"),
     resource: every(body, "resource"),

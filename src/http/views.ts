@@ -140,6 +140,20 @@ export interface AccountRevokeView extends View {
   readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
 }
 
+/** The page for the user of a device. */
+export interface DeviceView extends View {
+  readonly state: "enter" | "invalid" | "used" | "confirm" | "done" | "denied";
+  readonly action: string;
+  readonly csrf: string;
+  /** What was typed before. */
+  readonly typed: string;
+  /** State confirm: as the device shows it. */
+  readonly userCode: string;
+  readonly client: AppView | null;
+  readonly scopes: readonly string[];
+  readonly username: string;
+}
+
 /** Asks whether to sign out. */
 export interface LogoutView extends View {
   readonly action: string;

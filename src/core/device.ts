@@ -1,0 +1,182 @@
+import type { Client, DeviceRequest, ReadTx, Tx } from "../store/store.ts";
+import { csrfOf } from "./account.ts";
+import { clientName, mayUse } from "./clients.ts";
+import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
+import { recordGrant } from "./grants.ts";
+import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
+import { checkResources } from "./resources.ts";
+import { resolveScopes } from "./scopes.ts";
+import { hashOf, liveSession } from "./sessions.ts";
+
+/** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
+
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** Seconds. */
+const deviceCodeTtl = 600;
+const pollInterval = 5;
+
+/** RFC 8628 6.1: no vowels, so no words; and none of the letters that Turkish spells with and without a dot. */
+const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
+const userCodeLength = 8;
+
+/** The path of the page for users, below the issuer. */
+export const devicePath = "/device";
+
+export interface DeviceAnswer {
+  readonly device_code: string;
+  readonly user_code: string;
+  readonly verification_uri: string;
+  readonly verification_uri_complete: string;
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly interval: number;
+}
+
+function drawUserCode(ctx: Context): string {
+  let code = "";
+  while (code.length < userCodeLength) {
+    for (const byte of Buffer.from(ctx.random(userCodeLength * 2), "base64url")) {
+      // Each letter equally likely: what does not divide evenly is left out.
+      if (byte < 240 && code.length < userCodeLength) code += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return code;
+}
+
+/** As it is shown: four letters, a dash, four letters. */
+export const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+
+/** As it is compared: whatever a person puts between the letters does not count. ASCII only: in Turkish, i is no I. */
+export const typedCode = (text: string): string =>
+  text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()).replaceAll(/[^A-Z]/g, "");
+
+/**
+ * Begins a device authorization (RFC 8628 3.1).
+ * @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target
+ */
+export function beginDevice(
+  ctx: Context,
+  client: Client,
+  request: { readonly scope: string | undefined; readonly resource: readonly string[] },
+): Promise<DeviceAnswer> {
+  if (!mayUse(client, deviceGrantType)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      `client "${client.client_id}" may not use the device flow: its grant_types lack "${deviceGrantType}"`,
+    );
+  }
+  const resources = checkResources(request.resource);
+  return ctx.store.transaction((tx) => {
+    const { scopes } = resolveScopes(tx, client, request.scope);
+    const deviceCode = ctx.random(32);
+    let userCode = drawUserCode(ctx);
+    while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);
+    tx.insert("deviceRequests", {
+      id: hashOf(deviceCode),
+      userCode,
+      clientId: client.client_id,
+      scopes,
+      resources,
+      status: "waiting",
+      grant: null,
+      authTime: 0,
+      amr: [],
+      sid: null,
+      nextPollAt: 0,
+      interval: pollInterval,
+      expiresAt: ctx.now() + deviceCodeTtl * 1000,
+    });
+    const uri = ctx.issuer.replace(/\/$/, "") + devicePath;
+    return {
+      device_code: deviceCode,
+      user_code: shownCode(userCode),
+      verification_uri: uri,
+      verification_uri_complete: `${uri}?user_code=${shownCode(userCode)}`,
+      expires_in: deviceCodeTtl,
+      interval: pollInterval,
+    };
+  });
+}
+
+/** What the page for users shows. */
+export type DevicePage =
+  | { readonly state: "enter" | "invalid" | "used"; readonly csrf: string }
+  | {
+      readonly state: "confirm";
+      readonly csrf: string;
+      readonly userCode: string;
+      readonly client: { readonly id: string; readonly name: string };
+      readonly scopes: readonly string[];
+      readonly username: string;
+    };
+
+function findWaiting(tx: ReadTx, typed: string): DeviceRequest | "invalid" | "used" {
+  const request = tx.find("deviceRequests", "userCode", typedCode(typed));
+  if (request === undefined) return "invalid";
+  return request.status === "waiting" ? request : "used";
+}
+
+/** @returns null where nobody is signed in */
+export const showDevice = (ctx: Context, browser: Browser, typed: string | undefined): Promise<DevicePage | null> =>
+  ctx.store.read((tx) => {
+    const live = liveSession(tx, browser.session);
+    if (live === null) return null;
+    const csrf = csrfOf(live);
+    if (typed === undefined) return { state: "enter", csrf };
+    const found = findWaiting(tx, typed);
+    if (typeof found === "string") return { state: found, csrf };
+    const client = tx.get("clients", found.clientId);
+    if (client === undefined) return { state: "invalid", csrf };
+    return {
+      state: "confirm",
+      csrf,
+      userCode: shownCode(found.userCode),
+      client: { id: client.client_id, name: clientName(client) },
+      scopes: found.scopes,
+      username: live.user.username,
+    };
+  });
+
+export interface DeviceDecision {
+  readonly csrf: string;
+  readonly userCode: string;
+  readonly decision: "allow" | "deny";
+}
+
+/**
+ * Takes the decision, once.
+ * @returns what came of it; null where nobody is signed in
+ * @throws {InteractionError} csrf
+ */
+export const decideDevice = (
+  ctx: Context,
+  browser: Browser,
+  form: DeviceDecision,
+): Promise<"allowed" | "denied" | "invalid" | "used" | null> =>
+  ctx.store.transaction((tx: Tx) => {
+    const live = liveSession(tx, browser.session);
+    if (live === null) return null;
+    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+    const request = findWaiting(tx, form.userCode);
+    if (typeof request === "string") return request;
+    const client = tx.get("clients", request.clientId);
+    if (client === undefined) return "invalid";
+    if (form.decision === "deny") {
+      tx.put("deviceRequests", { ...request, status: "denied" });
+      return "denied";
+    }
+    const { user, session } = live;
+    const { scopes } = request;
+    const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
+    tx.put("deviceRequests", {
+      ...request,
+      status: "allowed",
+      grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
+      authTime: session.authTime,
+      amr: session.amr,
+      sid: session.sid,
+    });
+    return "allowed";
+  });

@@ -1,0 +1,90 @@
+import type { Client, DeviceRequest, Tx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
+import { narrowResources } from "../resources.ts";
+import { hashOf } from "../sessions.ts";
+import { userRefusal } from "../token-state.ts";
+
+/** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
+
+export interface DevicePoll {
+  readonly device_code: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/** Seconds that an impatient device has to wait more (RFC 8628 3.5). */
+const slowDown = 5;
+
+/** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token */
+export async function pollDevice(ctx: Context, client: Client, poll: DevicePoll): Promise<TokenResult> {
+  const { device_code: deviceCode } = poll;
+  if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
+  // Most refusals change the request as well: so they are returned from the transaction and thrown after it.
+  const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
+    const request = tx.get("deviceRequests", hashOf(deviceCode));
+    if (request === undefined || request.clientId !== client.client_id) {
+      return new OAuthError(
+        "expired_token",
+        "device_code expired, is unknown, or was issued to another client: begin again (RFC 8628 3.5)",
+      );
+    }
+    return answer(tx, ctx, client, request, poll);
+  });
+  if (outcome instanceof OAuthError) throw outcome;
+  return signTokens(ctx, outcome);
+}
+
+function answer(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  request: DeviceRequest,
+  poll: DevicePoll,
+): TokenPlan | OAuthError {
+  switch (request.status) {
+    case "used":
+      return new OAuthError("invalid_grant", "device_code was already used: begin again");
+    case "denied":
+      return new OAuthError("access_denied", "The user denied the request");
+    case "waiting":
+      return keepWaiting(tx, ctx, request);
+    case "allowed":
+      return redeem(tx, ctx, client, request, poll);
+  }
+}
+
+function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
+  const tooSoon = ctx.now() < request.nextPollAt;
+  const interval = tooSoon ? request.interval + slowDown : request.interval;
+  tx.put("deviceRequests", { ...request, interval, nextPollAt: ctx.now() + interval * 1000 });
+  return tooSoon
+    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on (RFC 8628 3.5)`)
+    : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`);
+}
+
+function redeem(tx: Tx, ctx: Context, client: Client, request: DeviceRequest, poll: DevicePoll): TokenPlan {
+  const user = request.grant === null ? undefined : tx.get("users", request.grant.userId);
+  const grant = request.grant === null ? undefined : tx.get("grants", request.grant.grantId);
+  if (user === undefined || request.grant === null)
+    throw new OAuthError("invalid_grant", "the user of this device_code no longer exists");
+  const refusal = userRefusal(user);
+  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message);
+  if (grant === undefined || grant.status === "revoked" || grant.epoch !== request.grant.epoch) {
+    throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this device_code was revoked");
+  }
+  const resources = narrowResources(request.resources, poll.resource);
+  tx.put("deviceRequests", { ...request, status: "used" });
+  const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
+  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources };
+  return {
+    subject,
+    refreshResources: request.resources,
+    authentication: { authTime: request.authTime, amr: request.amr, acr: null, sid: request.sid },
+    generation: 0,
+    nonce: null,
+    refreshScopes: scopes,
+    keptRefreshToken: null,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}

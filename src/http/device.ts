@@ -1,0 +1,91 @@
+import type { Request, Response } from "express";
+import { authenticateClient } from "../core/client-authentication.ts";
+import { beginDevice, decideDevice, devicePath, showDevice } from "../core/device.ts";
+import { signInFirst } from "./account.ts";
+import { readBrowser } from "./cookies.ts";
+import { clientCredentials } from "./credentials.ts";
+import { requireOwnOrigin } from "./form-origin.ts";
+import { renderDevice, sendPage } from "./pages.ts";
+import { bodyParameters, every, queryParameters, single } from "./params.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import type { DeviceView } from "./views.ts";
+import { languageOf, note, type Web } from "./web.ts";
+
+/** Device authorization (RFC 8628): the endpoint for the device, and the page for its user. */
+
+export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
+  const body = bodyParameters(req);
+  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  note(res, { client: client.client_id, note: "device waits for its user" });
+  const answer = await beginDevice(web.ctx, client, {
+    scope: single(body, "scope"),
+    resource: every(body, "resource"),
+  });
+  res.set(privateApiHeaders).json(answer);
+};
+
+export const getDevice = (web: Web) => async (req: Request, res: Response) => {
+  await sendDevice(web, req, res, single(queryParameters(req), "user_code"));
+};
+
+export const postDevice = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const userCode = single(body, "user_code") ?? "";
+  const decision = single(body, "decision");
+  if (decision !== "allow" && decision !== "deny") {
+    await sendDevice(web, req, res, userCode);
+    return;
+  }
+  const outcome = await decideDevice(web.ctx, readBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    userCode,
+    decision,
+  });
+  if (outcome === "allowed" || outcome === "denied") {
+    note(res, { note: `device ${outcome}` });
+    await send(web, req, res, 200, { state: outcome === "allowed" ? "done" : "denied" });
+    return;
+  }
+  await sendDevice(web, req, res, userCode);
+};
+
+async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
+  const page = await showDevice(web.ctx, readBrowser(web, req), typed);
+  if (page === null) {
+    await signInFirst(
+      web,
+      req,
+      res,
+      typed === undefined ? devicePath : `${devicePath}?${new URLSearchParams({ user_code: typed }).toString()}`,
+    );
+    return;
+  }
+  const failed = page.state === "invalid" || page.state === "used";
+  await send(web, req, res, failed ? 400 : 200, {
+    ...page,
+    ...(page.state === "confirm" ? {} : { typed: typed ?? "" }),
+  });
+}
+
+async function send(
+  web: Web,
+  req: Request,
+  res: Response,
+  status: number,
+  content: Partial<DeviceView> & Pick<DeviceView, "state">,
+): Promise<void> {
+  const view: DeviceView = {
+    lang: languageOf(req),
+    base: web.base,
+    action: web.base + devicePath,
+    csrf: "",
+    typed: "",
+    userCode: "",
+    client: null,
+    scopes: [],
+    username: "",
+    ...content,
+  };
+  sendPage(res, status, await renderDevice(web.renderer, view));
+}
