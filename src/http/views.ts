@@ -112,6 +112,7 @@ export interface ConsentView extends View, RequestView {
   readonly returnTo: string | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
+  /** The login page, to sign in as somebody else. */
   readonly switchUserAction: string;
 }
 

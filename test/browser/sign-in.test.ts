@@ -1,0 +1,235 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
+import { createIdp, type Idp } from "../../src/index.ts";
+import { launchChromium } from "../helpers/chromium.ts";
+
+/** A person in front of a real browser, scripts off: from the app to the login page, to consent, and back. */
+
+let browser: Browser;
+let app: { readonly callback: string; readonly close: () => void };
+let idp: Idp;
+let context: BrowserContext;
+let page: Page;
+
+/** The client: a page that says that somebody came back. */
+async function startApp(): Promise<typeof app> {
+  const server = createServer((_req, res) => {
+    res.setHeader("Content-Type", "text/html").end("<title>App</title><h1>Back in the app</h1>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    callback: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+beforeAll(async () => {
+  [browser, app] = await Promise.all([launchChromium(), startApp()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  app.close();
+});
+
+beforeEach(async () => {
+  idp = await createIdp({
+    port: 0,
+    fixtures: {
+      users: [
+        { username: "alice", displayName: "Alice Adams", email: "alice@example.test", password: "alice-secret" },
+        { username: "bob", displayName: "Bob Brown", email: "bob@example.test" },
+        { username: "carol", displayName: "Carol Çelik", email: "carol@example.test", status: "suspended" },
+      ],
+      clients: [
+        { client_id: "web", client_secret: "web-secret", client_name: "Web App", redirect_uris: [app.callback] },
+      ],
+    },
+  });
+  context = await browser.newContext({ javaScriptEnabled: false });
+  page = await context.newPage();
+});
+
+afterEach(async () => {
+  await context.close();
+  await idp.close();
+});
+
+function authorizationUrl(parameters: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "web",
+    redirect_uri: app.callback,
+    scope: "openid profile email phone",
+    state: "s1",
+    ...parameters,
+  });
+  return `${idp.issuer}/api/v2/oauth/authorize?${query.toString()}`;
+}
+
+/** The page the browser is on: `login default`, or `app`. */
+async function place(on: Page = page): Promise<string> {
+  if (on.url().startsWith(app.callback)) return "app";
+  const html = on.locator("html");
+  return `${(await html.getAttribute("data-page")) ?? ""} ${(await html.getAttribute("data-state")) ?? ""}`;
+}
+
+const answer = (on: Page = page): URLSearchParams => new URL(on.url()).searchParams;
+
+/** Presses Tab until this element has the focus. */
+async function tabTo(hook: string): Promise<void> {
+  for (let presses = 0; presses < 30; presses += 1) {
+    await page.keyboard.press("Tab");
+    if ((await page.locator(":focus").getAttribute("id")) === hook) return;
+  }
+  throw new Error(`the Tab key does not reach ${hook}`);
+}
+
+/** Presses Enter and waits for the page that comes of it. */
+async function enter(): Promise<void> {
+  const loaded = page.waitForEvent("load");
+  await page.keyboard.press("Enter");
+  await loaded;
+}
+
+test("by keyboard alone: pick a user, untick a scope, allow, and be back with a code", async () => {
+  await page.goto(authorizationUrl());
+  expect(await place()).toBe("login default");
+  await tabTo("login-as-alice");
+  await enter();
+  expect(await place()).toBe("consent default");
+  expect(await page.getByTestId("consent-client").textContent()).toBe("Web App");
+  expect(await page.getByTestId("consent-user").textContent()).toContain("Alice Adams");
+  await tabTo("consent-scope-phone");
+  await page.keyboard.press("Space");
+  await tabTo("consent-allow");
+  await enter();
+  expect(await place()).toBe("app");
+  expect(answer().get("code")).toMatch(/.{40,}/);
+  expect(answer().get("state")).toBe("s1");
+  expect(answer().get("iss")).toBe(idp.issuer);
+  const grants = await idp.call("grants.list", {});
+  expect(grants).toMatchObject([{ user: "alice", client: "web", scope: "openid profile email", status: "active" }]);
+});
+
+test("by keyboard alone: a wrong password is told, the right one goes on", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByText("Sign in with a password").focus();
+  await page.keyboard.press("Enter");
+  await tabTo("login-username");
+  await page.keyboard.type("alice");
+  await tabTo("login-password");
+  await page.keyboard.type("wrong");
+  await enter();
+  expect(await place()).toBe("login error-credentials");
+  expect(await page.title()).toMatch(/^Error: /);
+  expect(await page.getByTestId("login-error").textContent()).toContain("do not match");
+  expect(await page.getByTestId("login-username").inputValue()).toBe("alice");
+  expect(await page.getByTestId("login-password").inputValue()).toBe("");
+  await tabTo("login-password");
+  await page.keyboard.type("alice-secret");
+  await enter();
+  expect(await place()).toBe("consent default");
+});
+
+test("deny and cancel both return to the app with access_denied", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-cancel").click();
+  expect(answer().get("error")).toBe("access_denied");
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-bob").click();
+  await page.getByTestId("consent-deny").click();
+  expect(await place()).toBe("app");
+  expect(Object.fromEntries(answer())).toMatchObject({
+    error: "access_denied",
+    error_description: "The user denied the request",
+    state: "s1",
+  });
+  expect(await idp.call("grants.list", {})).toEqual([]);
+});
+
+test("a suspended user is told so, and another one can be picked", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-carol").click();
+  expect(await place()).toBe("login error-suspended");
+  expect(await page.getByTestId("login-error").textContent()).toContain("idp users restore carol");
+  await page.getByTestId("login-as-bob").click();
+  expect(await place()).toBe("consent default");
+});
+
+test("who is not the one signed in switches, and consent is asked of the other", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-alice").click();
+  await page.getByTestId("consent-switch-user").click();
+  expect(await place()).toBe("login default");
+  await page.getByTestId("login-as-bob").click();
+  expect(await page.getByTestId("consent-user").textContent()).toContain("Bob Brown");
+});
+
+test("a decision counts once: by the back button there is nothing left to decide", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-alice").click();
+  await page.getByTestId("consent-allow").click();
+  expect(await place()).toBe("app");
+  await page.goBack();
+  expect(await place()).toMatch(/^consent (expired|finished)$/);
+  expect(await page.getByTestId("consent-allow").count()).toBe(0);
+});
+
+test("two tabs sign in at once, each for its own request", async () => {
+  const other = await context.newPage();
+  await page.goto(authorizationUrl({ state: "one" }));
+  await other.goto(authorizationUrl({ state: "two" }));
+  await page.getByTestId("login-as-alice").click();
+  await other.getByTestId("login-as-alice").click();
+  await page.getByTestId("consent-allow").click();
+  expect([await place(), answer().get("state")]).toEqual(["app", "one"]);
+  if ((await place(other)) !== "app") await other.getByTestId("consent-allow").click();
+  expect([await place(other), answer(other).get("state")]).toEqual(["app", "two"]);
+  expect(answer(other).get("code")).not.toBe(answer().get("code"));
+});
+
+test("access is taken back on the account page, after a page that asks; then consent is asked again", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-alice").click();
+  await page.getByTestId("consent-allow").click();
+  await page.goto(authorizationUrl());
+  expect(await place()).toBe("app");
+
+  await page.goto(`${idp.issuer}/account`);
+  expect(await place()).toBe("account one");
+  await page.getByTestId("account-revoke-web").click();
+  expect(await place()).toBe("account revoke");
+  await page.getByTestId("account-revoke-confirm").click();
+  expect(await place()).toBe("account removed");
+  expect(await page.getByTestId("account-status").textContent()).toBe("Web App can no longer use your account.");
+
+  await page.goto(authorizationUrl());
+  expect(await place()).toBe("consent default");
+});
+
+test("the account page asks to sign in first, comes back, and signs out", async () => {
+  await page.goto(`${idp.issuer}/account`);
+  expect(await place()).toBe("login default");
+  await page.getByTestId("login-as-bob").click();
+  expect(await place()).toBe("account none");
+  await page.getByTestId("account-signout").click();
+  expect(await place()).toBe("signed-out done");
+  await page.goto(`${idp.issuer}/account`);
+  expect(await place()).toBe("login default");
+});
+
+test("under another name of this machine the cookie is missing, and the page leads back to the right one", async () => {
+  await page.goto(authorizationUrl());
+  await page.goto(page.url().replace("localhost", "127.0.0.1"));
+  expect(await place()).toBe("login no-cookie");
+  await page.getByTestId("login-again").click();
+  expect(await place()).toBe("login default");
+  await page.getByTestId("login-as-alice").click();
+  expect(await place()).toBe("consent default");
+});
