@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { OperationError } from "../core/errors.ts";
+import { decodeFixture, type FixtureSource } from "../core/fixtures/source.ts";
+
+/** Finds and reads fixture files; nothing else of fixtures touches the file system. */
+
+export interface FoundFixtures {
+  readonly sources: readonly FixtureSource[];
+  /** The files as they were named, for people; empty: the built-in demo. */
+  readonly names: readonly string[];
+}
+
+/** CONTRACT section 3, in this order. */
+const usualNames = ["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"] as const;
+
+const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
+
+/**
+ * The fixtures that are meant: files and folders that were named, else the usual file of the working folder, else the built-in demo.
+ * @param paths files and folders; a folder means its fixture files, by name, without those below it
+ * @param folder the working folder, in which paths and usual names are looked for
+ * @throws {OperationError} invalid: nothing there, not readable, not UTF-8
+ */
+export function findFixtures(paths: readonly string[], folder: string): FoundFixtures {
+  const named = paths.length > 0 ? paths.flatMap((path) => filesOf(path, folder)) : usualFile(folder);
+  // A folder and a file of it, or a link: each file once.
+  const names = [...new Map(named.map((name) => [realpathSync(resolve(folder, name)), name])).values()];
+  if (names.length === 0) return { sources: [builtInDemo()], names };
+  return {
+    sources: names.map((name) => ({
+      name,
+      text: decodeFixture(
+        name,
+        read(name, () => readFileSync(resolve(folder, name))),
+      ),
+    })),
+    names,
+  };
+}
+
+/** The demo that ships with the package. */
+export function builtInDemo(): FixtureSource {
+  const file = new URL("../../fixtures/demo.json", import.meta.url);
+  return { value: JSON.parse(readFileSync(file, "utf8")) as unknown, builtIn: true };
+}
+
+function filesOf(path: string, folder: string): readonly string[] {
+  const absolute = resolve(folder, path);
+  if (!read(path, () => statSync(absolute)).isDirectory()) {
+    if (isFixtureName(path)) return [path];
+    throw new OperationError("invalid", `${path} is no fixture file by its name`, {
+      hint: "Name it .json, .yaml or .yml",
+    });
+  }
+  const names = read(path, () => readdirSync(absolute))
+    .filter((name) => isFixtureName(name) && !name.startsWith(".") && !name.endsWith(".schema.json"))
+    .filter((name) => read(join(path, name), () => statSync(join(absolute, name))).isFile())
+    .sort();
+  if (names.length > 0) return names.map((name) => join(path, name));
+  throw new OperationError("invalid", `the folder ${path} holds no fixture files`, {
+    hint: "Put files that end in .json, .yaml or .yml into it, or name another folder or file",
+  });
+}
+
+function usualFile(folder: string): readonly string[] {
+  const present = usualNames.filter(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
+  );
+  if (present.length < 2) return present;
+  throw new OperationError("invalid", `there are ${present.join(" and ")}, and only one of them can be meant`, {
+    hint: `Remove one, or name what you mean: --fixtures ${present[0] ?? ""}`,
+  });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "it is not there",
+  ENOTDIR: "it is not there",
+  EACCES: "its permissions do not allow it",
+  EPERM: "its permissions do not allow it",
+};
+
+function read<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new OperationError("invalid", `${name} cannot be read: ${reasons[code] ?? (code || "unknown reason")}`, {
+      hint: "Name a fixture file (.json, .yaml, .yml) or a folder of them",
+      cause: error,
+    });
+  }
+}

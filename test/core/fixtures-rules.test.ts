@@ -1,0 +1,410 @@
+import { describe, expect, it } from "vitest";
+import { problemsOf } from "../helpers/fixtures.ts";
+
+/** Every rule of a fixture, by what it refuses and what it lets pass. Values are handed in, so no lines stand before the paths. */
+
+const user = (fields: object) => ({ users: [{ username: "x", ...fields }] });
+const client = (fields: object) => ({
+  clients: [{ client_id: "c", redirect_uris: ["http://localhost/cb"], ...fields }],
+});
+const service = (fields: object) =>
+  client({ redirect_uris: undefined, client_secret: "s", grant_types: ["client_credentials"], ...fields });
+const settings = (fields: object) => ({ settings: fields });
+const jwk = { kty: "EC", crv: "P-256", x: "x", y: "y" };
+const grant = (fields: object) => ({
+  users: [{ username: "alice" }],
+  scopes: { "orders:read": {} },
+  clients: [
+    { client_id: "app", redirect_uris: ["http://localhost/cb"] },
+    { client_id: "narrow", redirect_uris: ["http://localhost/cb"], scope: "openid email" },
+  ],
+  grants: [{ user: "alice", client: "app", scope: "openid", ...fields }],
+});
+
+describe("what passes", () => {
+  it.each<[string, unknown]>([
+    ["nothing at all", {}],
+    ["$schema", { $schema: "./idp.fixtures.schema.json" }],
+    ["a username only", user({})],
+    ["a username of every letter that it may have", user({ username: "Al_ice.B-1@x+y" })],
+    ["fields that are undefined", user({ email: undefined, theme: undefined })],
+    [
+      "Turkish letters",
+      user({ displayName: "Çağrı İpek Şık", about: "ığüşöç", location: "Muğla", claims: { ünvan: "Öğr." } }),
+    ],
+    ["an address of another alphabet", user({ email: "şule@örnek.test" })],
+    [
+      "null where a field can be unset",
+      user({ theme: null, website: null, location: null, birthDate: null, phone: null }),
+    ],
+    ["an id of 64 bits", user({ id: "18446744073709551615" })],
+    ["a leap day", user({ birthDate: "2024-02-29" })],
+    ["a time with an offset", user({ createdAt: "2024-01-15T09:30:00+03:00" })],
+    ["a day as a time", user({ createdAt: "2024-01-15" })],
+    ["a short colour", user({ avatar: { color: "#abc" } })],
+    ["any claims", user({ claims: { roles: ["admin"], address: { country: "TR" }, n: 1.5, yes: true, no: null } })],
+    ["a public client", client({})],
+    ["a client with a secret", client({ client_secret: "s" })],
+    ["a service", service({})],
+    ["a public client with an open loopback port", client({ redirect_uris: ["http://127.0.0.1:*/cb"] })],
+    ["private_key_jwt with keys", client({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } })],
+    [
+      "private_key_jwt with jwks_uri",
+      client({ token_endpoint_auth_method: "private_key_jwt", jwks_uri: "http://localhost/k" }),
+    ],
+    [
+      "a device client without redirect URIs",
+      client({ redirect_uris: [], grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"] }),
+    ],
+    [
+      "names by language",
+      client({ client_name: "App", "client_name#tr": "Uygulama", "logo_uri#tr-TR": "https://x.test/l.png" }),
+    ],
+    [
+      "the metadata of the standards",
+      client({
+        client_secret: "s",
+        response_types: ["code"],
+        client_uri: "https://x.test",
+        logo_uri: "https://x.test/l.png",
+        policy_uri: "https://x.test/p",
+        tos_uri: "https://x.test/t",
+        contacts: ["a@x.test"],
+        software_id: "1",
+        software_version: "2",
+        application_type: "native",
+        sector_identifier_uri: "https://x.test/s",
+        subject_type: "public",
+        id_token_signed_response_alg: "ES256",
+        id_token_encrypted_response_alg: "RSA-OAEP",
+        id_token_encrypted_response_enc: "A128CBC-HS256",
+        userinfo_signed_response_alg: "RS256",
+        userinfo_encrypted_response_alg: "RSA-OAEP",
+        userinfo_encrypted_response_enc: "A128CBC-HS256",
+        request_object_signing_alg: "RS256",
+        request_object_encryption_alg: "RSA-OAEP",
+        request_object_encryption_enc: "A128CBC-HS256",
+        token_endpoint_auth_method: "client_secret_jwt",
+        token_endpoint_auth_signing_alg: "HS256",
+        default_max_age: 0,
+        require_auth_time: true,
+        default_acr_values: ["1"],
+        initiate_login_uri: "https://x.test/i",
+        request_uris: ["https://x.test/r#1"],
+        post_logout_redirect_uris: ["http://localhost:3000/"],
+        backchannel_logout_uri: "http://app:3000/bcl",
+        backchannel_logout_session_required: true,
+        frontchannel_logout_uri: "https://x.test/fcl",
+        frontchannel_logout_session_required: false,
+        require_pushed_authorization_requests: true,
+        dpop_bound_access_tokens: true,
+        jwks: { keys: [{ ...jwk, kid: "1", use: "sig" }] },
+      }),
+    ],
+    [
+      "metadata of idp's own",
+      client({
+        require_pkce: true,
+        userinfo_format: "combined",
+        id_token_claims: "minimal",
+        skip_consent: true,
+        audience: ["https://api.test", "b"],
+        allowed_origins: ["http://localhost:5173"],
+      }),
+    ],
+    ["a scope of nothing", { scopes: { "orders:read": null, address: {} } }],
+    ["a scope with one text", { scopes: { o: { description: "See orders", claims: ["roles"] } } }],
+    ["a scope with texts by language", { scopes: { o: { description: { en: "See", tr: "Gör" } } } }],
+    ["a grant", grant({})],
+    ["a grant of a scope of the fixtures", grant({ scope: "openid orders:read offline_access" })],
+    [
+      "a grant of offline_access, which every client may have",
+      grant({ client: "narrow", scope: "openid offline_access" }),
+    ],
+    [
+      "settings",
+      settings({
+        code_ttl: 1,
+        access_token_ttl: 5,
+        refresh_token_ttl: 9,
+        session_ttl: 9,
+        refresh_grace: 0,
+        consent: "skip",
+      }),
+    ],
+    ["refresh_rotation as YAML 1.2 reads it", settings({ refresh_rotation: "on" })],
+    ["refresh_rotation as YAML 1.1 reads it", settings({ refresh_rotation: false })],
+    ["login by password", settings({ login: "password" })],
+    ["login of a user", { ...user({}), ...settings({ login: "auto:x" }) }],
+  ])("%s", async (_, value) => {
+    expect(await problemsOf({ value })).toEqual([]);
+  });
+});
+
+describe("what is refused", () => {
+  it.each<[unknown, string]>([
+    // The file.
+    [undefined, "$ a fixture file is an object with users, clients, scopes, grants, settings, not null"],
+    [null, "$ a fixture file is an object with users, clients, scopes, grants, settings, not null"],
+    [[], "$ a fixture file is an object with users, clients, scopes, grants, settings, not a list"],
+    ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, not text"],
+    [{ userz: [] }, "userz unknown key. Did you mean users?"],
+    [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings"],
+    [{ $schema: 5 }, "$schema must be text, not the number 5: put it in quotes"],
+    [{ users: {} }, "users must be a list, not an object"],
+    [{ users: null }, "users must be a list, not null"],
+    [{ users: ["alice"] }, 'users[0] must be an object, not "alice"'],
+    [{ clients: [null] }, "clients[0] must be an object, not null"],
+    [{ scopes: [] }, "scopes must be an object with a field a scope, not a list"],
+    [{ grants: [[]] }, "grants[0] must be an object, not a list"],
+    [{ settings: true }, "settings must be an object, not the value true"],
+    // Users.
+    [{ users: [{}] }, "users[0].username is missing"],
+    [user({ username: 5 }), "users[0].username must be text, not the number 5: put it in quotes"],
+    [user({ username: "" }), 'users[0].username "" is not a username: 1 to 100 of the letters a to z'],
+    [user({ username: "ayşe" }), 'users[0].username "ayşe" is not a username'],
+    [user({ username: "a b" }), 'users[0].username "a b" is not a username'],
+    [user({ username: ".." }), 'users[0].username ".." is not a username'],
+    [user({ username: "a/b" }), 'users[0].username "a/b" is not a username'],
+    [user({ username: "a".repeat(101) }), "is not a username"],
+    [user({ emial: "x@y.test" }), "users[0].emial unknown key. Did you mean email?"],
+    [user({ id: 7123456789012345678 }), "users[0].id must be text, not a number: put it in quotes"],
+    [user({ id: "0" }), 'users[0].id "0" is not a Snowflake id'],
+    [user({ id: "012" }), 'users[0].id "012" is not a Snowflake id'],
+    [user({ id: "18446744073709551616" }), "is not a Snowflake id: digits of a number of at most 64 bits"],
+    [user({ id: "12a" }), 'users[0].id "12a" is not a Snowflake id'],
+    [user({ displayName: "" }), "users[0].displayName is empty; give it a value or leave it out"],
+    [user({ email: "bob.example.test" }), 'users[0].email "bob.example.test" is not an e-mail address'],
+    [user({ email: "a@b@c.test" }), "is not an e-mail address"],
+    [user({ email: "a b@c.test" }), "is not an e-mail address"],
+    [user({ email: "a@" }), "is not an e-mail address"],
+    [user({ email: "@c.test" }), "is not an e-mail address"],
+    [user({ email: "a@-c.test" }), "is not an e-mail address"],
+    [user({ email: "a@c..test" }), "is not an e-mail address"],
+    [
+      user({ email: `a@${"c".repeat(60)}.${"d".repeat(60)}.${"e".repeat(60)}.${"f".repeat(60)}.${"g".repeat(20)}` }),
+      "is not an e-mail address",
+    ],
+    [user({ emailVerified: "yes" }), 'users[0].emailVerified must be true or false, not "yes"'],
+    [user({ password: "" }), "users[0].password is empty; give it a value or leave it out"],
+    [
+      user({ status: "baned" }),
+      'users[0].status "baned" is not one of active, suspended, banned. Did you mean banned?',
+    ],
+    [user({ avatar: "x.png" }), 'users[0].avatar must be an object, not "x.png"'],
+    [user({ avatar: { colour: "#fff" } }), "users[0].avatar.colour unknown key. Did you mean color?"],
+    [user({ avatar: { color: "red" } }), 'users[0].avatar.color "red" is not a hex colour, as "#4f46e5"'],
+    [user({ avatar: { baseUrl: "cdn" } }), 'users[0].avatar.baseUrl "cdn" is not an http or https URL'],
+    [user({ avatar: { path: "/a b" } }), 'users[0].avatar.path "/a b" has white space; percent-encode it'],
+    [user({ about: null }), "users[0].about must be text, not null"],
+    [user({ language: "tr-TR" }), 'users[0].language "tr-TR" is not a two-letter language code, as "en" or "tr"'],
+    [user({ theme: "blue" }), 'users[0].theme "blue" is not one of light, dark, system'],
+    [
+      user({ createdAt: "yesterday" }),
+      'users[0].createdAt "yesterday" is not an ISO 8601 time, as 2024-01-15T09:30:00Z',
+    ],
+    [user({ createdAt: "2024-01-15T25:00:00Z" }), "is not an ISO 8601 time"],
+    [user({ createdAt: "2024-01-15T09:30:00" }), "is not an ISO 8601 time"],
+    [
+      user({ createdAt: "2023-02-29T09:30:00Z" }),
+      'users[0].createdAt "2023-02-29T09:30:00Z" is not a day of the calendar',
+    ],
+    [user({ website: "alice.test" }), 'users[0].website "alice.test" is not an http or https URL'],
+    [user({ website: "javascript:alert(1)" }), "is not an http or https URL"],
+    [user({ website: "https://" }), "is not an http or https URL"],
+    [user({ birthDate: "17.05.1990" }), 'users[0].birthDate "17.05.1990" is not a date of the form YYYY-MM-DD'],
+    [user({ birthDate: "1990-02-30" }), 'users[0].birthDate "1990-02-30" is not a day of the calendar'],
+    [user({ birthDate: "1990-00-10" }), "is not a day of the calendar"],
+    [
+      user({ phone: "05551112233" }),
+      'users[0].phone "05551112233" is not a phone number in E.164 form, as "+905551112233"',
+    ],
+    [user({ phone: "+1234567890123456" }), "is not a phone number in E.164 form"],
+    [user({ socialLinks: [{ platform: "x", url: "https://x.com/a" }] }), "users[0].socialLinks[0].label is missing"],
+    [
+      user({ socialLinks: [{ platform: "x", url: "x", label: "X" }] }),
+      'users[0].socialLinks[0].url "x" is not an http or https URL',
+    ],
+    [user({ claims: [] }), "users[0].claims must be an object, not a list"],
+    [user({ claims: { n: Number.NaN } }), "users[0].claims.n is NaN, which JSON does not have"],
+    [user({ claims: { f: () => 1 } }), "users[0].claims.f is a function, which JSON does not have"],
+    [user({ claims: { at: new Date(0) } }), "users[0].claims.at is a Date, which JSON does not have"],
+    [
+      user({ claims: JSON.parse('{"__proto__":{}}') as object }),
+      "users[0].claims.__proto__ cannot be the name of a field",
+    ],
+    [
+      { users: [{ username: "a" }, { username: "b" }, { username: "a" }] },
+      'users[2].username "a" is taken by users[0]',
+    ],
+    [
+      {
+        users: [
+          { username: "a", id: "1" },
+          { username: "b", id: "1" },
+        ],
+      },
+      'users[1].id "1" is taken by users[0]',
+    ],
+    // Clients.
+    [{ clients: [{}] }, "clients[0].client_id is missing"],
+    [client({ client_id: "a b" }), 'clients[0].client_id "a b" is not a client_id'],
+    [client({ client_id: ".." }), 'clients[0].client_id ".." is not a client_id'],
+    [client({ redirectUris: [] }), "clients[0].redirectUris unknown key. Did you mean redirect_uris?"],
+    [client({ "scope#tr": "x" }), 'clients[0]["scope#tr"] unknown key'],
+    [client({ "logo_uri#tr": "x" }), 'clients[0]["logo_uri#tr"] "x" is not an http or https URL'],
+    [client({ client_secret: "" }), "clients[0].client_secret is empty; give it a value or leave it out"],
+    [client({ client_secret: 1234 }), "clients[0].client_secret must be text, not a number: put it in quotes"],
+    [
+      client({ redirect_uris: "http://localhost/cb" }),
+      'clients[0].redirect_uris must be a list, not "http://localhost/cb"',
+    ],
+    [
+      client({ redirect_uris: [] }),
+      "clients[0].redirect_uris authorization_code, which is the default, needs at least one redirect URI",
+    ],
+    [client({ redirect_uris: undefined }), "clients[0].redirect_uris authorization_code, which is the default, needs"],
+    [
+      client({ redirect_uris: [], grant_types: ["authorization_code"] }),
+      "clients[0].redirect_uris authorization_code needs at least one",
+    ],
+    [
+      client({ redirect_uris: ["http://evil.test/cb"] }),
+      'clients[0].redirect_uris[0] "http://evil.test/cb" is http on a host that is not loopback',
+    ],
+    [
+      client({ client_secret: "s", redirect_uris: ["http://127.0.0.1:*/cb"] }),
+      "leaves the port open, which is for public clients only (RFC 8252 7.3)",
+    ],
+    [
+      client({ post_logout_redirect_uris: ["http://127.0.0.1:*/"] }),
+      'clients[0].post_logout_redirect_uris[0] "http://127.0.0.1:*/" leaves the port open; write the port',
+    ],
+    [
+      client({ grant_types: ["implicit"] }),
+      'clients[0].grant_types[0] "implicit" is not one of authorization_code, refresh_token',
+    ],
+    [
+      client({ grant_types: ["client_credentials"] }),
+      "clients[0].grant_types client_credentials needs a client that can prove who it is",
+    ],
+    [client({ response_types: ["token"] }), 'clients[0].response_types[0] "token" is not "code"'],
+    [service({ response_types: ["code"] }), 'clients[0].response_types "code" needs authorization_code in grant_types'],
+    [client({ token_endpoint_auth_method: "client_secret_pots" }), "Did you mean client_secret_post?"],
+    [
+      client({ token_endpoint_auth_method: "client_secret_basic" }),
+      'clients[0].token_endpoint_auth_method "client_secret_basic" needs a client_secret',
+    ],
+    [
+      client({ token_endpoint_auth_method: "private_key_jwt" }),
+      'clients[0].token_endpoint_auth_method "private_key_jwt" needs the client\'s public keys in jwks or jwks_uri',
+    ],
+    [
+      client({ token_endpoint_auth_method: "none", client_secret: "s" }),
+      'clients[0].client_secret is given, but token_endpoint_auth_method is "none"',
+    ],
+    [
+      client({ jwks: { keys: [jwk] }, jwks_uri: "https://x.test/k" }),
+      "clients[0].jwks_uri is given beside jwks; leave one of them out",
+    ],
+    [
+      client({ jwks: { keys: [{ ...jwk, d: "secret" }] } }),
+      "clients[0].jwks holds a private or secret key; register public keys only",
+    ],
+    [client({ jwks: { keys: [{ crv: "P-256" }] } }), "clients[0].jwks.keys[0].kty is missing"],
+    [client({ jwks: [] }), "clients[0].jwks must be an object, not a list"],
+    [
+      client({ id_token_signed_response_alg: "none" }),
+      'clients[0].id_token_signed_response_alg "none" is not one of RS256, PS256, ES256, EdDSA, HS256',
+    ],
+    [
+      client({ id_token_signed_response_alg: "HS256" }),
+      'clients[0].id_token_signed_response_alg "HS256" signs with the client_secret, and there is none',
+    ],
+    [client({ subject_type: "pairwise" }), 'clients[0].subject_type "pairwise" is not "public"'],
+    [client({ scope: "openid  email" }), 'clients[0].scope "openid  email" is not a list of scope names'],
+    [client({ scope: 'openid "x"' }), "is not a list of scope names"],
+    [client({ default_max_age: -1 }), "clients[0].default_max_age is below zero"],
+    [client({ default_max_age: 1.5 }), "clients[0].default_max_age must be a whole number, not the number 1.5"],
+    [client({ require_pkce: "true" }), 'clients[0].require_pkce must be true or false, not "true"'],
+    [
+      client({ userinfo_format: "nativ" }),
+      'clients[0].userinfo_format "nativ" is not one of native, standard, combined. Did you mean native?',
+    ],
+    [client({ audience: 5 }), "clients[0].audience is neither text nor a list of texts"],
+    [
+      client({ allowed_origins: ["http://localhost:5173/"] }),
+      'clients[0].allowed_origins[0] "http://localhost:5173/" is not an origin as browsers send it',
+    ],
+    [client({ backchannel_logout_uri: "https://x.test/l#f" }), "is not an http or https URL without a fragment"],
+    [client({ contacts: "a@x.test" }), 'clients[0].contacts must be a list, not "a@x.test"'],
+    [{ clients: [client({}).clients[0], client({}).clients[0]] }, 'clients[1].client_id "c" is taken by clients[0]'],
+    // Scopes.
+    [{ scopes: { "orders read": {} } }, 'scopes["orders read"] "orders read" is not a scope name'],
+    [{ scopes: { email: {} } }, 'scopes.email "email" is built in, and cannot be defined'],
+    [{ scopes: { offline_access: {} } }, "is built in, and cannot be defined"],
+    [{ scopes: { o: { descripton: "x" } } }, "scopes.o.descripton unknown key. Did you mean description?"],
+    [{ scopes: { o: { description: { en: 5 } } } }, "scopes.o.description is neither text nor texts by language"],
+    [{ scopes: { o: { claims: "roles" } } }, 'scopes.o.claims must be a list, not "roles"'],
+    [{ scopes: { o: "x" } }, 'scopes.o must be an object, not "x"'],
+    // Grants.
+    [grant({ user: undefined }), "grants[0].user is missing"],
+    [grant({ user: "alcie" }), 'grants[0].user there is no user "alcie". Did you mean alice?'],
+    [grant({ client: "nobody" }), 'grants[0].client there is no client "nobody"'],
+    [grant({ client: "narow" }), 'grants[0].client there is no client "narow". Did you mean narrow?'],
+    [
+      grant({ scope: "openid oders:read" }),
+      'grants[0].scope there is no scope "oders:read". Did you mean orders:read?',
+    ],
+    [
+      grant({ client: "narrow", scope: "openid phone orders:read" }),
+      'grants[0].scope "phone orders:read" is not in the scope of client "narrow": "openid email"',
+    ],
+    [grant({ scope: "" }), 'grants[0].scope "" is not a list of scope names'],
+    [grant({ scopes: ["openid"] }), "grants[0].scopes unknown key. Did you mean scope?"],
+    [
+      { ...grant({}), grants: [...grant({}).grants, ...grant({}).grants] },
+      'grants[1] the grant of "alice" and "app" is taken by grants[0]',
+    ],
+    // Settings.
+    [settings({ code_ttl: 0 }), "settings.code_ttl is not a positive number of seconds"],
+    [settings({ code_ttl: "60" }), 'settings.code_ttl must be a number, not "60"'],
+    [settings({ access_token_ttl: 1.5 }), "settings.access_token_ttl must be a whole number, not the number 1.5"],
+    [settings({ refresh_token_ttl: 604_800_000 }), "settings.refresh_token_ttl is more than ten years; write seconds"],
+    [settings({ session_ttl: -1 }), "settings.session_ttl is not a positive number of seconds"],
+    [settings({ refresh_grace: -1 }), "settings.refresh_grace is below zero"],
+    [settings({ refresh_rotation: "maybe" }), 'settings.refresh_rotation is neither "on" nor "off"'],
+    [settings({ login: "auto" }), 'settings.login "auto" is none of picker, password, auto:<username>'],
+    [settings({ login: "auto:nobody" }), 'settings.login there is no user "nobody"'],
+    [settings({ consent: "always" }), 'settings.consent "always" is not one of ask, skip'],
+    [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl unknown key. Did you mean access_token_ttl?"],
+  ])("%j", async (value, line) => {
+    expect(await problemsOf({ value })).toEqual([expect.stringContaining(line)]);
+  });
+
+  it("all at once, and never a password or a secret", async () => {
+    const lines = await problemsOf({
+      value: {
+        users: [{ username: "a", password: 20_231_117, email: "x" }, { username: "a" }],
+        clients: [{ client_id: "c", client_secret: ["hunter2"] }],
+        grants: [{ user: "nobody", client: "c", scope: "openid" }],
+      },
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(/^users\[0\]\.email /),
+      "users[0].password must be text, not a number: put it in quotes",
+      "clients[0].client_secret must be text, not a list",
+      'users[1].username "a" is taken by users[0]',
+      'grants[0].user there is no user "nobody"',
+    ]);
+    expect(lines.join()).not.toMatch(/20231117|hunter2/);
+  });
+
+  it("in a list that is long enough for the compiled checks", async () => {
+    const users = Array.from({ length: 1500 }, (_, index) => ({
+      username: `user${index}`,
+      email: index === 1499 ? "x" : undefined,
+    }));
+    expect(await problemsOf({ value: { users } })).toEqual(['users[1499].email "x" is not an e-mail address']);
+  });
+});

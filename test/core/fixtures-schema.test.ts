@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { fixtureSchema } from "../../src/core/fixtures/schema.ts";
+
+const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
+
+it("the JSON Schema that ships is the one of the checks (npx vitest run fixtures-schema -u writes it)", async () => {
+  await expect(`${JSON.stringify(fixtureSchema(), null, 2)}\n`).toMatchFileSnapshot(fileURLToPath(shipped));
+});
+
+it("the JSON Schema knows every field of CONTRACT section 3", () => {
+  const schema = JSON.parse(readFileSync(shipped, "utf8")) as {
+    properties: Record<string, { items?: { properties: object; patternProperties?: object }; properties?: object }>;
+  };
+  const { users, clients, settings } = schema.properties;
+  expect(Object.keys(users?.items?.properties ?? {})).toEqual(
+    (
+      "username id displayName email emailVerified password status avatar about language theme createdAt website location " +
+      "birthDate phone socialLinks claims"
+    ).split(" "),
+  );
+  expect(Object.keys(clients?.items?.properties ?? {})).toEqual(
+    expect.arrayContaining(["client_id", "jwks", "post_logout_redirect_uris", "require_pkce", "userinfo_format"]),
+  );
+  expect(Object.keys(clients?.items?.patternProperties ?? {})).toHaveLength(1);
+  expect(Object.keys(settings?.properties ?? {})).toEqual(
+    "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace login consent".split(" "),
+  );
+});
