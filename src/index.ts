@@ -194,7 +194,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       issueCode: (input) => issueCode(ctx, input),
       issueTokens: (input) => issueTokens(ctx, input),
       revoke: (selection) => revokeGrants(ctx, selection),
-      call: (name, input) => runOperation(ctx, name, input, null),
+      call: (name, input) => runOperation(ctx, name, input, { server: null }),
       closed,
       close,
     };

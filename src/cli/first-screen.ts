@@ -45,7 +45,7 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map((row) =>
     row
       .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] ?? 0) - cells(cell))))
-      .join("   ")
+      .join("  ")
       .trimEnd(),
   );
 }

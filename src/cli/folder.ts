@@ -3,7 +3,13 @@ import type { Context } from "../core/context.ts";
 import { openKeyRing } from "../core/keys.ts";
 import { createPendingPasswords } from "../core/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
-import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import {
+  runOperation,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  type Runner,
+} from "../http/operations.ts";
 import type { Store } from "../store/store.ts";
 import { openStore } from "../store/open.ts";
 import type { Invocation } from "./invocation.ts";
@@ -42,7 +48,7 @@ export async function runOnFolder<N extends OperationName>(
   cli: Invocation,
   name: N,
   input: OperationInput<N>,
-  issuer: string | undefined,
+  { issuer, progress }: { readonly issuer: string | undefined; readonly progress: Runner["progress"] },
 ): Promise<OperationOutput<N>> {
   const store = await openStore({
     data: cli.data,
@@ -53,7 +59,7 @@ export async function runOnFolder<N extends OperationName>(
   });
   try {
     const ctx = await contextOf(cli, store, issuer);
-    const result = await runOperation(ctx, name, input, null);
+    const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();
     return result;
   } finally {

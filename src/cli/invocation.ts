@@ -28,6 +28,8 @@ export interface Invocation extends Terminal {
   readonly yes: boolean;
   /** A person can be asked: there is a terminal, and neither `--json`, `--no-input` nor CI. */
   readonly interactive: boolean;
+  /** Something may move on stderr while work goes on. */
+  readonly animated: boolean;
   /** Styles of stdout and stderr. */
   readonly out: Style;
   readonly err: Style;
@@ -60,6 +62,7 @@ export function settle(
     json,
     quiet: flags.quiet === true,
     yes: flags.yes === true,
+    animated: stderr.isTTY && !json && flags.quiet !== true && !isSet(env.CI),
     // Questions go to stderr, so that `$(idp …)` can still ask.
     interactive: stdin.isTTY && stderr.isTTY && !json && flags.input && !isSet(env.CI),
     out: styleOf(stdout, flags.color, env),

@@ -1,7 +1,52 @@
+import type { FixtureSource } from "../core/fixtures/source.ts";
+import type { OperationInput } from "../http/operations.ts";
+import { findFixtures } from "./fixture-files.ts";
 import type { Invocation } from "./invocation.ts";
-import type { Outcome } from "./print.ts";
+import { answer, type Outcome } from "./print.ts";
+import { showProgress } from "./progress.ts";
+import { seedSummary } from "./seed-summary.ts";
+import { findTarget } from "./target.ts";
+
 export interface SeedFlags {
   readonly check?: true;
   readonly printSchema?: true;
 }
-export const seed = async (_cli: Invocation, _p: readonly string[], _f: SeedFlags): Promise<Outcome | null> => null;
+
+/** The files that were named, or the built-in demo. */
+const namesOf = (names: readonly string[]): string => (names.length === 0 ? "built-in demo" : names.join(", "));
+
+/** `idp seed`: applies fixture files, to a running server or to the folder, which is made where there is none. */
+export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
+  if (flags.printSchema === true) {
+    const { fixtureSchema } = await import("../core/fixtures/schema.ts");
+    return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
+  }
+  const { sources, names } = findFixtures(paths, process.cwd());
+  if (flags.check === true) {
+    const { checkFixtures } = await import("../core/seed.ts");
+    await checkFixtures(sources);
+    return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`);
+  }
+  const target = await findTarget(cli);
+  const progress = showProgress(cli, "Applying fixtures");
+  try {
+    const result = await target.call("seed", inputOf(sources), progress.update);
+    progress.end();
+    const settings = [...result.settings.added, ...result.settings.changed];
+    return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
+      notes: [
+        ...(settings.length > 0 && target.server !== null ? ["Settings are in force from the next start on."] : []),
+        target.where,
+      ],
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** Texts go as they are, so that the server says where in them something is wrong; the demo goes as a document. */
+function inputOf(sources: readonly FixtureSource[]): OperationInput<"seed"> {
+  const [only] = sources;
+  if (only !== undefined && "value" in only) return only.value as OperationInput<"seed">;
+  return { sources };
+}

@@ -1,15 +1,19 @@
 import { renameSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import type { ClientView } from "../core/clients-admin.ts";
 import type { Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
+import type { FixtureFile } from "../core/fixtures/schema.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
+import { findFixtures, type FoundFixtures } from "./fixture-files.ts";
 import { fewRows, firstScreen, type Screen, type ScreenClient } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
+import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
+import { seedSummary } from "./seed-summary.ts";
 import { version } from "./version.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -48,7 +52,13 @@ function settingsOf(flags: StartFlags): Partial<Settings> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function optionsOf(cli: Invocation, flags: StartFlags): IdpOptions {
+/** The fixtures that `--fixtures` or IDP_FIXTURES name (several with the separator of PATH between them), else those of the working folder, else the demo. */
+function fixturesOf(cli: Invocation, flags: StartFlags): FoundFixtures {
+  const named = flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
+  return findFixtures(named, process.cwd());
+}
+
+function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, progress: Progress): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
   const adminToken = cli.env.IDP_ADMIN_TOKEN;
   return {
@@ -58,6 +68,8 @@ function optionsOf(cli: Invocation, flags: StartFlags): IdpOptions {
     ...(issuer === undefined ? {} : { issuer }),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
     ...(adminToken === undefined ? {} : { adminToken }),
+    fixtures: fixtures.sources,
+    onProgress: progress.update,
     settings: settingsOf(flags),
     onRequest: (event) => logRequest(cli, event),
     log: (note) => say(cli, note),
@@ -81,9 +93,11 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   cli.takeSignals(() => {
     stop();
   });
-  const idp = await createIdp(optionsOf(cli, flags));
+  const fixtures = fixturesOf(cli, flags);
+  const progress = showProgress(cli, "Loading fixtures");
+  const idp = await createIdp(optionsOf(cli, flags, fixtures, progress)).finally(progress.end);
   try {
-    await announce(cli, flags, idp, began);
+    await announce(cli, flags, idp, fixtures, began);
     await Promise.race([stopped, idp.closed]);
   } finally {
     await idp.close();
@@ -91,7 +105,13 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   return null;
 }
 
-async function announce(cli: Invocation, flags: StartFlags, idp: Idp, began: number): Promise<void> {
+async function announce(
+  cli: Invocation,
+  flags: StartFlags,
+  idp: Idp,
+  fixtures: FoundFixtures,
+  began: number,
+): Promise<void> {
   const { issuer, port } = idp;
   const inMemory = flags.memory === true;
   const data = inMemory ? null : resolve(cli.data, "data.json");
@@ -100,7 +120,9 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, began: num
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet)
-      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(cli, flags, idp, cli.now() - began)), cli.out)}\n`);
+      cli.stdout.write(
+        `${firstScreen(escapeDeep(await screenOf(cli, flags, idp, fixtures, cli.now() - began)), cli.out)}\n`,
+      );
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
@@ -128,33 +150,60 @@ async function openBrowser(cli: Invocation, url: string): Promise<void> {
   }
 }
 
-async function screenOf(cli: Invocation, flags: StartFlags, idp: Idp, took: number): Promise<Screen> {
-  const users = await idp.call("users.list", {});
+async function screenOf(
+  cli: Invocation,
+  flags: StartFlags,
+  idp: Idp,
+  fixtures: FoundFixtures,
+  took: number,
+): Promise<Screen> {
+  const users = await idp.call("users.list", { limit: fewRows });
+  const { users: allUsers } = await idp.call("status", {});
   const clients = await idp.call("clients.list", { secrets: true });
-  const isDemo = true;
+  const demo = demoOf(fixtures);
   return {
     version: version(),
     took,
     issuer: idp.issuer,
     users: {
-      first: users
-        .slice(0, fewRows)
-        .map(({ username, email, status }) => ({ username, email, status, password: null })),
-      all: users.length,
+      first: users.map(({ username, email, status }) => {
+        return { username, email, status, password: demo.passwords.get(username) ?? null };
+      }),
+      all: allUsers,
     },
     clients: {
-      first: clients.slice(0, fewRows).map((client) => screenClient(client, isDemo)),
+      first: clients.slice(0, fewRows).map((client) => screenClient(client, demo.secrets.get(client.client_id))),
       all: clients.length,
     },
     data: flags.memory === true ? "in memory: nothing is kept" : `${join(cli.data, "data.json")}, kept between runs`,
-    fixtures: [],
+    fixtures: [
+      fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
+      ...(idp.seeded === null ? [] : [seedSummary(idp.seeded)]),
+    ],
   };
 }
 
-const screenClient = (client: ClientView, showsSecret: boolean): ScreenClient => ({
+/** What of the built-in demo everybody knows: passwords by username, secrets by client id. Of other fixtures nothing is told. */
+function demoOf({ sources }: FoundFixtures): {
+  readonly passwords: ReadonlyMap<string, string>;
+  readonly secrets: ReadonlyMap<string, string>;
+} {
+  const demos = sources.flatMap((source) => ("value" in source ? [source.value as FixtureFile] : []));
+  const known = (entries: readonly (readonly [string, string | undefined])[]): ReadonlyMap<string, string> =>
+    new Map(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
+  return {
+    passwords: known(demos.flatMap(({ users = [] }) => users.map((user) => [user.username, user.password] as const))),
+    secrets: known(
+      demos.flatMap(({ clients = [] }) => clients.map((client) => [client.client_id, client.client_secret] as const)),
+    ),
+  };
+}
+
+/** @param known the secret that everybody knows; shown where it is still the client's */
+const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
   id: client.client_id,
   isPublic: client.public,
-  secret: showsSecret && typeof client.client_secret === "string" ? client.client_secret : null,
+  secret: known !== undefined && client.client_secret === known ? known : null,
   redirectUris: client.redirect_uris,
   grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
 });

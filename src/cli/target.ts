@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
-import { operations, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import {
+  operations,
+  type Operation,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  type Runner,
+} from "../http/operations.ts";
 import { readLock } from "../store/lock.ts";
 import { LockedError } from "../store/store.ts";
 import type { Invocation } from "./invocation.ts";
@@ -16,7 +23,11 @@ export interface Target {
   /** Where a change was made, in words for stderr. */
   readonly where: string;
   /** Runs an operation. The result is the same on a server and on a folder. */
-  call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
+  call<N extends OperationName>(
+    name: N,
+    input: OperationInput<N>,
+    progress?: Runner["progress"],
+  ): Promise<OperationOutput<N>>;
 }
 
 /** For how long a server that is just starting is waited for, in milliseconds. */
@@ -67,20 +78,25 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
   return {
     server: null,
     where: `in ${join(cli.data, "data.json")}`,
-    async call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
-      if (operations[name].needsServer) {
+    async call<N extends OperationName>(
+      name: N,
+      input: OperationInput<N>,
+      progress?: Runner["progress"],
+    ): Promise<OperationOutput<N>> {
+      const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
+      if (operation.needsServer) {
         throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
           hint: "Start it: idp start",
         });
       }
-      if (!existsSync(join(cli.data, "data.json"))) {
+      if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
         throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
           hint: "Start it: idp start. Other data: --data DIR",
         });
       }
       const { runOnFolder } = await import("./folder.ts");
       try {
-        return await runOnFolder(cli, name, input, issuer);
+        return await runOnFolder(cli, name, input, { issuer, progress });
       } catch (error) {
         // A server took the data between the look at the lock and the opening of the folder.
         const server = error instanceof LockedError ? await findServer(cli) : null;

@@ -28,9 +28,21 @@ export function requireUser(tx: ReadTx, name: string): User {
   return user;
 }
 
-/** Every user, in the order they were added. */
-export const listUsers = (ctx: Context): Promise<readonly UserView[]> =>
-  ctx.store.read((tx) => [...tx.all("users")].map(viewUser));
+/** How many of a list are wanted, from its beginning; absent: all. */
+export interface Limit {
+  readonly limit?: number | undefined;
+}
+
+/** The users, in the order they were added. */
+export const listUsers = (ctx: Context, { limit }: Limit): Promise<readonly UserView[]> =>
+  ctx.store.read((tx) => {
+    const users: UserView[] = [];
+    for (const user of tx.all("users")) {
+      if (users.length === limit) break;
+      users.push(viewUser(user));
+    }
+    return users;
+  });
 
 /** One user. @throws {OperationError} not_found */
 export const showUser = (ctx: Context, input: { readonly username: string }): Promise<UserView> =>

@@ -70,14 +70,17 @@ function bodyOf(limit: number): RequestHandler {
 }
 
 /** Query values are text. */
-const converted = (kind: string, value: unknown): unknown =>
-  kind === "boolean" && (value === "true" || value === "false") ? value === "true" : value;
+function converted(kind: string, value: unknown): unknown {
+  if (kind === "boolean" && (value === "true" || value === "false")) return value === "true";
+  if (kind === "number" && typeof value === "string" && /^\d{1,9}$/.test(value)) return Number(value);
+  return value;
+}
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isKind = (kind: string, value: unknown): boolean =>
-  kind === "array" ? Array.isArray(value) : kind === "object" ? isObject(value) : typeof value === kind;
+  kind === "any" || (kind === "array" ? Array.isArray(value) : typeof value === kind);
 
 /**
  * The input of an operation out of path, query and body.
@@ -105,7 +108,7 @@ function inputOf(req: Request, fields: Fields): InputOf<Fields> {
     const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new OperationError("usage", `the input is not valid: ${listed}`, { problems });
   }
-  return input as InputOf<Fields>;
+  return input;
 }
 
 /** The control API as a Router, to be mounted at `/_idp/api`. */
@@ -124,7 +127,7 @@ export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Rou
     for (const [name, operation] of here) {
       const handle: RequestHandler = async (req, res) => {
         note(res, { note: name });
-        const result = await operation.run(ctx, inputOf(req, operation.fields), server);
+        const result = await operation.run(ctx, inputOf(req, operation.fields), { server });
         if (name === "stop") res.on("finish", onStop);
         res.status(operation.status).json(result);
       };

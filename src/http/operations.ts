@@ -1,4 +1,6 @@
 import type { Context } from "../core/context.ts";
+import { OperationError } from "../core/errors.ts";
+import type { FixtureSource } from "../core/fixtures/source.ts";
 
 /**
  * Every operation of the control API, once: its route, what it takes, and the function of the core that does it.
@@ -6,15 +8,16 @@ import type { Context } from "../core/context.ts";
  */
 
 /** What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean. */
-type FieldKind = "string" | "string?" | "boolean?" | "array?" | "object?";
+type FieldKind = "string" | "string?" | "boolean?" | "number?" | "array?" | "any?";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 interface KindTypes {
   string: string;
   "string?": string;
   "boolean?": boolean;
+  "number?": number;
   "array?": readonly unknown[];
-  "object?": Readonly<Record<string, unknown>>;
+  "any?": unknown;
 }
 type Optional<F extends Fields> = { [K in keyof F]: F[K] extends `${string}?` ? K : never }[keyof F];
 
@@ -23,12 +26,20 @@ export type InputOf<F extends Fields> = { readonly [K in Exclude<keyof F, Option
   readonly [K in Optional<F>]?: KindTypes[F[K]] | undefined;
 };
 
-/** The server that runs an operation; a command that works on a folder has none. */
+/** What a server says of itself. */
 export interface RunningServer {
   readonly pid: number;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly version: string;
+}
+
+/** Who runs an operation. */
+export interface Runner {
+  /** Null: a command that works on a folder, or a program that uses the library. */
+  readonly server: RunningServer | null;
+  /** Is told how far a long operation is. */
+  readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
 export interface Operation<F extends Fields = Fields, O = unknown> {
@@ -39,11 +50,13 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   readonly fields: F;
   /** It changes data: the command line says where. */
   readonly changes: boolean;
+  /** It makes the data folder where there is none. */
+  readonly createsData?: true;
   /** Codes live in the server's memory, so that some operations mean nothing without one. */
   readonly needsServer: boolean;
   /** Bytes of a request body. */
   readonly bodyLimit: number;
-  run(ctx: Context, input: InputOf<F>, server: RunningServer | null): Promise<O>;
+  run(ctx: Context, input: InputOf<F>, runner: Runner): Promise<O>;
 }
 
 /** CONTRACT 2.6. */
@@ -67,7 +80,7 @@ const changes = <const F extends Fields, O>(
   path: string,
   fields: F,
   run: Run<F, O>,
-  special: Partial<Pick<Operation, "status" | "changes" | "needsServer" | "bodyLimit">> = {},
+  special: Partial<Pick<Operation, "status" | "changes" | "needsServer" | "bodyLimit" | "createsData">> = {},
 ): Operation<F, O> => ({
   method: "POST",
   path,
@@ -85,8 +98,16 @@ const clients = () => import("../core/clients-admin.ts");
 const grants = () => import("../core/grants.ts");
 const issue = () => import("../core/issue.ts");
 
+/** Fixture files that a command has read: their names are in what is wrong with them. @throws {OperationError} usage */
+const texts = (sources: readonly unknown[]): FixtureSource[] =>
+  sources.map((source) => {
+    const { name, text } = Object(source) as Readonly<Record<string, unknown>>;
+    if (typeof name === "string" && typeof text === "string") return { name, text };
+    throw new OperationError("usage", "each of sources has to have a name and a text");
+  });
+
 export const operations = {
-  "users.list": reads("/users", {}, async (ctx) => (await users()).listUsers(ctx)),
+  "users.list": reads("/users", { limit: "number?" }, async (ctx, input) => (await users()).listUsers(ctx, input)),
   "users.show": reads("/users/:username", { username: "string" }, async (ctx, input) =>
     (await users()).showUser(ctx, input),
   ),
@@ -148,12 +169,25 @@ export const operations = {
   "token.revoke": changes("/token/revoke", { token: "string" }, async (ctx, input) =>
     (await import("../core/revoke.ts")).revokeToken(ctx, input),
   ),
-  status: reads("/status", {}, async (ctx, _input, server) => ({
+  seed: changes(
+    "/seed",
+    {
+      sources: "array?",
+      ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
+    },
+    async (ctx, { sources, ...fixtures }, { progress }) =>
+      (await import("../core/seed.ts")).seed(ctx, sources === undefined ? [{ value: fixtures }] : texts(sources), {
+        mode: "now",
+        progress,
+      }),
+    { bodyLimit: fixtureBody, createsData: true },
+  ),
+  status: reads("/status", {}, async (ctx, _input, { server }) => ({
     ...(await (await import("../core/status.ts")).status(ctx)),
     server,
   })),
   /** The route ends the server once the answer is out. */
-  stop: changes("/stop", {}, async (_ctx, _input, server) => ({ stopping: true, pid: server?.pid }), {
+  stop: changes("/stop", {}, async (_ctx, _input, { server }) => ({ stopping: true, pid: server?.pid }), {
     changes: false,
     needsServer: true,
   }),
@@ -168,8 +202,8 @@ export function runOperation<N extends OperationName>(
   ctx: Context,
   name: N,
   input: OperationInput<N>,
-  server: RunningServer | null,
+  runner: Runner,
 ): Promise<OperationOutput<N>> {
   const operation = operations[name] as unknown as Operation<Fields, OperationOutput<N>>;
-  return operation.run(ctx, input as unknown as InputOf<Fields>, server);
+  return operation.run(ctx, input, runner);
 }
