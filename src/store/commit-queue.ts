@@ -14,7 +14,7 @@ interface Batch {
 }
 
 function createBatch(): Batch {
-  let settle: Batch["settle"] = () => {};
+  let settle!: Batch["settle"];
   const done = new Promise<StorageError | null>((resolve) => (settle = resolve));
   return { texts: [], undos: [], done, settle };
 }

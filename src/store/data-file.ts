@@ -72,7 +72,7 @@ async function validate(file: string, value: unknown): Promise<Snapshot> {
   if (version !== schemaVersion) {
     throw await refuseDataFile(
       file,
-      `is not a data file of idp: its "schemaVersion" is ${JSON.stringify(version) ?? "missing"}`,
+      `is not a data file of idp: its "schemaVersion" is ${version === undefined ? "missing" : JSON.stringify(version)}`,
       [],
     );
   }
@@ -129,7 +129,7 @@ export function createDataFile(file: string): DataFile {
       try {
         bytes = await readFile(file);
         // It may have been copied here by hand; it holds keys and secrets.
-        if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => {});
+        if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined);
       } catch (error) {
         if (codeOf(error) === "ENOENT") return null;
         const what = codeOf(error) === "EISDIR" ? "it is a folder" : describeFault(error);

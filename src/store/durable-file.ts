@@ -43,7 +43,8 @@ export async function removeUnfinished(path: string): Promise<void> {
 async function renamePatiently(from: string, to: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await rename(from, to);
+      await rename(from, to);
+      return;
     } catch (error) {
       if (process.platform !== "win32" || attempt === 10 || !["EPERM", "EACCES", "EBUSY"].includes(codeOf(error)))
         throw error;
@@ -68,8 +69,8 @@ export async function replaceFile(path: string, write: (handle: FileHandle) => P
     await renamePatiently(temporary, path);
     return process.platform === "win32" ? await open(path, "r+") : handle;
   } catch (error) {
-    await handle.close().catch(() => {});
-    await unlink(temporary).catch(() => {});
+    await handle.close().catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
     throw error;
   }
 }

@@ -191,7 +191,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
 
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
     const done: Change[] = [];
-    let text: string | null = null;
+    let text = null as string | null;
     const outcome = attempt(() => {
       changes = done;
       operations = [];

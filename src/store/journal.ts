@@ -58,7 +58,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
 
   let length = bytes.lastIndexOf(newline) + 1;
   const parsed: { number: number; offset: number; value: unknown }[] = [];
-  for (let offset = 0, end = 0; offset < length; offset = end + 1) {
+  for (let offset = 0, end; offset < length; offset = end + 1) {
     end = bytes.indexOf(newline, offset);
     const number = parsed.length + 1;
     try {
@@ -135,7 +135,7 @@ export function openJournal(path: string, generation: string, start: number): Jo
         length += bytes.length;
         tailed = false;
       } catch (error) {
-        if (handle !== null) await cut(handle).catch(() => {});
+        if (handle !== null) await cut(handle).catch(() => undefined);
         throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
       }
     },

@@ -46,7 +46,7 @@ export interface JsonStoreOptions {
 
 export interface JsonStore extends Store {
   /** Puts into the lock file where the server listens and how its control API is entered. */
-  updateLock(server: { readonly url: string; readonly adminToken: string }): void;
+  readonly updateLock: (server: { readonly url: string; readonly adminToken: string }) => void;
 }
 
 /** The journal is folded when it is larger than this many bytes and than half of data.json: so folding costs little per change. */
@@ -82,10 +82,9 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   const blank = db.data;
   await db.read();
   const content = await readJournal(journalPath);
-  const committed = content !== null && content.lines.length > 0;
 
   if (db.data === blank) {
-    if (committed) {
+    if (content !== null && content.lines.length > 0) {
       const message = `${dataPath} is missing, and ${journalPath} holds changes to it`;
       throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to begin afresh`);
     }
@@ -99,7 +98,7 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   await loadSnapshot(engine, db.data, dataPath);
   const { generation } = db.data;
   /** Bytes of the journal that data.json holds already. */
-  let folded = committed ? replayJournal(engine, db.data, content, journalPath) : 0;
+  let folded = content === null ? 0 : replayJournal(engine, db.data, content, journalPath);
   // The records live in the engine now.
   db.data = empty();
 
@@ -108,9 +107,12 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   }
   await removeUnfinished(dataPath);
   await removeUnfinished(journalPath);
-  const journal = committed
-    ? openJournal(journalPath, content.generation, content.length)
-    : openJournal(journalPath, generation, 0);
+  const journal = openJournal(journalPath, content?.generation ?? generation, content?.length ?? 0);
+  // All of it is in data.json: a crash came before it was removed.
+  if (content !== null && folded === content.length) {
+    await journal.continueFrom(generation, folded);
+    folded = 0;
+  }
   let folding: Promise<void> | null = null;
   /** After a failure the journal must grow on before folding is tried again. */
   let retryBeyond = 0;

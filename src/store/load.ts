@@ -27,6 +27,7 @@ export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: str
  */
 export function replayJournal(engine: Engine, snapshot: Snapshot, journal: JournalContent, path: string): number {
   const { generation, lines, length } = journal;
+  if (lines.length === 0) return 0;
   let from: number | undefined;
   if (generation === snapshot.generation) from = 0;
   else if (generation === snapshot.after?.generation) from = snapshot.after.offset;

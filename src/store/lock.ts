@@ -26,7 +26,7 @@ export interface Lock {
   readonly kind: "server" | "command";
   /** Version of `idp`. */
   readonly version: string;
-  /** ISO 8601. */
+  /** When the process began; ISO 8601. */
   readonly startedAt: string;
   /** Where the server listens; null: it does not yet, or it is a command. */
   readonly url: string | null;
@@ -35,8 +35,8 @@ export interface Lock {
 
 export interface HeldLock {
   /** Says where the server listens, and how its control API is entered. */
-  update(server: { readonly url: string; readonly adminToken: string }): void;
-  release(): void;
+  readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
+  readonly release: () => void;
 }
 
 const lockFile = (dir: string): string => join(dir, "lock.json");
@@ -128,7 +128,7 @@ async function acquire(path: string, lock: Lock, whenHeld: (holder: Lock) => Pro
 
 async function inherit(path: string, dead: Lock, lock: Lock): Promise<boolean> {
   const guard = `${path}.${dead.id}`;
-  await acquire(guard, lock, async () => void (await delay(2)));
+  await acquire(guard, lock, () => delay(2));
   try {
     if (readLockFile(path)?.id !== dead.id) return false;
     replace(path, lock);
@@ -190,7 +190,7 @@ export async function takeLock(options: {
     processStart: startOfProcess(process.pid),
     kind,
     version,
-    startedAt: new Date().toISOString(),
+    startedAt: new Date(performance.timeOrigin).toISOString(),
     url: null,
     adminToken: null,
   };
@@ -206,8 +206,8 @@ export async function takeLock(options: {
     if (dead !== null) {
       const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
       log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
-      tidy(path);
     }
+    tidy(path);
   } catch (error) {
     if (codeOf(error) === "") throw error;
     throw new StorageError(`${path} could not be made: ${describeFault(error)}`, { cause: error });

@@ -17,5 +17,5 @@ export async function openStore({ data, ...options }: OpenStoreOptions): Promise
     return openJsonStore({ ...options, dir: data });
   }
   const { createMemoryStore } = await import("./memory.ts");
-  return { ...createMemoryStore(options), updateLock: () => {} };
+  return { ...createMemoryStore(options), updateLock: () => undefined };
 }

@@ -326,9 +326,9 @@ type IndexNames<D> =
 type UniqueNames<D> = D extends { unique: infer U } ? keyof U : never;
 
 /** Names of the unique indexes of a collection. */
-export type UniqueIndex<C extends CollectionName> = UniqueNames<(typeof collections)[C]> & string;
+type UniqueIndex<C extends CollectionName> = UniqueNames<(typeof collections)[C]> & string;
 /** Names of all indexes of a collection. */
-export type AnyIndex<C extends CollectionName> = IndexNames<(typeof collections)[C]> & string;
+type AnyIndex<C extends CollectionName> = IndexNames<(typeof collections)[C]> & string;
 
 /** What can be read; within a transaction its own changes are seen. */
 export interface ReadTx {

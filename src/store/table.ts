@@ -27,7 +27,7 @@ const definitions = collections as unknown as Readonly<
   >
 >;
 
-export const isVolatile = (collection: CollectionName): boolean => definitions[collection].volatile === true;
+const isVolatile = (collection: CollectionName): boolean => definitions[collection].volatile === true;
 
 /** The collections that are on disk, in the order of the data file. */
 export const durableCollections = (Object.keys(collections) as CollectionName[]).filter((name) => !isVolatile(name));

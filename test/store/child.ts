@@ -31,7 +31,7 @@ export function startChild(program: string, args: readonly string[], fileLimit?:
   const printed: string[] = [];
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   let taken = 0;
-  let wake = () => {};
+  let wake: () => void = () => undefined;
   lines.on("line", (line) => {
     printed.push(line);
     wake();

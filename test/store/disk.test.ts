@@ -31,7 +31,7 @@ test(
     );
     expect(seen["afterFailure"]).toEqual(kept);
 
-    expect(seen.batch).toHaveLength(4);
+    expect(seen.batch).toHaveLength(5);
     for (const answer of seen.batch) expect(answer).toMatch(/^StorageError: The change could not be written/);
     expect(seen["readMeanwhile"]).toEqual({ names: kept, codes: 0 });
     expect(seen["codes"]).toBe("done");

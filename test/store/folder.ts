@@ -13,7 +13,7 @@ export function newFolder(): string {
 }
 
 export const openAt = (dir: string, options: Partial<JsonStoreOptions> = {}): Promise<JsonStore> =>
-  openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => {}, ...options });
+  openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined, ...options });
 
 /** The data as a crash at this moment would leave it: what is on disk, without the lock. */
 export function copyData(dir: string): string {

@@ -46,6 +46,8 @@ describe("a write that was cut off", () => {
         const expected = length < endOfFirst ? ["next"] : ["a", "next"];
         const again = copyData(copy);
         await store.close();
+        const clean = await openAt(again, { log: (note) => notes.push(note) });
+        await clean.close();
         expect(await scopesIn(again), `journal cut at ${length}`).toEqual(expected);
         expect(await scopesIn(copy), `journal cut at ${length}`).toEqual(expected);
         const whole = length === 0 || length === endOfFirst;
@@ -97,6 +99,7 @@ describe("a crash while the journal is folded", () => {
     // Replayed again, it would bring "a" back.
     writeFileSync(join(copy, "data.json"), folded.replace(/.*"name":"a".*\n/, ""));
     expect(await scopesIn(copy)).toEqual(["b"]);
+    expect(readdirSync(copy)).toEqual(["data.json"]);
   });
 
   test("the same, with changes that were committed meanwhile: they are replayed", async () => {
@@ -146,27 +149,22 @@ describe("a journal that is not replayed", () => {
     expect((await refused(dir)).message).toContain("data.json is missing");
     writeJournal(dir, `${journalOf(dir).split("\n")[0]}\n`);
     expect(await scopesIn(dir)).toEqual([]);
+    expect(readdirSync(dir)).toEqual(["data.json"]);
   });
 
-  const damages: Record<string, [(lines: string[]) => string[], RegExp]> = {
-    "a damaged line that is not the last": [
-      ([head, one, two]) => [head!, one!.slice(0, -3), two!],
-      /data\.journal:2 is damaged/,
-    ],
-    "a damaged head": [([head, ...rest]) => [head!.slice(3), ...rest], /data\.journal:1 is damaged/],
-    "a head that is none": [([, ...rest]) => ["[]", ...rest], /data\.journal:1 is not the head/],
-    "a later format": [([head, ...rest]) => [head!.replace("1", "2"), ...rest], /format 2; this idp knows format 1/],
-    "a line that is no change": [
-      ([head, ...rest]) => [head!, "5", ...rest],
-      /data\.journal:2 holds something that is no change/,
-    ],
+  const damages: Record<string, [(lines: readonly string[]) => string[], RegExp]> = {
+    "a damaged line that is not the last": [(lines) => lines.with(1, "[{"), /data\.journal:2 is damaged/],
+    "a damaged head": [(lines) => lines.with(0, "journal"), /data\.journal:1 is damaged/],
+    "a head that is none": [(lines) => lines.with(0, "[]"), /data\.journal:1 is not the head/],
+    "a later format": [(lines) => lines.with(0, '{"journal":2,"generation":""}'), /format 2; this idp knows format 1/],
+    "a line that is no change": [(lines) => lines.with(1, "5"), /data\.journal:2 holds something that is no change/],
     "an unknown collection": [
-      ([head]) => [head!, '[{"put":"toString","record":{}}]'],
-      /data\.journal:2 holds something/,
+      (lines) => lines.with(2, '[{"put":"toString","record":{}}]'),
+      /data\.journal:3 holds something/,
     ],
     "a record without its key": [
-      ([head]) => [head!, '[{"put":"scopes","record":{}}]'],
-      /data\.journal:2 is not right.* no name/,
+      (lines) => lines.with(2, '[{"put":"scopes","record":{}}]'),
+      /data\.journal:3 is not right.* no name/,
     ],
   };
   test.each(Object.entries(damages))("%s is refused, with the line", async (_, [damage, expected]) => {

@@ -37,24 +37,39 @@ describe("json: on disk", () => {
     const claims = JSON.parse('{ "__proto__": 1, "ı": "Çelik\\n\\u2028" }') as Record<string, unknown>;
     await store.transaction((tx) => tx.put("users", user("carol", { status: "banned", claims })));
     await store.transaction((tx) => tx.remove("users", "id-alice"));
+    const crashed = copyData(dir);
     await store.close();
 
-    const again = await openAt(dir);
-    const seen = await again.read((tx) => ({
-      names: [...tx.all("users")].map(({ username }) => username),
-      carol: tx.find("users", "username", "carol"),
-      bob: tx.findAll("users", "email", "bob@example.test").length,
-      alice: tx.find("users", "username", "alice"),
-      codes: tx.count("codes"),
-    }));
-    expect(seen).toEqual({
-      names: ["carol", "bob"],
-      carol: user("carol", { status: "banned", claims }),
-      bob: 1,
-      alice: undefined,
-      codes: 0,
-    });
-    await again.close();
+    for (const folder of [dir, crashed]) {
+      const again = await openAt(folder);
+      const seen = await again.read((tx) => ({
+        names: [...tx.all("users")].map(({ username }) => username),
+        carol: tx.find("users", "username", "carol"),
+        bob: tx.findAll("users", "email", "bob@example.test").length,
+        alice: tx.find("users", "username", "alice"),
+        codes: tx.count("codes"),
+      }));
+      expect(seen).toEqual({
+        names: ["carol", "bob"],
+        carol: user("carol", { status: "banned", claims }),
+        bob: 1,
+        alice: undefined,
+        codes: 0,
+      });
+      // What was read from a file is as frozen as what was put in.
+      expect(() => ((seen.carol?.avatar as { color: string }).color = "")).toThrow(TypeError);
+      await again.close();
+    }
+  });
+
+  test("close waits for what is being written", async () => {
+    const store = await openAt(dir);
+    const written: string[] = [];
+    for (const name of ["a", "b"])
+      void store.transaction((tx) => tx.insert("scopes", scope(name))).then(() => written.push(name));
+    await store.close();
+    expect(written).toEqual(["a", "b"]);
+    expect(await scopesIn(dir)).toEqual(["a", "b"]);
   });
 
   test("a transaction is in the journal when it resolves", async () => {
@@ -125,31 +140,35 @@ describe("json: on disk", () => {
     expect(await scopesIn(dir)).toEqual([]);
   });
 
-  test("a journal that has grown large is folded while requests go on, and nothing is lost", async () => {
-    const store = await openAt(dir);
-    const first = dataOf(dir);
-    const names: string[] = [];
-    for (let round = 0; round < 60; round++) {
-      const batch = Array.from({ length: 10 }, (_, i) => `${round}.${i}`);
-      await Promise.all(
-        batch.map((name) => store.transaction((tx) => tx.insert("scopes", scope(name, "x".repeat(5000))))),
-      );
-      names.push(...batch);
-    }
-    await expect.poll(() => dataOf(dir)).not.toBe(first);
-    // 3 MB were committed; what is not in data.json by now is less than two foldings' worth.
-    await expect
-      .poll(() => statSync(join(dir, "data.journal"), { throwIfNoEntry: false })?.size ?? 0)
-      .toBeLessThan(2_200_000);
-    await store.transaction((tx) => tx.insert("scopes", scope("last")));
-    const copy = copyData(dir);
-    await store.close();
-    expect(await scopesIn(dir)).toEqual([...names, "last"]);
-    expect(await scopesIn(copy)).toEqual([...names, "last"]);
-  });
+  test(
+    "a journal that has grown large is folded while requests go on, and nothing is lost",
+    { timeout: 30_000 },
+    async () => {
+      const store = await openAt(dir);
+      const first = dataOf(dir);
+      const names: string[] = [];
+      for (let round = 0; round < 60; round++) {
+        const batch = Array.from({ length: 10 }, (_, i) => `${round}.${i}`);
+        await Promise.all(
+          batch.map((name) => store.transaction((tx) => tx.insert("scopes", scope(name, "x".repeat(5000))))),
+        );
+        names.push(...batch);
+      }
+      await expect.poll(() => dataOf(dir), { timeout: 10_000 }).not.toBe(first);
+      // 3 MB were committed; what is not in data.json by now is less than two foldings' worth.
+      await expect
+        .poll(() => statSync(join(dir, "data.journal"), { throwIfNoEntry: false })?.size ?? 0, { timeout: 10_000 })
+        .toBeLessThan(2_200_000);
+      await store.transaction((tx) => tx.insert("scopes", scope("last")));
+      const copy = copyData(dir);
+      await store.close();
+      expect(await scopesIn(dir)).toEqual([...names, "last"]);
+      expect(await scopesIn(copy)).toEqual([...names, "last"]);
+    },
+  );
 
   test("openStore without a folder keeps everything in memory, with one in the folder", async () => {
-    const options = { now: Date.now, kind: "server", version: "0.0.0", log: () => {} } as const;
+    const options = { now: Date.now, kind: "server", version: "0.0.0", log: () => undefined } as const;
     const memory = await openStore({ data: null, ...options });
     memory.updateLock({ url: "http://localhost:1", adminToken: "t" });
     expect(memory.location).toBe("memory");

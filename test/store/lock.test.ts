@@ -108,6 +108,14 @@ describe("the lock of the data", () => {
     await store.close();
   });
 
+  test("what processes left that died while they took the lock is removed", async () => {
+    const left = JSON.stringify({ id: "heir", pid: deadPid(), host: hostname() });
+    for (const name of ["lock.json.0123", "lock.json.0123.tmp"]) writeFileSync(join(dir, name), left);
+    const store = await openAt(dir);
+    expect(readdirSync(dir).sort()).toEqual(["data.json", "lock.json"]);
+    await store.close();
+  });
+
   test("one whose process ended, and whose pid is another's by now, is taken over where the system tells when a process began", async () => {
     writeLock({ processStart: "another boot 1" });
     expect(readLock(dir)?.state).toBe(process.platform === "linux" ? "dead" : "alive");

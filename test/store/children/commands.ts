@@ -8,7 +8,7 @@ for (let i = 0; i < Number(times); i++) {
     now: Date.now,
     kind: "command",
     version: "0.0.0",
-    log: () => {},
+    log: () => undefined,
     waitMs: 30_000,
   });
   await store.transaction((tx) =>

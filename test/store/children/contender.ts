@@ -14,7 +14,7 @@ for await (const order of createInterface(process.stdin)) {
     continue;
   }
   try {
-    store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => {} });
+    store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
     console.log("won");
   } catch (error) {
     console.log(error instanceof LockedError ? `locked ${error.holder.pid}` : String(error));

@@ -29,13 +29,14 @@ let failure = await outcome(add("full-0", 4000));
 while (failure === "done") failure = await outcome(add(`full-${++filled}`, 4000));
 const afterFailure = await store.read(names);
 
-// The first is being written while the others end; all of them fall with it.
+// The first is being written while the others end; all of them fall with it, also one that was refused because of it.
 const answers = [outcome(add("batch-1", 40_000))];
 await Promise.resolve();
 await new Promise((resolve) => setImmediate(resolve));
 answers.push(
   outcome(store.transaction((tx) => tx.remove("scopes", "full-0"))),
   outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never))),
+  outcome(store.transaction((tx) => tx.put("scopes", { name: "batch-1", description: {}, claims: [] }))),
   outcome(add("batch-1", 10)),
 );
 const readMeanwhile = await store.read((tx) => ({ names: names(tx), codes: tx.count("codes") }));

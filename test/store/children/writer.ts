@@ -5,7 +5,7 @@
 import { openJsonStore } from "../../../src/store/json.ts";
 
 const [dir = ""] = process.argv.slice(2);
-const store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => {} });
+const store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
 const ballast = "x".repeat(8000);
 
 async function count(counter: number): Promise<never> {
