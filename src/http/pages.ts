@@ -3,7 +3,7 @@ import { avatarOf, type Avatar } from "./avatar.ts";
 import { compare } from "./comparison.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatDuration, formatTime } from "./texts.ts";
+import { formatDuration, formatTime, type Text } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -40,15 +40,26 @@ const withAvatar = <P extends PersonView>(person: P): P & { readonly avatar: Ava
   avatar: avatarOf(person.displayName, person.color),
 });
 
-/** The words of one page: in its language, out of the catalogue. */
-function wordsOf({ texts }: Renderer, view: View) {
+/** What a page is called, apart from the name of its template. */
+interface Heading {
+  readonly state: string;
+  readonly title: string;
+  /** `data-page`, where it is not the template's name. */
+  readonly name?: string;
+  /** Something was refused. */
+  readonly failed?: boolean;
+}
+
+/** The words of one page, in its language, and the page made of them. */
+function writerOf(renderer: Renderer, view: View) {
+  const { texts } = renderer;
   const lang = texts.language(view.lang);
   const has = (key: string): boolean => texts.has(lang, key);
   const say = (key: string): string => texts.plain(lang, { key, values: {} });
   return {
     lang,
     say,
-    plain: (text: Parameters<typeof texts.plain>[1]) => texts.plain(lang, text),
+    plain: (text: Text): string => texts.plain(lang, text),
     /** A scope's title: the one given, else the catalogue's, else its name. */
     scopeTitle: (scope: { readonly name: string; readonly title: string | null }): string =>
       scope.title ?? (has(`scope.${scope.name}`) ? say(`scope.${scope.name}`) : scope.name),
@@ -56,6 +67,10 @@ function wordsOf({ texts }: Renderer, view: View) {
       label: has(`field.${name}`) ? say(`field.${name}`) : name,
       value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
     }),
+    page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
+      const frame = { name: template, failed: false, ...heading, lang, base: view.base };
+      return { html: await renderer.render(template, frame, data), headers };
+    },
   };
 }
 
@@ -69,7 +84,7 @@ function pickerLinks({ href, query, page, pages }: PickerView): { previous: stri
 
 /** The sentence that belongs to a state of the login page, and the command that mends it. */
 function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix: string | null } | null {
-  const { lang, plain } = wordsOf(renderer, view);
+  const { lang, plain } = writerOf(renderer, view);
   if (view.message !== null) return { text: plain(view.message.text), fix: view.message.fix };
   if (view.state === "default" || view.state === "hint") return null;
   const isBarred = view.state === "error-suspended" || view.state === "error-banned";
@@ -86,93 +101,77 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
   return { text: plain(text), fix: isBarred ? `idp users restore ${view.username}` : null };
 }
 
-export async function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
-  const { lang, say, plain } = wordsOf(renderer, view);
-  const failed = view.state.startsWith("error-");
-  const wrong = view.state === "error-credentials";
-  const frame = {
-    name: "login",
-    state: view.state,
-    lang,
-    base: view.base,
-    title: say(view.state === "reauth" ? "login.title-reauth" : "login.title"),
-    failed,
-  };
-  const first = view.picker === null ? 0 : (view.picker.page - 1) * pickerPageSize + 1;
-  const html = await renderer.render("login", frame, {
-    ...view,
-    notes: view.notes.map(plain),
-    message: loginMessage(renderer, view),
-    wrong,
-    // After a wrong password, that form is what the person is busy with.
-    passwordFirst: view.picker === null || wrong,
-    passwordOpen: failed || view.state === "hint",
-    picker: view.picker && {
-      ...view.picker,
-      ...pickerLinks(view.picker),
-      from: String(first),
-      to: String(first + view.picker.users.length - 1),
-      total: String(view.picker.total),
-      users: view.picker.users.map((user) => ({
-        ...withAvatar(user),
-        statusWord: user.status === "active" ? "" : say(`status.${user.status}`),
-      })),
+export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
+  const { page, say, plain } = writerOf(renderer, view);
+  const { picker, state } = view;
+  const failed = state.startsWith("error-");
+  const wrong = state === "error-credentials";
+  const title = say(state === "reauth" ? "login.title-reauth" : "login.title");
+  const first = picker === null ? 0 : (picker.page - 1) * pickerPageSize + 1;
+  return page(
+    "login",
+    { state, title, failed },
+    {
+      ...view,
+      notes: view.notes.map(plain),
+      message: loginMessage(renderer, view),
+      wrong,
+      // After a wrong password, that form is what the person is busy with.
+      passwordFirst: picker === null || wrong,
+      passwordOpen: failed || state === "hint",
+      picker: picker && {
+        ...picker,
+        ...pickerLinks(picker),
+        from: String(first),
+        to: String(first + picker.users.length - 1),
+        total: String(picker.total),
+        users: picker.users.map((user) => ({
+          ...withAvatar(user),
+          statusWord: user.status === "active" ? "" : say(`status.${user.status}`),
+        })),
+      },
     },
-  });
-  return { html, headers: formPageHeaders };
+  );
 }
 
-export async function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> {
-  const { lang, say, plain } = wordsOf(renderer, view);
-  const key = `ended.${view.step}-${view.state}`;
+export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> {
+  const { page, say, plain } = writerOf(renderer, view);
+  const { client, state, step } = view;
+  const key = `ended.${step}-${state}`;
   const toApp =
-    view.client === null
-      ? say("ended.to-unnamed-app")
-      : plain({ key: "ended.to-app", values: { client: view.client.name } });
-  const frame = {
-    name: view.step,
-    state: view.state,
-    lang,
-    base: view.base,
-    title: say(key),
-    failed: view.state !== "finished",
-  };
-  const html = await renderer.render("ended", frame, {
-    ...view,
-    sentence: say(`${key}.sentence`),
-    linkText: view.state === "no-cookie" ? say(`${key}.link`) : toApp,
-  });
-  return { html, headers: plainPageHeaders };
+    client === null ? say("ended.to-unnamed-app") : plain({ key: "ended.to-app", values: { client: client.name } });
+  return page(
+    "ended",
+    { name: step, state, title: say(key), failed: state !== "finished" },
+    { ...view, sentence: say(`${key}.sentence`), linkText: state === "no-cookie" ? say(`${key}.link`) : toApp },
+    plainPageHeaders,
+  );
 }
 
-export async function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
-  const { lang, plain, scopeTitle, field } = wordsOf(renderer, view);
+export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
+  const { page, plain, scopeTitle, field } = writerOf(renderer, view);
   const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
     scopes.map((scope) => ({ ...scope, title: scopeTitle(scope), values: scope.values.map(field) }));
-  const frame = {
-    name: "consent",
-    state: view.state,
-    lang,
-    base: view.base,
-    title: plain({ key: "consent.page-title", values: { client: view.client.name } }),
-    failed: false,
-  };
-  const html = await renderer.render("consent", frame, {
-    ...view,
-    notes: view.notes.map(plain),
-    user: withAvatar(view.user),
-    scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
-  });
-  return { html, headers: formPageHeaders };
+  const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
+  return page(
+    "consent",
+    { state: view.state, title },
+    {
+      ...view,
+      notes: view.notes.map(plain),
+      user: withAvatar(view.user),
+      scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
+    },
+  );
 }
 
 /** @param timeZone an IANA name; a browser does not say which one its user lives in */
-export async function renderAccount(renderer: Renderer, view: AccountView, timeZone = "UTC"): Promise<Page> {
-  const { lang, say, scopeTitle, field } = wordsOf(renderer, view);
+export function renderAccount(renderer: Renderer, view: AccountView, timeZone = "UTC"): Promise<Page> {
+  const { page, lang, say, scopeTitle, field } = writerOf(renderer, view);
   const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
-  const html = await renderer.render(
+  return page(
     "account",
-    { name: "account", state, lang, base: view.base, title: say("account.title"), failed: false },
+    { state, title: say("account.title") },
     {
       ...view,
       user: withAvatar(view.user),
@@ -184,75 +183,57 @@ export async function renderAccount(renderer: Renderer, view: AccountView, timeZ
       })),
     },
   );
-  return { html, headers: formPageHeaders };
 }
 
-export async function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
-  const { lang, plain, scopeTitle } = wordsOf(renderer, view);
+export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
+  const { page, plain, scopeTitle } = writerOf(renderer, view);
   const title = plain({ key: "revoke.title", values: { client: view.client.name } });
-  const html = await renderer.render(
-    "account-revoke",
-    { name: "account", state: "revoke", lang, base: view.base, title, failed: false },
-    { ...view, scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })) },
+  const scopes = view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) }));
+  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes });
+}
+
+export function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page> {
+  const { page, say, scopeTitle } = writerOf(renderer, view);
+  const { state } = view;
+  const failed = state === "invalid" || state === "used";
+  const answered = state === "done" || state === "denied";
+  return page(
+    "device",
+    { state, title: say(answered ? `device.title-${state}` : "device.title"), failed },
+    {
+      ...view,
+      message: failed || answered ? say(`device.${state}`) : null,
+      scopes: view.scopes.map((name) => ({ name, title: scopeTitle({ name, title: null }) })),
+    },
+    answered ? plainPageHeaders : formPageHeaders,
   );
-  return { html, headers: formPageHeaders };
 }
 
-export async function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page> {
-  const { lang, say, scopeTitle } = wordsOf(renderer, view);
-  const failed = view.state === "invalid" || view.state === "used";
-  const title = say(view.state === "done" || view.state === "denied" ? `device.title-${view.state}` : "device.title");
-  const frame = { name: "device", state: view.state, lang, base: view.base, title, failed };
-  const html = await renderer.render("device", frame, {
-    ...view,
-    message: view.state === "enter" || view.state === "confirm" ? "" : say(`device.${view.state}`),
-    scopes: view.scopes.map((name) => ({ name, title: scopeTitle({ name, title: null }) })),
-  });
-  return { html, headers: formPageHeaders };
+export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
+  return page("logout", { state: "default", title: say("logout.title") }, view);
 }
 
-export async function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
-  const { lang, say } = wordsOf(renderer, view);
-  const frame = { name: "logout", state: "default", lang, base: view.base, title: say("logout.title"), failed: false };
-  return { html: await renderer.render("logout", frame, view), headers: formPageHeaders };
+export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
+  return page("signed-out", { state: "done", title: say("signed-out.title") }, view, plainPageHeaders);
 }
 
-export async function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
-  const { lang, say } = wordsOf(renderer, view);
-  const frame = {
-    name: "signed-out",
-    state: "done",
-    lang,
-    base: view.base,
-    title: say("signed-out.title"),
-    failed: false,
-  };
-  return { html: await renderer.render("signed-out", frame, view), headers: plainPageHeaders };
-}
-
-export async function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
-  const { lang, say } = wordsOf(renderer, view);
-  const frame = {
-    name: "form-post",
-    state: "default",
-    lang,
-    base: view.base,
-    title: say("form-post.title"),
-    failed: false,
-  };
+export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
   const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
-  const html = await renderer.render("form-post", frame, { action: view.action, parameters });
-  return { html, headers: formPostHeaders };
+  const heading = { state: "default", title: say("form-post.title") };
+  return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
 }
 
-export async function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
-  const { lang, say, plain } = wordsOf(renderer, view);
+export function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
+  const { page, say, plain } = writerOf(renderer, view);
   const key = `error.${view.kind}`;
-  const frame = { name: "error", state: view.kind, lang, base: view.base, title: say(key), failed: true };
-  const html = await renderer.render("error", frame, {
-    ...view,
-    sentence: say(`${key}.sentence`),
-    comparison: view.comparison && compare(view.comparison, plain),
-  });
-  return { html, headers: plainPageHeaders };
+  const comparison = view.comparison && compare(view.comparison, plain);
+  return page(
+    "error",
+    { state: view.kind, title: say(key), failed: true },
+    { ...view, sentence: say(`${key}.sentence`), comparison },
+    plainPageHeaders,
+  );
 }

@@ -2,6 +2,7 @@ import type {
   AccountRevokeView,
   AccountView,
   ConsentView,
+  DeviceView,
   EndedView,
   ErrorView,
   FormPostView,
@@ -14,6 +15,7 @@ import {
   renderAccount,
   renderAccountRevoke,
   renderConsent,
+  renderDevice,
   renderEnded,
   renderError,
   renderFormPost,
@@ -348,6 +350,34 @@ const formPostViews = {
   },
 } satisfies Record<string, FormPostView>;
 
+const device: DeviceView = {
+  ...common,
+  state: "enter",
+  action: "/device",
+  csrf: "c5rf",
+  typed: "",
+  userCode: "",
+  client: null,
+  scopes: [],
+  username: "",
+};
+
+const deviceViews = {
+  "device-enter": device,
+  "device-invalid": { ...device, state: "invalid", typed: "WDJB-MJHX" },
+  "device-used": { ...device, state: "used", typed: "WDJB-MJHT" },
+  "device-confirm": {
+    ...device,
+    state: "confirm",
+    userCode: "WDJB-MJHT",
+    client: demoApp,
+    scopes: ["openid", "email", "orders:read"],
+    username: "alice",
+  },
+  "device-done": { ...device, state: "done" },
+  "device-denied": { ...device, state: "denied" },
+} satisfies Record<string, DeviceView>;
+
 const logoutViews = {
   logout: { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: demoApp, username: "alice" },
   "logout-unknown": { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: null, username: null },
@@ -454,6 +484,7 @@ export const samples: readonly Sample[] = [
   ...of<AccountView>(renderAccount, accountViews),
   ...of<AccountRevokeView>(renderAccountRevoke, revokeViews),
   ...of<FormPostView>(renderFormPost, formPostViews),
+  ...of<DeviceView>(renderDevice, deviceViews),
   ...of<LogoutView>(renderLogout, logoutViews),
   ...of<SignedOutView>(renderSignedOut, signedOutViews),
   ...of<ErrorView>(renderError, errorViews),
