@@ -28,6 +28,8 @@ export const schemaVersion = 1;
 /** Text is made and written in pieces of about this many characters (a millisecond's work), with the event loop free in between. */
 const pieceLength = 128 * 1024;
 
+const syncEvery = 4 * 1024 * 1024;
+
 /**
  * A refusal of the data file that names the place.
  * @param place where in the document, as keys and positions; undefined: where it stops being JSON
@@ -154,11 +156,17 @@ export function createDataFile(file: string): DataFile {
     /** The file is on disk when it resolves. Rejects with what `node:fs` threw; the old file is there then. */
     async write(snapshot) {
       let written = 0;
+      let synced = 0;
       const handle = await replaceFile(file, async (target) => {
         for (const piece of serialise(snapshot)) {
           const bytes = Buffer.from(piece);
           await target.writeFile(bytes);
           written += bytes.length;
+          // Left to the end, one large sync holds up the small ones of the journal, and so the answers that wait for them.
+          if (written - synced > syncEvery) {
+            await target.datasync();
+            synced = written;
+          }
         }
       });
       await handle.close();

@@ -32,10 +32,9 @@ export async function followLinks(path: string): Promise<string> {
 
 /** Removes what {@link replaceFile} left beside a file when a crash cut it off. For the owner of the file only. */
 export async function removeUnfinished(path: string): Promise<void> {
-  const folder = dirname(path);
-  const names = (await readdir(folder)).filter(
-    (name) => name.startsWith(`${basename(path)}.`) && name.endsWith(".tmp"),
-  );
+  const [folder, base] = [dirname(path), basename(path)];
+  const unfinished = (name: string) => name.startsWith(base) && /^\.[0-9a-f]{12}\.tmp$/.test(name.slice(base.length));
+  const names = (await readdir(folder)).filter(unfinished);
   await Promise.all(names.map((name) => unlink(join(folder, name))));
 }
 

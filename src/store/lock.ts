@@ -215,7 +215,11 @@ export async function takeLock(options: {
   return {
     update(server) {
       lock = { ...lock, ...server };
-      replace(path, lock);
+      try {
+        replace(path, lock);
+      } catch (error) {
+        throw new StorageError(`${path} could not be written: ${describeFault(error)}`, { cause: error });
+      }
     },
     release() {
       if (readLockFile(path)?.id === lock.id) unlinkSync(path);

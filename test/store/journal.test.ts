@@ -88,8 +88,8 @@ describe("a crash while the journal is folded", () => {
 
   test("while data.json.….tmp is written: it is removed and the journal replayed", async () => {
     const copy = copyData(dir);
-    writeFileSync(join(copy, "data.json.0123.tmp"), folded.slice(0, 100));
-    writeFileSync(join(copy, "data.journal.0123.tmp"), "{");
+    writeFileSync(join(copy, "data.json.0123456789ab.tmp"), folded.slice(0, 100));
+    writeFileSync(join(copy, "data.journal.0123456789ab.tmp"), "{");
     expect(await scopesIn(copy)).toEqual(["a", "b"]);
     expect(readdirSync(copy)).toEqual(["data.json"]);
   });
