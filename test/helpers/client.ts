@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Idp } from "../../src/index.ts";
-import { Browser, type Visit } from "./browser.ts";
+import { Browser, formsOf, type Visit } from "./browser.ts";
 
 /** The demo's client application, by hand: each request can be bent. */
 
@@ -12,11 +12,11 @@ export const paths = {
   revoke: "/api/v2/oauth/revoke",
 } as const;
 
-type Parameters = Readonly<Record<string, string | null>>;
+export type Parameters = Readonly<Record<string, string | null>>;
 
 /** The address of an authorization request of demo-app; null leaves a parameter out. */
 export function authorizeUrl(idp: Idp, change: Parameters = {}): string {
-  const parameters = {
+  const parameters: Parameters = {
     response_type: "code",
     client_id: "demo-app",
     redirect_uri: callback,
@@ -41,33 +41,50 @@ export interface Signed {
   readonly code: string;
 }
 
+/** Picks a user on the login page, also one who stands on another page of the picker. */
+export function pick(browser: Browser, visit: Visit, user: string): Promise<Visit> {
+  const form = formsOf(visit.body).find(({ fields }) => fields.some(([name]) => name === "pick"));
+  return browser.press(visit, form?.buttons[0]?.id ?? "login-as-…", { username: user });
+}
+
+/** What of a sign-in may be otherwise: who, in which browser, and parameters of the request. */
+export type Change = { readonly user?: string; readonly browser?: Browser } & Readonly<
+  Record<string, string | null | Browser>
+>;
+
 /** Signs in from the picker and allows everything. */
 export async function signIn(
   idp: Idp,
-  {
-    user = "alice",
-    browser = new Browser(idp.issuer),
-    ...change
-  }: { user?: string; browser?: Browser } & Record<string, unknown> = {},
+  { user = "alice", browser = new Browser(idp.issuer), ...change }: Change = {},
 ): Promise<Signed> {
   let visit: Visit = await browser.open(authorizeUrl(idp, change as Parameters));
-  if (visit.page === "login") visit = await browser.press(visit, `login-as-${user}`);
+  if (visit.page === "login") visit = await pick(browser, visit, user);
   if (visit.page === "consent") visit = await browser.press(visit, "consent-allow");
   if (visit.left === null)
     throw new Error(`stopped at page ${visit.page} (${visit.state}): ${visit.body.slice(0, 2000)}`);
   return { browser, back: visit.left, code: visit.left.searchParams.get("code") ?? "" };
 }
 
+/** The JSON of an answer; the members named here are text wherever they are. */
+export interface Body {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+  readonly scope: string;
+  readonly error: string;
+  readonly error_description: string;
+  readonly [member: string]: unknown;
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // Answers are looked into by tests, member by member.
-  readonly json: Record<string, any>;
+  readonly json: Body;
 }
 
 /** A POST of demo-app to an endpoint, as JSON; null leaves a parameter out. */
 export async function post(idp: Idp, path: string, body: Parameters, init: RequestInit = {}): Promise<Answer> {
-  const parameters = { client_id: "demo-app", client_secret: "demo-secret", ...body };
+  const parameters: Parameters = { client_id: "demo-app", client_secret: "demo-secret", ...body };
   const sent = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== null));
   const response = await fetch(idp.issuer + path, {
     method: "POST",
@@ -75,7 +92,7 @@ export async function post(idp: Idp, path: string, body: Parameters, init: Reque
     body: JSON.stringify(sent),
     ...init,
   });
-  return { status: response.status, headers: response.headers, json: (await response.json()) as Answer["json"] };
+  return { status: response.status, headers: response.headers, json: (await response.json()) as Body };
 }
 
 export const exchange = (idp: Idp, code: string, change: Parameters = {}): Promise<Answer> =>
@@ -88,9 +105,9 @@ export async function userinfo(idp: Idp, accessToken: string | null): Promise<An
   const response = await fetch(idp.issuer + paths.userinfo, {
     headers: accessToken === null ? {} : { authorization: `Bearer ${accessToken}` },
   });
-  return { status: response.status, headers: response.headers, json: (await response.json()) as Answer["json"] };
+  return { status: response.status, headers: response.headers, json: (await response.json()) as Body };
 }
 
 /** Header or payload of a JWT. */
-export const jwtPart = (token: string, part: 0 | 1): Record<string, any> =>
-  JSON.parse(Buffer.from(token.split(".")[part] ?? "", "base64url").toString()) as Record<string, any>;
+export const jwtPart = (token: string, part: 0 | 1): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split(".")[part] ?? "", "base64url").toString()) as Record<string, unknown>;
