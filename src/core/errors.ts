@@ -51,12 +51,17 @@ export class OAuthError extends Error {
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
-   * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only
+   * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only;
+   *   `status`: where it is not the usual one of the code
    */
-  constructor(code: OAuthErrorCode, description: string, options: { fix?: string; cause?: unknown } = {}) {
+  constructor(
+    code: OAuthErrorCode,
+    description: string,
+    options: { fix?: string; cause?: unknown; status?: number } = {},
+  ) {
     super(description, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
-    this.status = statuses[code];
+    this.status = options.status ?? statuses[code];
     this.fix = options.fix ?? null;
   }
 }

@@ -32,6 +32,9 @@ export interface JwkSet {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** Members of a JWK that only its owner may know (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
+export const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
 /** The keys in use, ready to sign and to verify. */
 export interface KeyRing {
   /** Signs HS256 access and refresh tokens. */
@@ -49,7 +52,7 @@ export interface KeyRing {
 const generate = promisify(generateKeyPair);
 
 /** RFC 7638: the thumbprint names the key, so that two instances never use one `kid` for different keys. */
-function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
+export function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
   const required = { EC: ["crv", "kty", "x", "y"], OKP: ["crv", "kty", "x"], RSA: ["e", "kty", "n"] };
   const names = required[jwk["kty"] as keyof typeof required];
   const members = Object.fromEntries(names.map((name) => [name, jwk[name]]));
