@@ -63,10 +63,13 @@ function writerOf(renderer: Renderer, view: View) {
     /** A scope's title: the one given, else the catalogue's, else its name. */
     scopeTitle: (scope: { readonly name: string; readonly title: string | null }): string =>
       scope.title ?? (has(`scope.${scope.name}`) ? say(`scope.${scope.name}`) : scope.name),
-    field: ({ name, value }: FieldView) => ({
-      label: has(`field.${name}`) ? say(`field.${name}`) : name,
-      value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
-    }),
+    field: ({ name, value }: FieldView) => {
+      const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
+      return {
+        label: has(key) ? say(key) : name,
+        value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
+      };
+    },
     page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
       const frame = { name: template, failed: false, ...heading, lang, base: view.base };
       return { html: await renderer.render(template, frame, data), headers };

@@ -26,7 +26,7 @@ export interface PersonView {
   readonly color: string;
 }
 
-/** One value of a user. The label is the text `field.<name>`, else the name itself; null: not set. */
+/** One value of a user, by its path: `socialLinks[0].url`. The label is the text `field.socialLinks[].url`, else the name itself; null: not set. */
 export interface FieldView {
   readonly name: string;
   readonly value: string | boolean | null;

@@ -182,6 +182,17 @@ const consent: ConsentView = {
   notes: [{ key: "note.unknown-scopes", values: { scopes: "mail:read" } }],
 };
 
+/** Every field of the two forms of UserInfo, as a page is given it. */
+const allFields = [
+  "id sub username displayName avatar avatar.baseUrl avatar.path avatar.color about language theme createdAt",
+  "email emailVerified email.username email.domain email.isVerified website location birthDate phone",
+  "socialLinks socialLinks[0].platform socialLinks[1].url socialLinks[12].label",
+  "name given_name family_name preferred_username picture locale birthdate updated_at email_verified phone_number",
+]
+  .join(" ")
+  .split(" ")
+  .map((name) => ({ name, value: `the ${name}` }));
+
 const account: AccountView = {
   ...common,
   csrf: "c5rf",
@@ -322,6 +333,12 @@ export const consentViews = {
     ...consent,
     state: "incremental",
     scopes: { fresh: [phone, orders], granted: [openid, email] },
+  },
+  "consent-every-field": {
+    ...consent,
+    scopes: { fresh: [{ ...profile, values: allFields }], granted: [] },
+    details: [],
+    notes: [],
   },
   "consent-again": {
     ...consent,

@@ -42,6 +42,12 @@ test("shows the very values, and says which are not set", async () => {
   expect(words).toContain("About empty");
 });
 
+test("labels a value by its path, whatever its place in a list, else by the path itself", async () => {
+  const words = wordsOf(await consent("consent-every-field")).replace(/\s+/g, " ");
+  expect(words).toContain("Address the socialLinks[1].url Label the socialLinks[12].label");
+  expect(wordsOf(await consent("consent-default"))).toContain("phone_number_verified");
+});
+
 test("titles a scope by the fixture, else by the catalogue, else by its name", async () => {
   const row = { locked: false, checked: true, values: [] };
   const html = await consent("consent-default", {
