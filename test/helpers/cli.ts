@@ -32,7 +32,8 @@ export interface Place {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const launch = (args: readonly string[], { cwd, env = {} }: Place, nodeArgs: readonly string[] = []) =>
+/** A command under way; what it says is collected by whoever asks. */
+export const launch = (args: readonly string[], { cwd, env = {} }: Place, nodeArgs: readonly string[] = []) =>
   spawn(process.execPath, [...nodeArgs, bin, ...args], { cwd, env: environment(env) });
 
 export interface Ended {
@@ -73,7 +74,7 @@ export interface RunningIdp {
   /** What it has printed so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** Resolves once stdout holds the text. */
-  printed(text: string): Promise<void>;
+  readonly printed: (text: string) => Promise<void>;
   /** Resolves with the exit code, and the signal where one ended it. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }

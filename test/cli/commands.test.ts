@@ -1,0 +1,284 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+
+/** One table of cases, run with the server running and with it stopped: the answers are the same. */
+
+const fixtures = {
+  users: [
+    { username: "alice", id: "7123456789012345678", email: "alice@example.test", password: "alice" },
+    { username: "bob", displayName: "Bob\u001b[2J Brown" },
+    { username: "carol", status: "suspended" },
+    { username: "dave", status: "banned" },
+  ],
+  clients: [
+    { client_id: "app", client_secret: "app-secret", redirect_uris: ["http://localhost:3000/callback"] },
+    { client_id: "other", redirect_uris: ["http://localhost:5173/callback"], scope: "openid email" },
+    { client_id: "service", client_secret: "service-secret", grant_types: ["client_credentials"] },
+  ],
+};
+
+/** A case: what is typed, how it ends, and what is checked of its answer. */
+interface Case {
+  readonly words: string;
+  readonly code: number;
+  /** Of stdout, or of the error object on stderr. */
+  readonly json: unknown;
+  readonly input?: string;
+}
+
+const refused = (code: string, message: unknown): unknown => ({ error: expect.objectContaining({ code, message }) });
+const withStatus = (status: string): unknown => expect.objectContaining({ username: "bob", status });
+const grant = (user: string, client: string, status: string): unknown =>
+  expect.objectContaining({ id: expect.stringMatching(/^g_/), user, client, status });
+
+const cases: readonly Case[] = [
+  {
+    words: "users list",
+    code: 0,
+    json: ["alice", "bob", "carol", "dave"].map((username): unknown => expect.objectContaining({ username })),
+  },
+  {
+    words: "users show alice",
+    code: 0,
+    json: {
+      id: "7123456789012345678",
+      username: "alice",
+      displayName: expect.any(String),
+      email: "alice@example.test",
+      emailVerified: expect.any(Boolean),
+      hasPassword: true,
+      status: "active",
+      avatar: { baseUrl: expect.any(String), path: expect.any(String), color: expect.any(String) },
+      about: "",
+      language: "en",
+      theme: null,
+      createdAt: expect.any(String),
+      website: null,
+      location: null,
+      birthDate: null,
+      phone: null,
+      socialLinks: [],
+      claims: {},
+    },
+  },
+  { words: "users show bob", code: 0, json: expect.objectContaining({ hasPassword: false }) },
+  { words: "users show 7123456789012345678", code: 0, json: expect.objectContaining({ username: "alice" }) },
+  {
+    words: "users show alcie",
+    code: 3,
+    json: {
+      error: { code: "not_found", message: 'no user "alcie"', hint: expect.stringContaining("Did you mean alice?") },
+    },
+  },
+  { words: "users suspend bob", code: 0, json: withStatus("suspended") },
+  { words: "users show bob", code: 0, json: withStatus("suspended") },
+  { words: "users restore bob", code: 0, json: withStatus("active") },
+  { words: "users suspend dave", code: 4, json: refused("conflict", expect.stringContaining("banned")) },
+  { words: "users ban nobody", code: 3, json: refused("not_found", 'no user "nobody"') },
+  {
+    words: "clients list",
+    code: 0,
+    json: ["app", "other", "service"].map((client_id): unknown => expect.objectContaining({ client_id })),
+  },
+  {
+    words: "clients show app",
+    code: 0,
+    json: { client_id: "app", redirect_uris: ["http://localhost:3000/callback"], public: false },
+  },
+  {
+    words: "clients show app --show-secrets",
+    code: 0,
+    json: expect.objectContaining({ client_id: "app", client_secret: "app-secret" }),
+  },
+  { words: "clients show other", code: 0, json: expect.objectContaining({ public: true, scope: "openid email" }) },
+  { words: "clients show ap", code: 3, json: refused("not_found", 'no client "ap"') },
+  { words: "grants list", code: 0, json: [] },
+  { words: "grants list --user nobody", code: 3, json: refused("not_found", 'no user "nobody"') },
+  { words: "grants show g_x", code: 3, json: refused("not_found", 'no grant "g_x"') },
+  { words: "revoke --user alice --client app", code: 0, json: { revoked: [] } },
+  {
+    words: "issue grant --user alice --client app --scope openid",
+    code: 0,
+    json: {
+      id: expect.stringMatching(/^g_/),
+      user: "alice",
+      client: "app",
+      scope: "openid",
+      status: "active",
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      revokedAt: null,
+    },
+  },
+  { words: "issue grant --user alice --client other", code: 0, json: grant("alice", "other", "active") },
+  {
+    words: "grants list --user alice",
+    code: 0,
+    json: [grant("alice", "app", "active"), grant("alice", "other", "active")],
+  },
+  { words: "grants list --client other", code: 0, json: [grant("alice", "other", "active")] },
+  {
+    words: "issue tokens --user alice --client app",
+    code: 0,
+    json: {
+      access_token: expect.stringMatching(/^ey/),
+      refresh_token: expect.stringMatching(/^ey/),
+      id_token: expect.stringMatching(/^ey/),
+      token_type: "Bearer",
+      expires_in: 1800,
+      scope: "openid",
+    },
+  },
+  {
+    words: "issue tokens --user carol --client app",
+    code: 6,
+    json: refused("refused", expect.stringContaining("suspended")),
+  },
+  { words: "issue tokens --user alice --client service", code: 6, json: refused("refused", expect.any(String)) },
+  {
+    words: "issue grant --user alice --client other --scope phone",
+    code: 6,
+    json: refused("refused", expect.any(String)),
+  },
+  { words: "issue tokens --user alice --client nope", code: 3, json: refused("not_found", 'no client "nope"') },
+  { words: "token issue --user alice --client app", code: 0, json: { access_token: expect.stringMatching(/^ey/) } },
+  {
+    words: "token issue --user alice --client app --type id",
+    code: 0,
+    json: { id_token: expect.stringMatching(/^ey/) },
+  },
+  {
+    words: "token verify -",
+    input: "nonsense",
+    code: 6,
+    json: refused("refused", expect.stringContaining("not a JWT")),
+  },
+  { words: "token revoke -", input: "a.b.c", code: 0, json: { revoked: null, client: null } },
+  { words: "revoke --user alice --client app", code: 0, json: { revoked: [grant("alice", "app", "revoked")] } },
+  { words: "revoke --user alice", code: 0, json: { revoked: [grant("alice", "other", "revoked")] } },
+  { words: "revoke --client nope", code: 3, json: refused("not_found", 'no client "nope"') },
+  { words: "revoke g_nope", code: 3, json: refused("not_found", 'no grant "g_nope"') },
+  { words: "issue grant --user bob --client app", code: 0, json: grant("bob", "app", "active") },
+  {
+    words: "users ban bob",
+    code: 0,
+    json: expect.objectContaining({ username: "bob", status: "banned", grantsRevoked: 1, sessionsEnded: 0 }),
+  },
+  { words: "users restore bob", code: 0, json: withStatus("active") },
+  { words: "grants list --user bob", code: 0, json: [grant("bob", "app", "revoked")] },
+];
+
+/** The single JSON document of a stream. */
+function documentOf(stream: string): unknown {
+  expect(stream.endsWith("\n")).toBe(true);
+  return JSON.parse(stream);
+}
+
+function check({ code, json }: Case, ended: Ended): void {
+  expect(ended.code, ended.stderr).toBe(code);
+  if (code === 0) {
+    expect(documentOf(ended.stdout)).toEqual(json);
+    return;
+  }
+  expect(ended.stdout).toBe("");
+  expect(documentOf(ended.stderr)).toEqual(json);
+}
+
+for (const mode of ["running", "stopped"] as const) {
+  describe(`with the server ${mode}`, () => {
+    const cwd = newFolder(afterAll);
+    const cleaning: (() => Promise<void> | void)[] = [];
+    afterAll(async () => {
+      for (const clean of cleaning.reverse()) await clean();
+    });
+
+    beforeAll(async () => {
+      writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+      const server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
+      if (mode === "running") return;
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toEqual({ code: 0, signal: null });
+    });
+
+    test.each(cases)("idp $words ends with $code", async (one) => {
+      const ended = await idp([...one.words.split(" "), "--json"], { cwd, ...(one.input && { input: one.input }) });
+      check(one, ended);
+    });
+
+    test("a change says on stderr where it was made", async () => {
+      const { code, stderr } = await idp(["users", "restore", "bob"], { cwd });
+      expect(code).toBe(0);
+      expect(stderr).toMatch(
+        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \.idp\/data\.json$/m,
+      );
+    });
+
+    test("a token that was issued verifies, and no longer once its grant is revoked", async () => {
+      const { stdout } = await idp(["token", "issue", "--user", "alice", "--client", "app"], { cwd });
+      expect(stdout).toMatch(/^ey\S+\n$/);
+      const good = await idp(["token", "verify", "-"], { cwd, input: stdout });
+      expect(good).toMatchObject({ code: 0 });
+      expect((await idp(["revoke", "--user", "alice", "--client", "app"], { cwd })).code).toBe(0);
+      const bad = await idp(["token", "verify", "-", "--json"], { cwd, input: stdout });
+      expect(bad.code).toBe(6);
+      expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
+      expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
+    });
+
+    test("one token is revoked alone, and a refresh token with its family", async () => {
+      const { stdout } = await idp(["issue", "tokens", "--user", "alice", "--client", "app", "--json"], { cwd });
+      const tokens = JSON.parse(stdout) as Readonly<Record<"access_token" | "refresh_token", string>>;
+      const revoke = (input: string) => idp(["token", "revoke", "-", "--json"], { cwd, input });
+      const verify = async (input: string) => (await idp(["token", "verify", "-"], { cwd, input })).code;
+      expect(JSON.parse((await revoke(tokens.access_token)).stdout)).toEqual({
+        revoked: "access_token",
+        client: "app",
+      });
+      expect([await verify(tokens.access_token), await verify(tokens.refresh_token)]).toEqual([6, 0]);
+      // A whole token response names its refresh token.
+      expect(JSON.parse((await revoke(stdout)).stdout)).toEqual({ revoked: "refresh_token", client: "app" });
+      expect(await verify(tokens.refresh_token)).toBe(6);
+    });
+
+    test("text from the data does not act upon the terminal", async () => {
+      for (const words of ["users list", "users show bob", "users list --json"]) {
+        const { stdout } = await idp(words.split(" "), { cwd });
+        expect(stdout).toContain("\\u001b[2J");
+        expect(stdout).not.toContain("\u001b");
+      }
+    });
+
+    test("status", async () => {
+      const { code, stdout, stderr } = await idp(["status", "--json"], { cwd });
+      const { running, users, clients, data } = JSON.parse(stdout);
+      expect({ code, running, users, clients, data }).toEqual({
+        code: mode === "running" ? 0 : 5,
+        running: mode === "running",
+        users: 4,
+        clients: 3,
+        data: ".idp/data.json",
+      });
+      if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
+    });
+
+    test("issue code", async () => {
+      const words = "issue code --user alice --client app --state s --json";
+      const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+      if (mode === "stopped") {
+        expect(code).toBe(5);
+        expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
+        return;
+      }
+      expect(code).toBe(0);
+      const issued = JSON.parse(stdout);
+      expect(issued).toEqual({
+        code: expect.any(String),
+        redirect_uri: "http://localhost:3000/callback",
+        url: expect.stringContaining("http://localhost:3000/callback?code="),
+        expires_in: 60,
+      });
+    });
+  });
+}

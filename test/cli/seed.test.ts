@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+const write = (cwd: string, name: string, value: unknown): void => {
+  writeFileSync(join(cwd, name), typeof value === "string" ? value : JSON.stringify(value, null, 2));
+};
+
+test("what the usual file names is created, then brought to what changed, and the answer says so", async () => {
+  const cwd = newFolder();
+  write(cwd, "idp.fixtures.json", { users: [{ username: "alice" }, { username: "bob" }] });
+  expect(await idp(["seed"], { cwd })).toEqual({
+    code: 0,
+    stdout: "idp.fixtures.json: users 2 added\n",
+    stderr: "in .idp/data.json\n",
+  });
+  write(cwd, "idp.fixtures.json", {
+    users: [{ username: "alice", email: "a@b.test" }, { username: "bob" }, { username: "eve" }],
+  });
+  const { stdout } = await idp(["seed"], { cwd });
+  expect(stdout).toBe("idp.fixtures.json: users 1 added, 1 changed (alice: email), 1 same\n");
+  expect((await idp(["seed"], { cwd })).stdout).toBe("idp.fixtures.json: users 3 same\n");
+});
+
+test("a running server is seeded where it runs, files and folders alike", async () => {
+  const cwd = newFolder();
+  await startIdp([], { cwd });
+  write(cwd, "more.yaml", "users: [{ username: eve }]\nsettings: { consent: skip }\n");
+  const { code, stdout, stderr } = await idp(["seed", "more.yaml", "--json"], { cwd });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ users: { added: ["eve"], changed: [], same: 0 } });
+  expect(stderr).toMatch(/^Settings are in force from the next start on\.\nvia the running server http/);
+  expect((await idp(["users", "show", "eve"], { cwd })).code).toBe(0);
+});
+
+const broken = `users:
+  - username: alice
+    email: alice.example.test
+  - username: alice
+    langage: en
+clients:
+  - client_id: web
+    redirect_uris: ["http://example.test/cb"]
+`;
+
+test.each(["running", "stopped"] as const)(
+  "with the server %s a broken file is told whole, and nothing is applied",
+  async (mode) => {
+    const cwd = newFolder();
+    if (mode === "running") await startIdp([], { cwd });
+    else await idp(["seed"], { cwd });
+    write(cwd, "broken.yaml", broken);
+    for (const flags of [[], ["--check"]]) {
+      const { code, stdout, stderr } = await idp(["seed", "broken.yaml", ...flags], { cwd });
+      expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+      const problems = stderr.split("\n").filter((line) => /^broken\.yaml:\d+:\d+ \S+ \S/.test(line));
+      expect(problems).toHaveLength(4);
+      expect(stderr).toMatch(/^broken\.yaml:3:12 users\[0\]\.email .*alice\.example\.test/m);
+      expect(stderr).toMatch(/^broken\.yaml:5:5 users\[1\]\.langage .*Did you mean language/m);
+      expect(stderr).toContain("Error: the fixtures have 4 problems; nothing was applied");
+    }
+    const json = await idp(["seed", "broken.yaml", "--json"], { cwd });
+    const { error } = JSON.parse(json.stderr) as { error: { code: string; problems: unknown[] } };
+    expect(error.code).toBe("invalid");
+    expect(error.problems[0]).toMatchObject({ file: "broken.yaml", line: 3, column: 12, path: "users[0].email" });
+    expect((await idp(["users", "list", "--json"], { cwd })).stdout).not.toContain('"email":"alice.example.test"');
+  },
+);
+
+test("--check applies nothing and needs no data", async () => {
+  const cwd = newFolder();
+  write(cwd, "idp.fixtures.yaml", "users: [{ username: alice }]");
+  expect(await idp(["seed", "--check"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: "idp.fixtures.yaml: no problem found\n",
+  });
+  expect(existsSync(join(cwd, ".idp"))).toBe(false);
+});
+
+test("a file that is not there: exit 7", async () => {
+  const { code, stdout, stderr } = await idp(["seed", "nowhere.yaml"], { cwd: newFolder() });
+  expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+  expect(stderr).toContain("nowhere.yaml cannot be read: it is not there");
+});
+
+test("--print-schema prints a JSON Schema that knows the fields of a user", async () => {
+  const { code, stdout } = await idp(["seed", "--print-schema"], { cwd: newFolder() });
+  expect(code).toBe(0);
+  const schema = JSON.parse(stdout) as { properties: object };
+  expect(Object.keys(schema.properties)).toEqual(
+    expect.arrayContaining(["users", "clients", "scopes", "grants", "settings"]),
+  );
+  expect(stdout).toContain('"birthDate"');
+});
+
+test("the data folder is git-ignored and its file is for its owner alone", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  expect(readFileSync(join(cwd, ".idp", ".gitignore"), "utf8")).toBe("*\n");
+  expect(statSync(join(cwd, ".idp", "data.json")).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,261 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { bin, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
+
+const lines = (text: string): string[] => text.trimEnd().split("\n");
+
+test("off a terminal start-up ends with the ready line, and the screen before it holds what an app needs", async () => {
+  const { output, issuer, pid } = await startIdp([], { cwd: newFolder() });
+  expect(lines(output.stdout).at(-1)).toBe(`idp ready ${issuer} pid ${pid}`);
+  for (const needed of [
+    `Issuer      ${issuer}`,
+    `${issuer}/.well-known/openid-configuration`,
+    "alice  alice@example.test  password alice",
+    `OIDC_ISSUER=${issuer}`,
+    "OIDC_CLIENT_ID=demo-app",
+    "OIDC_CLIENT_SECRET=demo-secret",
+    "OIDC_REDIRECT_URI=http://localhost:3000/callback",
+    ".idp/data.json, kept between runs",
+    "users 4 added; clients 4 added",
+  ]) {
+    expect(output.stdout).toContain(needed);
+  }
+  expect(output.stderr).toBe("");
+  expect(Math.max(...lines(output.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+test("of fixtures that are not the demo no password and no secret is shown", async () => {
+  const cwd = newFolder();
+  const users = Array.from({ length: 20 }, (_, at) => ({ username: `user${at}`, password: `hunter${at}` }));
+  const clients = [{ client_id: "web", client_secret: "hush-hush", redirect_uris: ["https://web.example.test/cb"] }];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users, clients }));
+  const { output } = await startIdp([], { cwd });
+  expect(output.stdout).not.toMatch(/hunter|hush-hush/);
+  expect(output.stdout).toContain("… 14 more: idp users list");
+  expect(output.stdout).toContain("# OIDC_CLIENT_SECRET: idp clients show web --show-secrets");
+  expect(output.stdout).toContain("idp.fixtures.json\n");
+});
+
+test("--json: the ready event, then one line a request, and nothing else", async () => {
+  const cwd = newFolder();
+  const { output, issuer, pid, printed } = await startIdp(["--json"], { cwd });
+  expect(JSON.parse(output.stdout)).toEqual({
+    event: "ready",
+    issuer,
+    port: Number(new URL(issuer).port),
+    pid,
+    data: join(cwd, ".idp", "data.json"),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+  });
+  await fetch(`${issuer}/_idp/health`);
+  await fetch(`${issuer}/api/v2/oauth/userinfo`);
+  await printed("missing_token");
+  const events = lines(output.stdout)
+    .slice(1)
+    .map((line): unknown => JSON.parse(line));
+  expect(events).toEqual([
+    expect.objectContaining({
+      event: "request",
+      method: "GET",
+      path: "/_idp/health",
+      status: 200,
+      ms: expect.any(Number),
+    }),
+    expect.objectContaining({ event: "request", status: 401, error: expect.stringContaining("missing_token") }),
+  ]);
+});
+
+test("for a person a refusal has its reason below it, and no token or code is in the log", async () => {
+  const { output, issuer, printed } = await startIdp([], { cwd: newFolder() });
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "demo-app",
+    redirect_uri: "http://localhost:3001/callback",
+    state: "secret-state",
+  });
+  await fetch(`${issuer}/api/v2/oauth/authorize?${query.toString()}`);
+  await printed("authorize     400");
+  await fetch(`${issuer}/api/v2/oauth/userinfo`, { headers: { authorization: "Bearer secret-token" } });
+  await printed("invalid_token");
+  expect(output.stdout).toMatch(/^\d\d:\d\d:\d\d {2}GET {2}authorize {4,}400/m);
+  expect(output.stdout).toContain('redirect_uri "http://localhost:3001/callback"');
+  expect(output.stdout).not.toMatch(/secret-(state|token)/);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s: exit 0, and the lock is gone", async (signal) => {
+  const cwd = newFolder();
+  const { child, ended, output } = await startIdp([], { cwd });
+  child.kill(signal);
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(output.stderr).toBe("");
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+});
+
+test("a second Ctrl+C does not cut the end short", async () => {
+  const cwd = newFolder();
+  const { child, ended } = await startIdp([], { cwd });
+  child.kill("SIGINT");
+  child.kill("SIGINT");
+  child.kill("SIGTERM");
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+});
+
+test("a signal during start-up ends it too", async () => {
+  const cwd = newFolder();
+  const users = Array.from({ length: 20_000 }, (_, at) => ({ username: `u${at}` }));
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));
+  const child = launch(["start", "--port", "auto"], { cwd });
+  let printed = "";
+  child.stdout.on("data", (text: Buffer) => (printed += text.toString()));
+  // It holds its lock, and is not ready yet: the fixtures take a while.
+  while (!existsSync(join(cwd, ".idp", "lock.json"))) await delay(5);
+  child.kill("SIGTERM");
+  expect(printed).toBe("");
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+});
+
+test("a second start on the same data names the one that runs", async () => {
+  const cwd = newFolder();
+  const { issuer, pid } = await startIdp([], { cwd });
+  const second = await idp(["start", "--port", "auto"], { cwd });
+  expect(second).toMatchObject({ code: 4, stdout: "" });
+  expect(second.stderr).toContain(`idp already runs on this data: ${issuer} (pid ${pid}`);
+  expect(second.stderr).toContain("idp stop");
+});
+
+test("a port that is taken: exit 4, and never another port", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    other.close();
+  });
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const { code, stdout, stderr } = await idp(["start", "--port", String(port), "--json"], { cwd: newFolder() });
+  expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+  expect(JSON.parse(stderr)).toEqual({
+    error: {
+      code: "conflict",
+      message: `port ${port} is in use by another program`,
+      hint: expect.stringContaining("--port"),
+    },
+  });
+});
+
+test("--memory keeps nothing, and --ready-file says where it runs", async () => {
+  const cwd = newFolder();
+  const { issuer, pid } = await startIdp(["--memory", "--ready-file", "ready.json"], { cwd });
+  const ready: unknown = JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"));
+  expect(ready).toMatchObject({ event: "ready", issuer, pid, data: null });
+  expect(existsSync(join(cwd, ".idp"))).toBe(false);
+});
+
+test("settings' flags win over fixtures", async () => {
+  const cwd = newFolder();
+  writeFileSync(
+    join(cwd, "f.yaml"),
+    "users: [{ username: eve }]\nclients: [{ client_id: app, client_secret: s, redirect_uris: [https://a.test/] }]\nsettings: { access_token_ttl: 100, code_ttl: 30 }\n",
+  );
+  await startIdp(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
+  const tokens = await idp("issue tokens --user eve --client app --json".split(" "), { cwd });
+  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
+  const code = await idp("issue code --user eve --client app --json".split(" "), { cwd });
+  expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 30 });
+});
+
+test("the variables of the environment stand for their flags", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, "more"));
+  writeFileSync(join(cwd, "more", "a.json"), JSON.stringify({ users: [{ username: "eve" }] }));
+  const env = {
+    IDP_DATA: "kept",
+    IDP_ISSUER: "http://idp.example.test",
+    IDP_FIXTURES: "more",
+    IDP_ADMIN_TOKEN: "an-admin-token-of-mine",
+  };
+  const { issuer, output } = await startIdp([], { cwd, env });
+  expect(issuer).toBe("http://idp.example.test");
+  expect(output.stdout).toContain("users 1 added");
+  expect(readFileSync(join(cwd, "kept", "lock.json"), "utf8")).toContain("an-admin-token-of-mine");
+  const users = await idp(["users", "list", "--json"], { cwd, env });
+  expect(JSON.parse(users.stdout)).toEqual([expect.objectContaining({ username: "eve" })]);
+});
+
+test("an admin token that is too short is refused", async () => {
+  const env = { IDP_ADMIN_TOKEN: "short" };
+  expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("at least 16"),
+  });
+});
+
+test("--url reaches a server from anywhere, with its admin token and no other", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const elsewhere = newFolder();
+  const token = ["--admin-token-file", join(cwd, ".idp", "lock.json")];
+  const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
+  expect(good.code, good.stderr).toBe(0);
+  expect(JSON.parse(good.stdout)).toHaveLength(4);
+  const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
+  const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
+  expect(bad).toMatchObject({ code: 2, stdout: "" });
+  expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
+});
+
+test("idp stop ends it as Ctrl+C would, and waits until it is gone", async () => {
+  const cwd = newFolder();
+  const { ended, pid } = await startIdp([], { cwd });
+  const stopped = await idp(["stop", "--json"], { cwd });
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, pid });
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+  expect(await ended).toEqual({ code: 0, signal: null });
+});
+
+test("what a killed server held is taken over, and that is said", async () => {
+  const cwd = newFolder();
+  const { child, ended } = await startIdp([], { cwd });
+  child.kill("SIGKILL");
+  await ended;
+  const { code, stderr } = await idp(["users", "list"], { cwd });
+  expect(code).toBe(0);
+  expect(stderr).toContain("took over the lock");
+});
+
+test("a running server sees at once what a command revoked", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const words = "issue tokens --user alice --client demo-app --json".split(" ");
+  const { access_token: token } = JSON.parse((await idp(words, { cwd })).stdout) as { access_token: string };
+  const userinfo = () => fetch(`${issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await userinfo()).status).toBe(200);
+  await idp(["users", "suspend", "alice"], { cwd });
+  expect((await userinfo()).status).toBe(403);
+  await idp(["users", "restore", "alice"], { cwd });
+  expect((await userinfo()).status).toBe(200);
+  await idp("revoke --user alice --client demo-app".split(" "), { cwd });
+  const revoked = await userinfo();
+  expect(revoked.status).toBe(403);
+  expect(await revoked.json()).toMatchObject({ message: "Access revoked by user" });
+});
+
+test("a reader that has seen enough is no error", async () => {
+  const cwd = newFolder();
+  const users = Array.from({ length: 5000 }, (_, at) => ({ username: `user${at}` }));
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));
+  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  const shell = `set -o pipefail; "${process.execPath}" "${bin}" users list | head -1; echo "exit \${PIPESTATUS[0]}"`;
+  const printed = await new Promise<string>((resolve) => {
+    execFile("bash", ["-c", shell], { cwd }, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+  expect(lines(printed)).toEqual([expect.stringContaining("USERNAME"), "exit 0"]);
+});
