@@ -1,6 +1,7 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { findClient, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
@@ -26,6 +27,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly resources: readonly string[];
   /** The first of `acr_values`. */
   readonly acr: string | null;
+  /** RFC 9449 10. */
+  readonly dpopJkt: string | null;
 }
 
 const prompts = ["none", "login", "consent", "select_account"] as const;
@@ -77,6 +80,7 @@ export function checkAuthorizationRequest(
       idTokenHint: single(raw, "id_token_hint") ?? null,
       resources: checkResources([raw["resource"] ?? []].flat()),
       acr: single(raw, "acr_values")?.split(" ")[0] ?? null,
+      dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {
     throw error instanceof OAuthError ? new RedirectedError(error, target) : error;

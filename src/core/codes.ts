@@ -14,6 +14,8 @@ export interface CodeRequest {
   readonly codeChallenge: string | null;
   readonly acr: string | null;
   readonly resources: readonly string[];
+  /** Thumbprint of the key to which the code is bound (RFC 9449 10). */
+  readonly dpopJkt: string | null;
 }
 
 /** A used code is remembered this long (milliseconds) after its end, so that a replay is known for what it is. */
@@ -46,6 +48,7 @@ export function drawCode(
       codeChallenge: request.codeChallenge,
       acr: request.acr,
       resources: request.resources,
+      dpopJkt: request.dpopJkt,
     } satisfies CodeRequest,
     family: `f_${ctx.random(12)}`,
     authTime: to.session?.authTime ?? Math.floor(ctx.now() / 1000),

@@ -1,4 +1,5 @@
 import { assertionAlgorithms } from "./client-assertion.ts";
+import { proofAlgorithms } from "./dpop.ts";
 import { endpoints } from "./endpoints.ts";
 import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
@@ -44,6 +45,7 @@ export function metadata(ctx: Context, definedScopes: readonly string[]): Readon
     introspection_endpoint_auth_methods_supported: confidentialMethods,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     code_challenge_methods_supported: ["S256"],
+    dpop_signing_alg_values_supported: proofAlgorithms,
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,

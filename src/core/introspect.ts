@@ -21,10 +21,10 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
   if (kind === "refresh" && claims.generation < (tx.get("families", claims.family)?.generation ?? 0)) {
     return { active: false, reason: "the refresh token was rotated: a newer one took its place" };
   }
-  const { iss, sub, aud, client_id, scope, iat, exp, jti } = claims;
+  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf } = claims;
   return {
     active: true,
-    ...(kind === "access" && { token_type: "Bearer" }),
+    ...(kind === "access" && { token_type: cnf === undefined ? "Bearer" : "DPoP" }),
     iss,
     sub,
     ...(aud !== undefined && { aud }),
@@ -40,6 +40,7 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
     iat,
     exp,
     jti,
+    ...(cnf !== undefined && { cnf }),
   };
 }
 

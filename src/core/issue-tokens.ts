@@ -1,12 +1,20 @@
 import type { ReadTx } from "../store/store.ts";
 import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
-import { signAccessToken, signIdToken, signRefreshToken, type Authentication, type TokenSubject } from "./tokens.ts";
+import {
+  signAccessToken,
+  signIdToken,
+  signRefreshToken,
+  type AccessTokenSubject,
+  type Authentication,
+  type TokenSubject,
+} from "./tokens.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
 export interface ClientTokenResponse {
   readonly access_token: string;
-  readonly token_type: "Bearer";
+  /** `DPoP`: bound to a key (RFC 9449 5). */
+  readonly token_type: "Bearer" | "DPoP";
   /** Seconds. */
   readonly expires_in: number;
   readonly scope: string;
@@ -51,10 +59,10 @@ export const userClaimsOf = (tx: ReadTx, { client, user, scopes }: TokenSubject)
 export const accessTokenAnswer = (
   ctx: Context,
   accessToken: string,
-  scopes: readonly string[],
+  { scopes, jkt }: AccessTokenSubject,
 ): ClientTokenResponse => ({
   access_token: accessToken,
-  token_type: "Bearer",
+  token_type: jkt === null ? "Bearer" : "DPoP",
   expires_in: ctx.settings.access_token_ttl,
   scope: scopes.join(" "),
 });
@@ -74,7 +82,7 @@ export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenRe
     signIdToken(ctx, subject, authentication, { ...plan, claims: plan.userClaims.id, accessToken }),
   ]);
   const response = {
-    ...accessTokenAnswer(ctx, accessToken, subject.scopes),
+    ...accessTokenAnswer(ctx, accessToken, subject),
     refresh_token: refreshToken,
     id_token: idToken,
   };

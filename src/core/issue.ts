@@ -103,6 +103,7 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       codeChallenge,
       acr: null,
       resources: [],
+      dpopJkt: null,
     };
     const code = drawCode(tx, ctx, { client, user, grant, session: null }, request);
     const target = { redirectUri, state: input.state ?? null, mode: "query" } as const;
@@ -136,7 +137,7 @@ export async function issueTokens(
 ): Promise<TokenResponse> {
   const plan = await ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [] };
+    const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
     return {
       subject,
       authentication: { authTime: seconds(ctx), amr: [], acr: null, sid: null },

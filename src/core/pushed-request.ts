@@ -1,6 +1,7 @@
 import type { Client } from "../store/store.ts";
 import { checkAuthorizationRequest, type RawParameters } from "./authorization-request.ts";
 import type { Context } from "./context.ts";
+import { verifyProof, type Proof } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { RedirectedError } from "./redirect-response.ts";
 
@@ -22,14 +23,20 @@ const isPushed = (requestUri: unknown): requestUri is string =>
 
 /**
  * Checks a request as the authorization endpoint would, and keeps it.
+ * @param proof null: no DPoP header was sent
  * @throws {OAuthError} what the authorization endpoint would refuse, here as an answer to the client (RFC 9126 2.3)
  */
-export function pushRequest(ctx: Context, client: Client, sent: RawParameters): Promise<PushedAnswer> {
+export async function pushRequest(
+  ctx: Context,
+  client: Client,
+  sent: RawParameters,
+  proof: Proof | null,
+): Promise<PushedAnswer> {
   if (Object.hasOwn(sent, "request_uri")) {
     throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)");
   }
   const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
-  const parameters = { ...rest, client_id: client.client_id };
+  const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
   return ctx.store.transaction((tx) => {
     try {
       checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
@@ -45,6 +52,19 @@ export function pushRequest(ctx: Context, client: Client, sent: RawParameters): 
     });
     return { request_uri: id, expires_in: pushedRequestTtl };
   });
+}
+
+/** A DPoP header binds the code as `dpop_jkt` does, and both at once have to agree (RFC 9449 10.1). */
+async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): Promise<RawParameters> {
+  if (proof === null) return {};
+  const jkt = await verifyProof(ctx, proof, null);
+  if (sent["dpop_jkt"] !== undefined && sent["dpop_jkt"] !== jkt) {
+    throw new OAuthError(
+      "invalid_dpop_proof",
+      "dpop_jkt names another key than the one of the DPoP proof (RFC 9449 10.1)",
+    );
+  }
+  return { dpop_jkt: jkt };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Client } from "../store/store.ts";
 import { authenticateClient, type ClientCredentials } from "./client-authentication.ts";
 import { mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { redeemCode, type CodeExchange } from "./grant-types/authorization-code.ts";
 import { clientCredentials, type ClientCredentialsRequest } from "./grant-types/client-credentials.ts";
@@ -16,11 +17,16 @@ export type TokenRequest = ClientCredentials &
   CodeExchange &
   Refresh &
   ClientCredentialsRequest &
-  DevicePoll & { readonly grant_type: string | undefined };
+  DevicePoll & {
+    readonly grant_type: string | undefined;
+    /** Null: no DPoP header was sent. */
+    readonly proof: Proof | null;
+  };
 
-const grantTypes: Readonly<
-  Record<string, (ctx: Context, client: Client, request: TokenRequest) => Promise<TokenResult>>
-> = {
+/** @param jkt thumbprint of the key to which the tokens are to be bound; null: bearer tokens */
+type GrantType = (ctx: Context, client: Client, request: TokenRequest, jkt: string | null) => Promise<TokenResult>;
+
+const grantTypes: Readonly<Record<string, GrantType>> = {
   authorization_code: redeemCode,
   refresh_token: refresh,
   client_credentials: clientCredentials,
@@ -29,7 +35,7 @@ const grantTypes: Readonly<
 
 export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);
 
-/** @throws {OAuthError} of RFC 6749 5.2 */
+/** @throws {OAuthError} of RFC 6749 5.2, RFC 9449 5 */
 export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
   const { grant_type: grantType } = request;
   const client = await authenticateClient(ctx, request);
@@ -49,5 +55,5 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
       `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
     );
   }
-  return grant(ctx, client, request);
+  return grant(ctx, client, request, await provenKey(ctx, client, request.proof));
 }

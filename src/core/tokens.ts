@@ -1,6 +1,7 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
 import type { Client, Grant, Session, User } from "../store/store.ts";
+import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { publicAlgs } from "./keys.ts";
@@ -20,6 +21,8 @@ export interface AccessTokenSubject {
   readonly scopes: readonly string[];
   /** RFC 8707: the APIs it is meant for; none: the client's `audience`, else the issuer. */
   readonly resources: readonly string[];
+  /** Thumbprint of the key that the token is bound to (RFC 9449 6.1); null: a bearer token. */
+  readonly jkt: string | null;
 }
 
 /** What the tokens of one authorization have in common. */
@@ -44,6 +47,8 @@ export interface TokenClaims {
   readonly grant?: string;
   readonly epoch?: string;
   readonly family?: string;
+  /** Absent: a bearer token. */
+  readonly cnf?: { readonly jkt: string };
 }
 
 export interface RefreshClaims extends TokenClaims {
@@ -76,7 +81,7 @@ export function signAccessToken(
   custom: Record<string, unknown>,
 ): Promise<string> {
   const now = seconds(ctx);
-  const { user, client, grant, family, scopes, resources } = subject;
+  const { user, client, grant, family, scopes, resources, jkt } = subject;
   return signHs256(ctx, types.access, {
     ...custom,
     iss: ctx.issuer,
@@ -89,6 +94,7 @@ export function signAccessToken(
     exp: now + ctx.settings.access_token_ttl,
     jti: ctx.random(16),
     ...(grant === null ? {} : { grant: grant.id, epoch: grant.epoch, family }),
+    ...(jkt === null ? {} : { cnf: { jkt } }),
   });
 }
 
@@ -126,6 +132,8 @@ export function signRefreshToken(
     ...(authentication.acr === null ? {} : { acr: authentication.acr }),
     ...(authentication.sid === null ? {} : { sid: authentication.sid }),
     ...(subject.resources.length === 0 ? {} : { resource: subject.resources }),
+    // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
+    ...(subject.jkt === null || !isPublic(subject.client) ? {} : { cnf: { jkt: subject.jkt } }),
   });
 }
 

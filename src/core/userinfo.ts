@@ -1,5 +1,6 @@
 import { userInfo } from "./claims.ts";
 import type { Context } from "./context.ts";
+import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { splitScope } from "./scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
@@ -14,14 +15,15 @@ export interface UserInfoResult {
 }
 
 /**
- * @param token the bearer token; undefined: none was sent
+ * @param presented undefined: no access token was sent
  * @throws {OAuthError} of CONTRACT 2.5
  */
-export async function readUserInfo(ctx: Context, token: string | undefined): Promise<UserInfoResult> {
-  if (token === undefined) {
+export async function readUserInfo(ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> {
+  if (presented === undefined) {
     throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>");
   }
-  const claims = await verifyAccessToken(ctx, token);
+  const claims = await verifyAccessToken(ctx, presented.token);
+  await checkSender(ctx, claims, presented);
   return ctx.store.read((tx) => {
     const { client, user, grant } = requireLive(tokenState(tx, claims));
     if (user === null || grant === null) {

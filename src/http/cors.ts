@@ -43,7 +43,7 @@ export const registeredOrigins =
     if (isKnown) {
       res.set({
         "Access-Control-Allow-Methods": "GET, POST",
-        "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, DPoP",
         "Access-Control-Max-Age": maxAge,
       });
     }

@@ -1,6 +1,7 @@
 import type { Request } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import type { ClientCredentials } from "../core/client-authentication.ts";
+import type { PresentedToken } from "../core/dpop.ts";
 import { OAuthError } from "../core/errors.ts";
 import { single } from "./params.ts";
 
@@ -41,11 +42,15 @@ export const clientCredentials = (req: Request, body: RawParameters): ClientCred
 export const triedBasic = isBasic;
 
 /**
- * The bearer token of a request (RFC 6750 2): of the header, or of a form body.
+ * The access token of a request (RFC 6750 2, RFC 9449 7.1): of the header, or of a form body.
  * @throws {OAuthError} invalid_request for two at once, and for one in the query, where it would end up in logs
  */
-export function bearerToken(req: Request, query: RawParameters, body: RawParameters): string | undefined {
-  const header = /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1];
+export function accessToken(
+  req: Request,
+  query: RawParameters,
+  body: RawParameters,
+): Pick<PresentedToken, "token" | "scheme"> | undefined {
+  const [, scheme, header] = /^(bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "") ?? [];
   const inBody = req.is("application/x-www-form-urlencoded") === false ? undefined : single(body, "access_token");
   if (Object.hasOwn(query, "access_token")) {
     throw new OAuthError(
@@ -59,5 +64,7 @@ export function bearerToken(req: Request, query: RawParameters, body: RawParamet
       "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",
     );
   }
-  return header ?? inBody;
+  const token = header ?? inBody;
+  if (token === undefined) return undefined;
+  return { token, scheme: scheme?.toLowerCase() === "dpop" ? "DPoP" : "Bearer" };
 }

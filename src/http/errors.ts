@@ -5,7 +5,7 @@ import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { StorageError } from "../store/store.ts";
 import { sendToClient } from "./authorize.ts";
-import { triedBasic } from "./credentials.ts";
+import { challenge } from "./challenges.ts";
 import { MisdirectedError } from "./host-check.ts";
 import { renderEnded, renderError, sendPage } from "./pages.ts";
 import { BodyError } from "./params.ts";
@@ -113,28 +113,6 @@ function answerTo(error: unknown): Answer {
     fix: null,
     kind: "server",
   };
-}
-
-/** RFC 6750 3, RFC 6749 5.2. */
-function challenge(req: Request, error: unknown): string | null {
-  if (!(error instanceof OAuthError)) return null;
-  const { code, message } = error;
-  const description = message.replaceAll(/["\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "?");
-  switch (code) {
-    case "invalid_client":
-      return triedBasic(req) ? 'Basic realm="idp", charset="UTF-8"' : null;
-    case "missing_token":
-      return 'Bearer realm="idp"';
-    case "insufficient_scope":
-      return `Bearer realm="idp", error="insufficient_scope", error_description="${description}"`;
-    case "invalid_token":
-    case "access_revoked":
-    case "account_suspended":
-    case "account_banned":
-      return `Bearer realm="idp", error="invalid_token", error_description="${description}"`;
-    default:
-      return null;
-  }
 }
 
 /** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */

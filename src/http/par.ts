@@ -1,7 +1,9 @@
 import type { Request, Response } from "express";
 import { authenticateClient } from "../core/client-authentication.ts";
+import { endpoints } from "../core/endpoints.ts";
 import { pushRequest } from "../core/pushed-request.ts";
 import { clientCredentials } from "./credentials.ts";
+import { proofOf } from "./dpop.ts";
 import { bodyParameters } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
@@ -14,5 +16,5 @@ export const postPar = (web: Web) => async (req: Request, res: Response) => {
   res
     .status(201)
     .set(privateApiHeaders)
-    .json(await pushRequest(web.ctx, client, body));
+    .json(await pushRequest(web.ctx, client, body, proofOf(web, req, endpoints.par)));
 };

@@ -1,6 +1,8 @@
 import type { Request, Response } from "express";
+import { endpoints } from "../core/endpoints.ts";
 import { token } from "../core/token.ts";
 import { clientCredentials } from "./credentials.ts";
+import { proofOf } from "./dpop.ts";
 import { bodyParameters, every, single } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
@@ -20,6 +22,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username } = await token(web.ctx, {
     ...credentials,
+    proof: proofOf(web, req, endpoints.token),
     grant_type: grantType,
     code: single(body, "code"),
     redirect_uri: single(body, "redirect_uri"),

@@ -1,14 +1,17 @@
 import type { Request, Response } from "express";
+import { endpoints } from "../core/endpoints.ts";
 import { readUserInfo } from "../core/userinfo.ts";
-import { bearerToken } from "./credentials.ts";
+import { accessToken } from "./credentials.ts";
+import { proofOf } from "./dpop.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** UserInfo (the spec; OpenID Connect Core 5.3). */
 export const userinfo = (web: Web) => async (req: Request, res: Response) => {
-  const token = bearerToken(req, queryParameters(req), req.method === "POST" ? bodyParameters(req) : {});
-  const { body, clientId, username } = await readUserInfo(web.ctx, token);
+  const token = accessToken(req, queryParameters(req), req.method === "POST" ? bodyParameters(req) : {});
+  const proof = proofOf(web, req, endpoints.userinfo);
+  const { body, clientId, username } = await readUserInfo(web.ctx, token && { ...token, proof });
   note(res, { client: clientId, user: username });
   res.set(privateApiHeaders).json(body);
 };

@@ -2,12 +2,14 @@ import type { Client, Code, Tx } from "../../store/store.ts";
 import { wantsLogoutTokens } from "../backchannel-logout.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../context.ts";
+import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
 import { killFamily, userRefusal } from "../token-state.ts";
+import type { TokenSubject } from "../tokens.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
 
@@ -22,7 +24,12 @@ export interface CodeExchange {
  * Redeems a code: one winner, whoever comes at the same moment.
  * @throws {OAuthError} invalid_request for a missing parameter, else invalid_grant with the rule that failed
  */
-export async function redeemCode(ctx: Context, client: Client, exchange: CodeExchange): Promise<TokenResult> {
+export async function redeemCode(
+  ctx: Context,
+  client: Client,
+  exchange: CodeExchange,
+  jkt: string | null,
+): Promise<TokenResult> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
   if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
   if (redirectUri === undefined) {
@@ -48,10 +55,11 @@ export async function redeemCode(ctx: Context, client: Client, exchange: CodeExc
     const request = requestOf(record);
     checkRedirectUri(request, redirectUri);
     checkVerifier(request.codeChallenge, verifier);
+    checkBinding("code", request.dpopJkt, jkt);
     const resources = narrowResources(request.resources, exchange.resource);
     tx.put("codes", { ...record, usedAt: ctx.now() });
     if (wantsLogoutTokens(client)) rememberClient(tx, record, client);
-    return plan(tx, client, record, request, resources);
+    return plan(tx, client, record, request, { resources, jkt });
   });
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);
@@ -84,7 +92,13 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
   }
 }
 
-function plan(tx: Tx, client: Client, record: Code, request: CodeRequest, resources: readonly string[]): TokenPlan {
+function plan(
+  tx: Tx,
+  client: Client,
+  record: Code,
+  request: CodeRequest,
+  asked: Pick<TokenSubject, "resources" | "jkt">,
+): TokenPlan {
   const user = tx.get("users", record.userId);
   if (user === undefined) throw new OAuthError("invalid_grant", "the user of this code no longer exists");
   const refusal = userRefusal(user);
@@ -93,7 +107,7 @@ function plan(tx: Tx, client: Client, record: Code, request: CodeRequest, resour
   if (grant === undefined || grant.status === "revoked" || grant.epoch !== record.epoch) {
     throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this code was revoked");
   }
-  const subject = { client, user, grant, family: record.family, scopes: request.scopes, resources };
+  const subject = { client, user, grant, family: record.family, scopes: request.scopes, ...asked };
   return {
     subject,
     refreshResources: request.resources,

@@ -20,6 +20,7 @@ export async function clientCredentials(
   ctx: Context,
   client: Client,
   request: ClientCredentialsRequest,
+  jkt: string | null,
 ): Promise<TokenResult> {
   if (isPublic(client)) {
     throw new OAuthError(
@@ -30,7 +31,7 @@ export async function clientCredentials(
   const resources = checkResources(request.resource);
   const asked = request.scope ?? client.scope;
   const scopes = asked === undefined ? [] : await ctx.store.read((tx) => resolveScopes(tx, client, asked).scopes);
-  const subject = { client, user: null, grant: null, family: null, scopes, resources };
+  const subject = { client, user: null, grant: null, family: null, scopes, resources, jkt };
   const accessToken = await signAccessToken(ctx, subject, {});
-  return { response: accessTokenAnswer(ctx, accessToken, scopes), username: null };
+  return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
 }

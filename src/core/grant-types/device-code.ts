@@ -17,7 +17,12 @@ export interface DevicePoll {
 const slowDown = 5;
 
 /** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token */
-export async function pollDevice(ctx: Context, client: Client, poll: DevicePoll): Promise<TokenResult> {
+export async function pollDevice(
+  ctx: Context,
+  client: Client,
+  poll: DevicePoll,
+  jkt: string | null,
+): Promise<TokenResult> {
   const { device_code: deviceCode } = poll;
   if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
   // Most refusals change the request as well: so they are returned from the transaction and thrown after it.
@@ -29,7 +34,7 @@ export async function pollDevice(ctx: Context, client: Client, poll: DevicePoll)
         "device_code expired, is unknown, or was issued to another client: begin again (RFC 8628 3.5)",
       );
     }
-    return answer(tx, ctx, client, request, poll);
+    return answer(tx, ctx, client, request, poll, jkt);
   });
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);
@@ -41,6 +46,7 @@ function answer(
   client: Client,
   request: DeviceRequest,
   poll: DevicePoll,
+  jkt: string | null,
 ): TokenPlan | OAuthError {
   switch (request.status) {
     case "used":
@@ -50,7 +56,7 @@ function answer(
     case "waiting":
       return keepWaiting(tx, ctx, request);
     case "allowed":
-      return redeem(tx, ctx, client, request, poll);
+      return redeem(tx, ctx, client, request, poll, jkt);
   }
 }
 
@@ -63,7 +69,14 @@ function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
     : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`);
 }
 
-function redeem(tx: Tx, ctx: Context, client: Client, request: DeviceRequest, poll: DevicePoll): TokenPlan {
+function redeem(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  request: DeviceRequest,
+  poll: DevicePoll,
+  jkt: string | null,
+): TokenPlan {
   const user = request.grant === null ? undefined : tx.get("users", request.grant.userId);
   const grant = request.grant === null ? undefined : tx.get("grants", request.grant.grantId);
   if (user === undefined || request.grant === null)
@@ -76,7 +89,7 @@ function redeem(tx: Tx, ctx: Context, client: Client, request: DeviceRequest, po
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
-  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources };
+  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
   return {
     subject,
     refreshResources: request.resources,

@@ -1,5 +1,6 @@
 import type { Client, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
@@ -19,7 +20,12 @@ export interface Refresh {
  * Refreshes: the refresh token rotates, and a rotated one that comes again revokes its family.
  * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
  */
-export async function refresh(ctx: Context, client: Client, request: Refresh): Promise<TokenResult> {
+export async function refresh(
+  ctx: Context,
+  client: Client,
+  request: Refresh,
+  jkt: string | null,
+): Promise<TokenResult> {
   const { refresh_token: token } = request;
   if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
   const claims = await verifyRefreshToken(ctx, token).catch((error: unknown) => {
@@ -29,13 +35,22 @@ export async function refresh(ctx: Context, client: Client, request: Refresh): P
   if (claims.client_id !== client.client_id) {
     throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
   }
+  // Before the reuse is looked for: who does not hold the key cannot have the family revoked.
+  checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
   // A reuse is refused and must also revoke: returned from the transaction, thrown after it is on disk.
-  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, request));
+  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, request, jkt));
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);
 }
 
-function renew(tx: Tx, ctx: Context, token: string, claims: RefreshClaims, request: Refresh): TokenPlan | OAuthError {
+function renew(
+  tx: Tx,
+  ctx: Context,
+  token: string,
+  claims: RefreshClaims,
+  request: Refresh,
+  jkt: string | null,
+): TokenPlan | OAuthError {
   const state = tokenState(tx, claims);
   if (isDead(state)) throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`);
   const { client, user, grant } = state;
@@ -66,7 +81,7 @@ function renew(tx: Tx, ctx: Context, token: string, claims: RefreshClaims, reque
       expiresAt: ctx.now() + familyMemory(ctx),
     });
   }
-  const subject = { client, user, grant, family: claims.family, scopes, resources };
+  const subject = { client, user, grant, family: claims.family, scopes, resources, jkt };
   return {
     subject,
     refreshResources,
