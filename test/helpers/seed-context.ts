@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { createPendingPasswords } from "../../src/core/pending-passwords.ts";
+import type { PendingPasswords } from "../../src/core/passwords.ts";
+import { createMemoryStore } from "../../src/store/memory.ts";
+import type { Client, Grant, Store, User } from "../../src/store/store.ts";
+
+/** What applying fixtures needs, in memory, with a clock that is set by hand. */
+export interface SeedWorld {
+  readonly store: Store;
+  readonly passwords: PendingPasswords;
+  readonly random: (bytes: number) => string;
+  readonly now: () => number;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** What the background work could not do. */
+  readonly failures: unknown[];
+  user(username: string): Promise<User | undefined>;
+  client(clientId: string): Promise<Client | undefined>;
+  grant(username: string, clientId: string): Promise<Grant | undefined>;
+}
+
+/** @param store kept from an earlier world: its process ended, and another one starts */
+export function seedWorld(store?: Store): SeedWorld {
+  let drawn = 0;
+  const world = { time: Date.parse("2026-01-01T00:00:00Z") };
+  const now = (): number => world.time;
+  const kept = store ?? createMemoryStore({ now });
+  // As many as are asked for, and no two the same.
+  const random = (bytes: number): string =>
+    createHash("sha512").update(String(drawn++)).digest().subarray(0, bytes).toString("base64url");
+  const failures: unknown[] = [];
+  const user = (username: string): Promise<User | undefined> =>
+    kept.read((tx) => tx.find("users", "username", username));
+  return Object.assign(world, {
+    store: kept,
+    random,
+    now,
+    failures,
+    passwords: createPendingPasswords({ store: kept, random }, (error) => failures.push(error)),
+    user,
+    client: (clientId: string) => kept.read((tx) => tx.get("clients", clientId)),
+    grant: async (username: string, clientId: string) => {
+      const id = (await user(username))?.id ?? "";
+      return kept.read((tx) => tx.find("grants", "userAndClient", `${id} ${clientId}`));
+    },
+  });
+}
