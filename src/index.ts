@@ -21,7 +21,7 @@ import { seed, type SeedOptions, type SeedResult } from "./core/seed.ts";
 import { effectiveSettings, storedSettings } from "./core/settings.ts";
 import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
-import { listen } from "./http/listen.ts";
+import { listen, type Tls } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
 import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "./http/operations.ts";
 import type { RequestEvent } from "./http/request-log.ts";
@@ -38,7 +38,11 @@ export interface IdpOptions {
   readonly port?: number;
   /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
   readonly host?: string;
-  /** To the letter; default `http://localhost:<port>`. */
+  /** PEM texts: https instead of http. */
+  readonly tls?: Tls;
+  /** `dynamic`: discovery that is fetched under another of our host names gives the back-channel endpoints under that name. */
+  readonly backchannel?: "off" | "dynamic";
+  /** To the letter; default `http://localhost:<port>`, with `tls` `https://localhost:<port>`. */
   readonly issuer?: string;
   /** Host names that are answered beside the loopback ones and the issuer's. */
   readonly allowHosts?: readonly string[];
@@ -115,9 +119,9 @@ function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] |
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
-function localUrl(host: string, port: number): string {
-  if (["localhost", "0.0.0.0", "::"].includes(host)) return `http://localhost:${port}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+function localUrl(scheme: string, host: string, port: number): string {
+  if (["localhost", "0.0.0.0", "::"].includes(host)) return `${scheme}://localhost:${port}`;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /**
@@ -149,9 +153,10 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     const app = createApp();
     const keys = await openKeyRing(store, now, random);
     const host = options.host ?? defaultHost;
-    const listening = await listen(app, host, options.port ?? defaultPort);
+    const listening = await listen(app, host, options.port ?? defaultPort, options.tls ?? null);
+    const scheme = options.tls === undefined ? "http" : "https";
     closers.push(() => listening.close());
-    const issuer = options.issuer ?? `http://localhost:${listening.port}`;
+    const issuer = options.issuer ?? `${scheme}://localhost:${listening.port}`;
     const passwords = createPendingPasswords({ store, random }, (error) => {
       log(`passwords could not be written: ${String(error)}`);
     });
@@ -172,6 +177,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       base: new URL(issuer).pathname.replace(/\/$/, ""),
       port: () => listening.port,
       version,
+      backchannel: options.backchannel ?? "off",
       // A name that the operator listens on is one of ours.
       allowedHosts: [...(options.allowHosts ?? []), host],
       adminToken,
@@ -181,7 +187,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       onRequest: options.onRequest,
       onUnexpected: (error) => log(`unexpected: ${String(error)}`),
     });
-    store.updateLock({ url: localUrl(host, listening.port) + web.base, adminToken });
+    store.updateLock({ url: localUrl(scheme, host, listening.port) + web.base, adminToken });
     listening.serve();
     passwords.start();
     return {

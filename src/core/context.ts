@@ -11,6 +11,8 @@ export interface Settings {
   readonly refresh_rotation: "on" | "off";
   /** For how many seconds a rotated refresh token still passes, for apps that refresh in parallel. */
   readonly refresh_grace: number;
+  /** RS256: signed with the published key, for resource servers that verify by JWKS. */
+  readonly access_token_alg: "HS256" | "RS256";
   /** `picker`, `password`, or `auto:<username>`. */
   readonly login: string;
   readonly consent: "ask" | "skip";
@@ -24,6 +26,7 @@ export const defaultSettings: Settings = {
   session_ttl: 86_400,
   refresh_rotation: "on",
   refresh_grace: 0,
+  access_token_alg: "HS256",
   login: "picker",
   consent: "ask",
 };

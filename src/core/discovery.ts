@@ -13,21 +13,28 @@ const confidentialMethods = ["client_secret_post", "client_secret_basic", "clien
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
  * @param definedScopes the names of the fixtures' own scopes
+ * @param backchannel the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
+ *   server by another name than the browser does
  */
-export function metadata(ctx: Context, definedScopes: readonly string[]): Readonly<Record<string, unknown>> {
+export function metadata(
+  ctx: Context,
+  definedScopes: readonly string[],
+  backchannel: string | null,
+): Readonly<Record<string, unknown>> {
   // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
   const base = ctx.issuer.replace(/\/$/, "");
+  const back = backchannel ?? base;
   return {
     issuer: ctx.issuer,
     authorization_endpoint: base + endpoints.authorize,
-    token_endpoint: base + endpoints.token,
-    userinfo_endpoint: base + endpoints.userinfo,
-    jwks_uri: base + endpoints.jwks,
-    pushed_authorization_request_endpoint: base + endpoints.par,
+    token_endpoint: back + endpoints.token,
+    userinfo_endpoint: back + endpoints.userinfo,
+    jwks_uri: back + endpoints.jwks,
+    pushed_authorization_request_endpoint: back + endpoints.par,
     require_pushed_authorization_requests: false,
-    device_authorization_endpoint: base + endpoints.deviceAuthorization,
-    revocation_endpoint: base + endpoints.revoke,
-    introspection_endpoint: base + endpoints.introspect,
+    device_authorization_endpoint: back + endpoints.deviceAuthorization,
+    revocation_endpoint: back + endpoints.revoke,
+    introspection_endpoint: back + endpoints.introspect,
     end_session_endpoint: base + endpoints.logout,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,

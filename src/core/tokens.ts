@@ -4,7 +4,7 @@ import type { Client, Grant, Session, User } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
-import { publicAlgs } from "./keys.ts";
+import { publicAlgs, type SigningKey } from "./keys.ts";
 
 /** The only file that signs or verifies. What a token says is CONTRACT 2.4. */
 
@@ -66,23 +66,23 @@ export interface RefreshClaims extends TokenClaims {
 /** Seconds since 1970, as JWT has them. */
 export const seconds = (ctx: Context): number => Math.floor(ctx.now() / 1000);
 
-function signHs256(ctx: Context, type: string, claims: Record<string, unknown>): Promise<string> {
-  const { kid, privateKey } = ctx.keys.secret;
-  return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: type, kid }).sign(privateKey);
+function sign({ alg, kid, privateKey }: SigningKey, type: string, claims: Record<string, unknown>): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg, typ: type, kid }).sign(privateKey);
 }
 
 /**
- * An access token: HS256, 30 minutes unless set otherwise.
+ * An access token: HS256 unless set otherwise, 30 minutes unless set otherwise.
  * @param custom the user's own claims in it
  */
-export function signAccessToken(
+export async function signAccessToken(
   ctx: Context,
   subject: AccessTokenSubject,
   custom: Record<string, unknown>,
 ): Promise<string> {
+  const key = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
   const { user, client, grant, family, scopes, resources, jkt } = subject;
-  return signHs256(ctx, types.access, {
+  return sign(key, types.access, {
     ...custom,
     iss: ctx.issuer,
     sub: user?.id ?? client.client_id,
@@ -115,7 +115,7 @@ export function signRefreshToken(
   generation: number,
 ): Promise<string> {
   const now = seconds(ctx);
-  return signHs256(ctx, types.refresh, {
+  return sign(ctx.keys.secret, types.refresh, {
     iss: ctx.issuer,
     sub: subject.user.id,
     client_id: subject.client.client_id,

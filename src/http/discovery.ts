@@ -1,4 +1,4 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { metadata } from "../core/discovery.ts";
 import { apiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
@@ -8,15 +8,32 @@ import type { Web } from "./web.ts";
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
-export const discovery = ({ ctx }: Web): RequestHandler => {
+export const discovery = (web: Web): RequestHandler => {
+  const { ctx } = web;
   let made: { readonly scopes: string; readonly text: string } | null = null;
-  return async (_req, res) => {
+  return async (req, res) => {
     const names = await ctx.store.read((tx) => [...tx.all("scopes")].map((scope) => scope.name));
     const scopes = names.join(" ");
-    if (made?.scopes !== scopes) made = { scopes, text: JSON.stringify(metadata(ctx, names)) };
+    const backchannel = backchannelOf(web, req);
+    if (backchannel !== null) {
+      // What it says depends on the name it was asked under.
+      res
+        .set(headers)
+        .set("Cache-Control", "no-store")
+        .json(metadata(ctx, names, backchannel));
+      return;
+    }
+    if (made?.scopes !== scopes) made = { scopes, text: JSON.stringify(metadata(ctx, names, null)) };
     res.set(headers).type("json").send(made.text);
   };
 };
+
+/** The base of the back-channel endpoints, where it is not the issuer's own; the host check has settled that the name is ours. */
+function backchannelOf({ backchannel, ctx, base }: Web, req: Request): string | null {
+  const { host } = req.headers;
+  if (backchannel === "off" || host === undefined || host === new URL(ctx.issuer).host) return null;
+  return `${req.protocol}://${host}${base}`;
+}
 
 /** RFC 7517 5. */
 export const jwks = ({ ctx }: Web): RequestHandler => {

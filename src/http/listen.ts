@@ -1,4 +1,10 @@
-import { createServer, IncomingMessage, ServerResponse, type RequestListener, type Server } from "node:http";
+import {
+  createServer as createHttpServer,
+  IncomingMessage,
+  ServerResponse,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Express } from "express";
 import { OperationError } from "../core/errors.ts";
@@ -18,7 +24,7 @@ export interface Listening {
  * A server whose requests and responses are born with Express's prototypes. Express 5 sets them anew on each object otherwise, which
  * slows that object for its whole life: UserInfo runs at a third of the rate.
  */
-function createAppServer(app: Express, gate: Gate): Server {
+async function createAppServer(app: Express, gate: Gate, tls: Tls | null): Promise<Server> {
   const born = <T extends object>(base: new (...args: never[]) => T, prototype: object) => {
     const construct = function (...args: never[]): T {
       return Reflect.construct(base, args, construct) as T;
@@ -31,10 +37,26 @@ function createAppServer(app: Express, gate: Gate): Server {
     ServerResponse: born(ServerResponse, app.response) as unknown as typeof ServerResponse,
   };
   const answer = app as RequestListener;
-  return createServer(options, (req, res) => {
+  const listener: RequestListener = (req, res) => {
     if (gate.isOpen) answer(req, res);
     else void gate.opened.then(() => answer(req, res));
-  });
+  };
+  if (tls === null) return createHttpServer(options, listener);
+  const { createServer: createHttpsServer } = await import("node:https");
+  try {
+    return createHttpsServer({ ...options, ...tls }, listener);
+  } catch (error) {
+    throw new OperationError("usage", "the certificate and the key cannot be used together", {
+      hint: "--cert takes a PEM certificate (with its chain), --key its PEM private key",
+      cause: error,
+    });
+  }
+}
+
+/** A PEM certificate and its PEM private key. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** Holds requests back that come before everything is ready to answer them: so the port can be known first. */
@@ -63,8 +85,8 @@ function createGate(): Gate {
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 
-function bind(app: Express, gate: Gate, port: number, address: string): Promise<Server> {
-  const server = createAppServer(app, gate);
+async function bind(app: Express, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Server> {
+  const server = await createAppServer(app, gate, tls);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
@@ -93,16 +115,17 @@ const attempts = 20;
 /**
  * Listens on every address of `host`, the same port for all. `app` may get its routes later, before `serve`.
  * @param port 0: a free one
+ * @param tls null: plain http
  * @throws {OperationError} conflict where the port is taken; usage where the address is not this machine's
  */
-export async function listen(app: Express, host: string, port: number): Promise<Listening> {
+export async function listen(app: Express, host: string, port: number, tls: Tls | null): Promise<Listening> {
   const gate = createGate();
   for (let attempt = 1; ; attempt += 1) {
     const servers: Server[] = [];
     try {
       for (const address of addressesOf(host)) {
         try {
-          servers.push(await bind(app, gate, servers[0] === undefined ? port : portOf(servers[0]), address));
+          servers.push(await bind(app, gate, tls, servers[0] === undefined ? port : portOf(servers[0]), address));
         } catch (error) {
           // A machine without IPv6 has no ::1 to listen on.
           if (!(address === "::1" && isCode(error, "EADDRNOTAVAIL", "EAFNOSUPPORT"))) throw error;
