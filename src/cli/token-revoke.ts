@@ -12,7 +12,7 @@ export async function tokenRevoke(cli: Invocation, argument: string | undefined)
     result,
     ({ revoked, client }) =>
       revoked === null
-        ? "Nothing to revoke: the token is unknown here, expired, or dead already."
+        ? "Nothing to revoke: the token is unknown here, or has expired."
         : revoked === "refresh_token"
           ? `Revoked a refresh token of ${client}, and every access token that came with it.`
           : `Revoked an access token of ${client}. Its refresh token still works.`,

@@ -59,8 +59,8 @@ function adminOnly(adminToken: string): RequestHandler {
 function bodyOf(limit: number): RequestHandler {
   const json = express.json({ limit, type: "application/json" });
   return (req, res, next) => {
-    // null: there is no body.
-    if (req.is("application/json") !== false) {
+    const isEmpty = req.headers["transfer-encoding"] === undefined && Number(req.headers["content-length"] ?? 0) === 0;
+    if (isEmpty || req.is("application/json") !== false) {
       json(req, res, next);
       return;
     }
