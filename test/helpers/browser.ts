@@ -1,6 +1,6 @@
 /**
- * A browser for tests: keeps cookies by host and port, follows redirects by hand, and knows enough HTML to fill in our forms.
- * It stops where a redirect leaves the server, and hands that address out.
+ * A browser for tests: keeps cookies by host name (real ones ignore ports too), follows redirects by hand, and knows enough HTML
+ * to fill in our forms. It stops where a redirect leaves the servers that it knows, and hands that address out.
  */
 
 export interface Form {
@@ -20,7 +20,7 @@ export interface Visit {
   /** `data-page` and `data-state`; empty where there is no page. */
   readonly page: string;
   readonly state: string;
-  /** Where a redirect left the server; null: it did not. */
+  /** Where a redirect left the servers; null: it did not. */
   readonly left: URL | null;
 }
 
@@ -48,7 +48,10 @@ export function formsOf(html: string): Form[] {
       method: (attribute(open, "method") ?? "get").toUpperCase(),
       fields: sent.map(
         (tag) =>
-          [attribute(tag, "name") ?? "", attribute(tag, "value") ?? (/type="checkbox"/.test(tag) ? "on" : "")] as const,
+          [
+            attribute(tag, "name") ?? "",
+            attribute(tag, "value") ?? (tag.includes('type="checkbox"') ? "on" : ""),
+          ] as const,
       ),
       buttons: [...inner.matchAll(/<button\b[^>]*>/g)].map(([tag]) => ({
         id: attribute(tag, "id"),
@@ -61,42 +64,56 @@ export function formsOf(html: string): Form[] {
 
 export class Browser {
   readonly #origin: string;
-  readonly #cookies = new Map<string, string>();
+  readonly #origins: ReadonlySet<string>;
+  readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** @param origin of the server under test */
-  constructor(origin: string) {
+  /**
+   * @param origin of the server under test; what is opened without one is opened there
+   * @param others whose pages it goes on to as well: a client application, a second server
+   */
+  constructor(origin: string, ...others: readonly string[]) {
     this.#origin = new URL(origin).origin;
+    this.#origins = new Set([origin, ...others].map((one) => new URL(one).origin));
   }
 
+  /** Those that the server under test is sent. */
   get cookies(): ReadonlyMap<string, string> {
-    return this.#cookies;
+    return this.#jar(new URL(this.#origin));
+  }
+
+  #jar({ hostname }: URL): Map<string, string> {
+    const jar = this.#cookies.get(hostname) ?? new Map<string, string>();
+    this.#cookies.set(hostname, jar);
+    return jar;
   }
 
   async request(url: string, init: RequestInit = {}): Promise<Response> {
+    const target = new URL(url, this.#origin);
+    const jar = this.#jar(target);
     const headers = new Headers(init.headers);
     if (!headers.has("accept")) headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     if (cookie !== "") headers.set("cookie", cookie);
-    const response = await fetch(new URL(url, this.#origin), { ...init, headers, redirect: "manual" });
+    const response = await fetch(target, { ...init, headers, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) {
       const [pair = "", ...attributes] = line.split(";");
       const at = pair.indexOf("=");
-      const gone = attributes.some((one) => /^\s*max-age=0\s*$/i.test(one));
-      if (gone) this.#cookies.delete(pair.slice(0, at));
-      else this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
+      const gone = attributes.some((one) => /^\s*(max-age=0|expires=.*\b1970\b.*)\s*$/i.test(one));
+      if (gone) jar.delete(pair.slice(0, at));
+      else jar.set(pair.slice(0, at), pair.slice(at + 1));
     }
     return response;
   }
 
-  /** Opens an address and follows redirects for as long as they stay on the server. */
+  /** Opens an address and follows redirects for as long as they stay on the servers that it knows. */
   async open(url: string, init: RequestInit = {}): Promise<Visit> {
     let target = new URL(url, this.#origin);
     let response = await this.request(target.href, init);
-    for (let hops = 0; hops < 10; hops += 1) {
+    for (let hops = 0; hops < 20; hops += 1) {
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || location === null) break;
       const next = new URL(location, target);
-      if (next.origin !== this.#origin) {
+      if (!this.#origins.has(next.origin)) {
         return {
           url: target.href,
           status: response.status,
@@ -150,4 +167,13 @@ export class Browser {
       headers: { origin, ...headers },
     });
   }
+}
+
+/**
+ * What a person does from there on: picks a user where a login page asks, and allows what is asked for.
+ * @returns where that led: another page, or a redirect that left
+ */
+export async function approve(browser: Browser, visit: Visit, user = "alice"): Promise<Visit> {
+  const signedIn = visit.page === "login" ? await browser.press(visit, `login-as-${user}`) : visit;
+  return signedIn.page === "consent" ? browser.press(signedIn, "consent-allow") : signedIn;
 }

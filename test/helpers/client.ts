@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Idp } from "../../src/index.ts";
 import { Browser, formsOf, type Visit } from "./browser.ts";
 
 /** The demo's client application, by hand: each request can be bent. */
@@ -12,10 +11,13 @@ export const paths = {
   revoke: "/api/v2/oauth/revoke",
 } as const;
 
+/** A server to talk to, in this process or spawned. */
+type Server = Readonly<Record<"issuer", string>>;
+
 export type Parameters = Readonly<Record<string, string | null>>;
 
 /** The address of an authorization request of demo-app; null leaves a parameter out. */
-export function authorizeUrl(idp: Idp, change: Parameters = {}): string {
+export function authorizeUrl(idp: Server, change: Parameters = {}): string {
   const parameters: Parameters = {
     response_type: "code",
     client_id: "demo-app",
@@ -54,7 +56,7 @@ export type Change = { readonly user?: string; readonly browser?: Browser } & Re
 
 /** Signs in from the picker and allows everything. */
 export async function signIn(
-  idp: Idp,
+  idp: Server,
   { user = "alice", browser = new Browser(idp.issuer), ...change }: Change = {},
 ): Promise<Signed> {
   let visit: Visit = await browser.open(authorizeUrl(idp, change as Parameters));
@@ -83,7 +85,7 @@ export interface Answer {
 }
 
 /** A POST of demo-app to an endpoint, as JSON; null leaves a parameter out. */
-export async function post(idp: Idp, path: string, body: Parameters, init: RequestInit = {}): Promise<Answer> {
+export async function post(idp: Server, path: string, body: Parameters, init: RequestInit = {}): Promise<Answer> {
   const parameters: Parameters = { client_id: "demo-app", client_secret: "demo-secret", ...body };
   const sent = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== null));
   const response = await fetch(idp.issuer + path, {
@@ -95,13 +97,13 @@ export async function post(idp: Idp, path: string, body: Parameters, init: Reque
   return { status: response.status, headers: response.headers, json: (await response.json()) as Body };
 }
 
-export const exchange = (idp: Idp, code: string, change: Parameters = {}): Promise<Answer> =>
+export const exchange = (idp: Server, code: string, change: Parameters = {}): Promise<Answer> =>
   post(idp, paths.token, { grant_type: "authorization_code", code, redirect_uri: callback, ...change });
 
-export const refresh = (idp: Idp, token: string, change: Parameters = {}): Promise<Answer> =>
+export const refresh = (idp: Server, token: string, change: Parameters = {}): Promise<Answer> =>
   post(idp, paths.token, { grant_type: "refresh_token", refresh_token: token, ...change });
 
-export async function userinfo(idp: Idp, accessToken: string | null): Promise<Answer> {
+export async function userinfo(idp: Server, accessToken: string | null): Promise<Answer> {
   const response = await fetch(idp.issuer + paths.userinfo, {
     headers: accessToken === null ? {} : { authorization: `Bearer ${accessToken}` },
   });

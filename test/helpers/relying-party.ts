@@ -1,0 +1,49 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import express, { type Express } from "express";
+import { afterAll } from "vitest";
+import { newFolder, startIdp, type RunningIdp } from "./cli.ts";
+
+/** Client applications with pages of their own, for the flow tests. */
+
+export interface RelyingParty {
+  readonly app: Express;
+  /** Where it is reached, without a trailing slash. */
+  readonly url: string;
+}
+
+/** An application that listens on a free port and has no routes yet: what it is given may depend on its address. */
+export async function startRelyingParty(): Promise<RelyingParty> {
+  const app = express();
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { app, url: `http://localhost:${(server.address() as AddressInfo).port}` };
+}
+
+export const relyingPartySecret = "the-secret-of-the-app-under-test";
+
+/** A spawned `idp start` that knows alice and bob, and one client, `app`, with these redirect URIs. */
+export function startIdpFor(
+  redirectUris: readonly string[],
+  client: Readonly<Record<string, unknown>> = {},
+): Promise<RunningIdp> {
+  const cwd = newFolder(afterAll);
+  const app = { client_id: "app", client_secret: relyingPartySecret, redirect_uris: redirectUris, ...client };
+  const alice = {
+    username: "alice",
+    id: "7123456789012345678",
+    displayName: "Alice Adams",
+    email: "alice@example.test",
+  };
+  writeFileSync(
+    join(cwd, "idp.fixtures.json"),
+    JSON.stringify({ users: [alice, { username: "bob" }], clients: [app] }),
+  );
+  return startIdp(["--memory"], { cwd }, afterAll);
+}
