@@ -9,12 +9,24 @@ const layer = (files, groups) => ({
 const from = (folder, message) => ({ regex: `^(\\.\\./)+${folder}/|^\\./${folder}/`, message });
 const named = (regex, message) => ({ regex, message });
 
-const noCli = from("cli", "Only bin imports the command line. What two commands share belongs in core, what needs Express in http.");
+const noCli = from(
+  "cli",
+  "Only bin imports the command line. What two commands share belongs in core, what needs Express in http.",
+);
 const noHttp = from("http", "core knows nothing of HTTP: return a result and let src/http turn it into an answer.");
 const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
-const noAdapters = named("store/(?!store\\.ts$)", "Only src/cli and src/index.ts open a store; take the port (store/store.ts) from the context.");
-const noFiles = named("^(node:fs|node:fs/promises|express|lowdb)$", "core knows nothing of files, Express or lowdb: take what was read as an argument.");
-const noStore = named("store/", "http never touches the store's adapters: call an operation of core. Types of records come from store/store.ts.");
+const noAdapters = named(
+  "store/(?!store\\.ts$)",
+  "Only src/cli and src/index.ts open a store; take the port (store/store.ts) from the context.",
+);
+const noFiles = named(
+  "^(node:fs|node:fs/promises|express|lowdb)$",
+  "core knows nothing of files, Express or lowdb: take what was read as an argument.",
+);
+const noStore = named(
+  "store/",
+  "http never touches the store's adapters: call an operation of core. Types of records come from store/store.ts.",
+);
 
 export default tseslint.config(
   { ignores: ["dist/", "shots/", "coverage/"] },
@@ -22,7 +34,9 @@ export default tseslint.config(
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js"] } } },
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js"] } },
+    },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
@@ -36,6 +50,8 @@ export default tseslint.config(
       "@typescript-eslint/prefer-nullish-coalescing": "off",
       "@typescript-eslint/dot-notation": "off",
       "@typescript-eslint/no-non-null-assertion": "error",
+      // It asks for the assertion that the rule above forbids.
+      "@typescript-eslint/non-nullable-type-assertion-style": "off",
       eqeqeq: ["error", "always", { null: "ignore" }],
       "no-restricted-syntax": [
         "error",
@@ -46,9 +62,16 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked, languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } } },
+  {
+    files: ["**/*.js"],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } },
+  },
   layer(["src/store/**"], [noCore, noHttp, noCli]),
   layer(["src/core/**"], [noHttp, noCli, noAdapters, noFiles]),
   layer(["src/http/**"], [noCli, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
-  { files: ["test/**"], rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" } },
+  {
+    files: ["test/**"],
+    rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" },
+  },
 );

@@ -16,14 +16,19 @@ function newest(path) {
 
 function isFresh() {
   const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return ["src", "package.json", "tsconfig.json", "tsconfig.build.json"].every((name) => newest(join(root, name)) <= builtAt);
+  return ["src", "package.json", "tsconfig.json", "tsconfig.build.json"].every(
+    (name) => newest(join(root, name)) <= builtAt,
+  );
 }
 
 if (!process.argv.includes("--if-needed") || !isFresh()) {
   const startedAt = new Date();
   rmSync(join(root, "dist"), { recursive: true, force: true });
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (status !== 0) process.exit(status ?? 1);
   writeFileSync(stamp, "");
   // A source saved while the compiler ran is newer than the build.

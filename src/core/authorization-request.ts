@@ -32,7 +32,7 @@ export interface AuthorizationRequest extends ResponseTarget {
 }
 
 const prompts = ["none", "login", "consent", "select_account"] as const;
-export type Prompt = (typeof prompts)[number];
+type Prompt = (typeof prompts)[number];
 
 /** Parameters as they came: a name that was sent twice holds a list. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -24,7 +24,7 @@ import { seconds, verifyIdTokenHint } from "./tokens.ts";
  */
 
 /** Where the browser goes next. */
-export type Step =
+type Step =
   | { readonly kind: "page"; readonly page: "login" | "consent"; readonly uid: string }
   | {
       readonly kind: "return";

@@ -115,7 +115,7 @@ export function idTokenClaims(
 }
 
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
-export function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
+function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
   const at = user.email.lastIndexOf("@");
   return {
     id: user.id,

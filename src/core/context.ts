@@ -32,7 +32,7 @@ export const defaultSettings: Settings = {
 };
 
 /** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */
-export type Log = (note: string) => void;
+type Log = (note: string) => void;
 
 /** All that an operation needs from outside: nothing is read on the side (no wall clock, no random source, no environment). */
 export interface Context {

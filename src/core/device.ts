@@ -46,10 +46,10 @@ function drawUserCode(ctx: Context): string {
 }
 
 /** As it is shown: four letters, a dash, four letters. */
-export const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
 /** As it is compared: whatever a person puts between the letters does not count. ASCII only: in Turkish, i is no I. */
-export const typedCode = (text: string): string =>
+const typedCode = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()).replaceAll(/[^A-Z]/g, "");
 
 /**

@@ -13,7 +13,7 @@ import type { Key, ReadTx, Store } from "../store/store.ts";
 
 /** Algorithms with a published key (RFC 7518 3.1, RFC 8037 3.1). */
 export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;
-export type PublicAlg = (typeof publicAlgs)[number];
+type PublicAlg = (typeof publicAlgs)[number];
 
 export interface SigningKey {
   readonly kid: string;
@@ -22,13 +22,13 @@ export interface SigningKey {
 }
 
 /** A key that verifies, and the one algorithm it may be used for. */
-export interface VerifyingKey {
+interface VerifyingKey {
   readonly key: KeyObject;
   readonly alg: string;
 }
 
 /** RFC 7517 5. */
-export interface JwkSet {
+interface JwkSet {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -72,13 +72,13 @@ function keyPair(alg: PublicAlg): Promise<{ readonly privateKey: KeyObject }> {
 }
 
 /** A new key of a public algorithm. @param createdAt ISO 8601 */
-export async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
+async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
   const jwk = (await keyPair(alg)).privateKey.export({ format: "jwk" }) as Record<string, unknown>;
   return { kid: thumbprint(jwk), alg, jwk, createdAt, retiredAt: null };
 }
 
 /** A new signing secret; 256 bits, since RFC 7518 3.2 asks for at least the size of the hash. */
-export const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
+const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
   kid: random(8),
   alg: "HS256",
   jwk: { kty: "oct", k: random(32) },

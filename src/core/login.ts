@@ -66,7 +66,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
 }
 
 /** The user of this name, or of this e-mail address where only one has it. */
-export function findByName(tx: ReadTx, name: string): User | undefined {
+function findByName(tx: ReadTx, name: string): User | undefined {
   const user = tx.find("users", "username", name);
   if (user !== undefined || !name.includes("@")) return user;
   const byEmail = tx.findAll("users", "email", name.toLowerCase());

@@ -13,7 +13,7 @@ export interface UserPage {
 }
 
 /** Letters without their marks, so that "celik" finds "Çelik"; ı and İ are i, whatever the language. */
-export const fold = (text: string): string =>
+const fold = (text: string): string =>
   text
     .normalize("NFD")
     .replaceAll(/\p{Mn}/gu, "")

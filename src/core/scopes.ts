@@ -10,10 +10,10 @@ const isBuiltIn = (name: string): boolean => (builtInScopes as readonly string[]
 export const splitScope = (scope: string): string[] => [...new Set(scope.split(" ").filter((name) => name !== ""))];
 
 /** Whether somebody defined this scope: the spec or a fixture. */
-export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
 
 /** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
-export function mayAsk(client: Client, name: string): boolean {
+function mayAsk(client: Client, name: string): boolean {
   return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
 }
 
