@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { builtInDemo, findFixtures } from "../../src/cli/fixture-files.ts";
 import { OperationError } from "../../src/core/errors.ts";
@@ -100,6 +101,11 @@ describe("what cannot be meant", () => {
     symlinkSync(join(folder, "a.yaml"), join(folder, "a.yaml"));
     expect(refusal("a.yaml").message).toBe("a.yaml cannot be read: ELOOP");
   });
+});
+
+it("the example that ships keeps every rule", async () => {
+  const { sources } = findFixtures(["example.yaml"], fileURLToPath(new URL("../../fixtures", import.meta.url)));
+  expect(await problemsOf(...sources)).toEqual([]);
 });
 
 describe("the built-in demo", () => {
