@@ -1,4 +1,5 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import { readClaimsParameter } from "./claims-parameter.ts";
 import { findClient, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
@@ -23,6 +24,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly maxAge: number | null;
   readonly loginHint: string | null;
   readonly idTokenHint: string | null;
+  /** The one user that will do: `sub` of the `claims` parameter. */
+  readonly requiredUserId: string | null;
   /** RFC 8707. */
   readonly resources: readonly string[];
   /** The first of `acr_values`. */
@@ -63,10 +66,11 @@ export function checkAuthorizationRequest(
     checkResponseType(raw, client);
     checkResponseMode(raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
+    const claims = readClaimsParameter(tx, single(raw, "claims"), scopes);
     return {
       ...target,
       clientId: client.client_id,
-      scopes,
+      scopes: [...scopes, ...claims.scopes],
       ignoredScopes: ignored,
       nonce: single(raw, "nonce") ?? null,
       codeChallenge: checkChallenge(
@@ -78,8 +82,9 @@ export function checkAuthorizationRequest(
       maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
       loginHint: single(raw, "login_hint") ?? null,
       idTokenHint: single(raw, "id_token_hint") ?? null,
+      requiredUserId: claims.sub,
       resources: checkResources([raw["resource"] ?? []].flat()),
-      acr: single(raw, "acr_values")?.split(" ")[0] ?? null,
+      acr: single(raw, "acr_values")?.split(" ")[0] ?? claims.acr,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {

@@ -50,7 +50,8 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   if (request.ignoredScopes.length > 0) {
     ctx.log(`scope "${request.ignoredScopes.join(" ")}" is not defined: ignored`);
   }
-  const hintedUserId = request.idTokenHint === null ? null : await hintedUser(ctx, request, request.idTokenHint);
+  const hintedUserId =
+    request.idTokenHint === null ? request.requiredUserId : await hintedUser(ctx, request, request.idTokenHint);
   const purpose: Purpose = { kind: "authorization", request, hintedUserId };
   return ctx.store.transaction((tx) => {
     const session = liveSession(tx, browser.session);
@@ -178,7 +179,7 @@ export function nextStep(
     return "login";
   }
   if (hintedUserId !== null && hintedUserId !== session.user.id) {
-    throw refuse(request, "login_required", "another user signed in than the one of id_token_hint");
+    throw refuse(request, "login_required", "another user signed in than the one that was asked for");
   }
   const client = findClient(tx, request.clientId);
   const grant = activeGrant(tx, session.user.id, client.client_id);

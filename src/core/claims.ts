@@ -27,6 +27,17 @@ const standardByScope: Readonly<Record<string, readonly string[]>> = {
 
 const standardNames = new Set(Object.values(standardByScope).flat());
 
+/** A claim that was asked for by itself is granted as a scope of its own. */
+const claimPrefix = "claim:";
+export const claimScope = (name: string): string => claimPrefix + name;
+
+/** The scopes that release a claim; none where it is unknown here, or released always. */
+export function releasingScopes(tx: ReadTx, name: string): readonly string[] {
+  const standard = Object.entries(standardByScope).flatMap(([scope, names]) => (names.includes(name) ? [scope] : []));
+  const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
+  return [...standard, ...own];
+}
+
 /** What discovery lists as `claims_supported`. */
 export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 
@@ -77,7 +88,9 @@ export function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): 
   const listed = new Set<string>();
   const released = new Set<string>();
   for (const scope of tx.all("scopes")) {
-    for (const name of scope.claims) (scopes.includes(scope.name) ? released : listed).add(name);
+    for (const name of scope.claims) {
+      (scopes.includes(scope.name) || scopes.includes(claimScope(name)) ? released : listed).add(name);
+    }
   }
   return pick(
     user.claims,
@@ -94,6 +107,8 @@ function releasedStandardClaims(
 ): Record<string, unknown> {
   const names = new Set<string>();
   for (const scope of scopes) {
+    const single = scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : "";
+    if (standardNames.has(single)) names.add(single);
     for (const name of standardByScope[scope] ?? []) {
       if (!(isNative(client) && detailsNames.has(name))) names.add(name);
     }
@@ -110,9 +125,18 @@ export function idTokenClaims(
   user: User,
   scopes: readonly string[],
 ): Record<string, unknown> {
-  if (client.id_token_claims === "minimal") return {};
-  return { ...extraClaims(tx, user, scopes), ...releasedStandardClaims(tx, client, user, scopes) };
+  if (client.id_token_claims === "minimal") return releasedStandardClaims(tx, client, user, askedSingly(scopes));
+  return standardForm(tx, client, user, scopes);
 }
+
+/** Claims that were asked for by name. */
+const askedSingly = (scopes: readonly string[]): readonly string[] =>
+  scopes.filter((scope) => scope.startsWith(claimPrefix));
+
+const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> => ({
+  ...extraClaims(tx, user, scopes),
+  ...releasedStandardClaims(tx, client, user, scopes),
+});
 
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
@@ -142,10 +166,9 @@ export function userInfo(tx: ReadTx, client: Client, user: User, scopes: readonl
   const format = client.userinfo_format ?? "native";
   return {
     sub: user.id,
-    ...(format !== "native" && {
-      ...extraClaims(tx, user, scopes),
-      ...releasedStandardClaims(tx, client, user, scopes),
-    }),
+    ...(format === "native"
+      ? releasedStandardClaims(tx, client, user, askedSingly(scopes))
+      : standardForm(tx, client, user, scopes)),
     ...(format !== "standard" && nativeUserInfo(user, scopes)),
   };
 }

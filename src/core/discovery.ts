@@ -55,7 +55,7 @@ export function metadata(
     dpop_signing_alg_values_supported: proofAlgorithms,
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,
-    claims_parameter_supported: false,
+    claims_parameter_supported: true,
     request_parameter_supported: false,
     // Absent it would mean true (OpenID Connect Discovery 3).
     request_uri_parameter_supported: false,

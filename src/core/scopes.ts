@@ -1,8 +1,20 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
 
-/** The scopes of the spec, and `offline_access` (OpenID Connect Core 11), which is accepted and changes nothing: a refresh token is always given. */
-export const builtInScopes = ["openid", "profile", "email", "details", "phone", "social", "offline_access"] as const;
+/**
+ * The scopes of the spec, `address` (OpenID Connect Core 5.4), and `offline_access` (Core 11), which is accepted and changes nothing: a
+ * refresh token is always given.
+ */
+export const builtInScopes = [
+  "openid",
+  "profile",
+  "email",
+  "details",
+  "phone",
+  "social",
+  "address",
+  "offline_access",
+] as const;
 
 const isBuiltIn = (name: string): boolean => (builtInScopes as readonly string[]).includes(name);
 

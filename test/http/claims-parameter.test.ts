@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl, exchange, jwtPart, signIn, userinfo } from "../helpers/client.ts";
+import { startIdp } from "../helpers/idp.ts";
+
+/** OpenID Connect Core 5.5. */
+
+const claims = JSON.stringify({ userinfo: { given_name: { essential: true }, name: null }, id_token: { email: null } });
+
+test("single claims are asked for on the consent page, and released once they are allowed", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(authorizeUrl(idp, { scope: "openid", claims }));
+  const consent = await browser.press(login, "login-as-alice");
+  expect(consent.body).toContain('value="claim:given_name"');
+  const back = await browser.press(consent, "consent-allow", { scope: ["openid", "claim:name", "claim:email"] });
+  const { json } = await exchange(idp, back.left?.searchParams.get("code") ?? "");
+  expect(jwtPart(json["id_token"], 1)["email"]).toBe("alice@example.test");
+  const body = (await userinfo(idp, json["access_token"])).json;
+  expect(body["name"]).toBe("Alice Adams");
+  expect(body).not.toHaveProperty("given_name");
+});
+
+test("what the scopes release needs no asking, and what nobody knows is ignored", async () => {
+  const idp = await startIdp();
+  await signIn(idp, { scope: "openid profile" });
+  const asked = JSON.stringify({ userinfo: { name: null, "http://example.test/unknown": { essential: true } } });
+  const { code } = await signIn(idp, { scope: "openid profile", claims: asked });
+  expect((await exchange(idp, code)).json["scope"]).toBe("openid profile");
+});
+
+test("sub with a value: only that user will do", async () => {
+  const idp = await startIdp();
+  const [alice, bob] = await Promise.all(["alice", "bob"].map((username) => idp.call("users.show", { username })));
+  const { browser } = await signIn(idp, { scope: "openid" });
+  const only = (id = "") => ({
+    scope: "openid",
+    claims: JSON.stringify({ id_token: { sub: { value: id } } }),
+    prompt: "none",
+  });
+  expect((await browser.open(authorizeUrl(idp, only(alice?.id)))).left?.searchParams.has("code")).toBe(true);
+  expect((await browser.open(authorizeUrl(idp, only(bob?.id)))).left?.searchParams.get("error")).toBe("login_required");
+});
+
+test.each(["{", "[]", '{"userinfo":[]}', '{"id_token":{"name":"yes"}}'])("claims=%s is refused", async (bad) => {
+  const idp = await startIdp();
+  const visit = await new Browser(idp.issuer).open(authorizeUrl(idp, { claims: bad }));
+  expect(visit.left?.searchParams.get("error")).toBe("invalid_request");
+});
