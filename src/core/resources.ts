@@ -3,7 +3,9 @@ import { OAuthError } from "./errors.ts";
 /** Resource indicators (RFC 8707): for which API an access token is meant. */
 
 /** The `resource` values of a request. @throws {OAuthError} invalid_target */
-export function checkResources(values: readonly string[]): readonly string[] {
+export function checkResources(sent: readonly string[]): readonly string[] {
+  // A parameter without a value counts as not sent (RFC 6749 3.1).
+  const values = sent.filter((value) => value !== "");
   for (const value of values) {
     if (!URL.canParse(value) || value.includes("#")) {
       throw new OAuthError(

@@ -130,6 +130,10 @@ function choosesPage(web: Web, req: Request): boolean {
   return !isApiPath(web, req) && wantsPage(req);
 }
 
+/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot (CONTRACT 2.1: 400). */
+const forPerson = (isPage: boolean, answer: Answer): Answer =>
+  isPage && answer.status === 401 ? { ...answer, status: 400 } : answer;
+
 /** @param onUnexpected is told what no answer says: the error itself */
 export const errorHandler =
   (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
@@ -143,7 +147,7 @@ export const errorHandler =
       await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
       return;
     }
-    const answer = answerTo(error);
+    const answer = forPerson(isPagePath(web, req), answerTo(error));
     if (answer.status === 500) onUnexpected(error);
     note(res, { error: `${answer.code}: ${answer.message}`, fix: answer.fix });
     if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
@@ -157,11 +161,9 @@ export const errorHandler =
         .json({ error: code, error_description: message, ...extra });
       return;
     }
-    // A 401 asks the sender to authenticate; a page is shown to somebody who cannot (CONTRACT 2.1: 400).
-    const status = answer.status === 401 ? 400 : answer.status;
     try {
       if (error instanceof InteractionError && error.reason !== "csrf") await sendEnded(web, req, res, error);
-      else sendPage(res, status, await renderError(web.renderer, errorView(web, req, { ...answer, status })));
+      else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, answer)));
     } catch (failure) {
       // The page itself is broken: Express would answer with a stack trace.
       onUnexpected(failure);
