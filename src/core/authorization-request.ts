@@ -119,6 +119,12 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
       `redirect_uri "${redirectUri}" is not registered for client "${clientId}"; registered: ${registered}`,
       {
         fix: `add "${redirectUri}" to redirect_uris of client ${clientId} in your fixture file, or send a registered one: they are compared letter by letter`,
+        mismatch: {
+          parameter: "redirect_uri",
+          sent: redirectUri,
+          registered: client.redirect_uris,
+          rule: "RFC 6749 3.1.2.3, RFC 9700 2.1",
+        },
       },
     );
   }

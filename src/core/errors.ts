@@ -41,6 +41,16 @@ const statuses = {
 
 export type OAuthErrorCode = keyof typeof statuses;
 
+/** A value that has to be a registered one, letter by letter, and is not. */
+export interface Mismatch {
+  /** The name of the parameter. */
+  readonly parameter: string;
+  readonly sent: string;
+  readonly registered: readonly string[];
+  /** The paragraph that asks for it. */
+  readonly rule: string;
+}
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
@@ -48,21 +58,24 @@ export class OAuthError extends Error {
   readonly status: number;
   /** What the person at the terminal may see and can do: the log prints it, no answer carries it. */
   readonly fix: string | null;
+  /** What was sent beside what is registered, for the page that marks the difference. */
+  readonly mismatch: Mismatch | null;
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
    * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only;
-   *   `status`: where it is not the usual one of the code
+   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one
    */
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options: { fix?: string; cause?: unknown; status?: number } = {},
+    options: { fix?: string; cause?: unknown; status?: number; mismatch?: Mismatch } = {},
   ) {
     super(description, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
     this.fix = options.fix ?? null;
+    this.mismatch = options.mismatch ?? null;
   }
 }
 

@@ -87,7 +87,15 @@ function returnAddress(client: Client | null, request: LogoutRequest): string | 
     throw new OAuthError(
       "invalid_request",
       `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
-      { fix: `add "${uri}" to post_logout_redirect_uris of client ${client.client_id}` },
+      {
+        fix: `add "${uri}" to post_logout_redirect_uris of client ${client.client_id}`,
+        mismatch: {
+          parameter: "post_logout_redirect_uri",
+          sent: uri,
+          registered,
+          rule: "OpenID Connect RP-Initiated Logout 1.0, 3",
+        },
+      },
     );
   }
   if (state === undefined) return uri;

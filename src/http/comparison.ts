@@ -1,4 +1,4 @@
-import type { ErrorView } from "./views.ts";
+import type { Mismatch } from "../core/errors.ts";
 import type { Text } from "./texts.ts";
 
 /** A text in three parts, of which the middle one differs from the text it was compared with. */
@@ -26,29 +26,28 @@ function difference(left: string, right: string): { readonly left: Parts; readon
 const size = ({ left, right }: ReturnType<typeof difference>): number => left.differs.length + right.differs.length;
 
 interface Comparison {
-  readonly name: string;
+  readonly parameter: string;
   readonly sent: Parts;
   readonly registered: readonly Parts[];
+  readonly rule: string;
   /** The difference to the nearest one in words; null where there is none to compare with. */
   readonly words: string | null;
 }
 
 /** What was sent beside what would have passed, the nearest first, each with the part that differs. */
-export function compare(
-  { name, sent, registered }: NonNullable<ErrorView["comparison"]>,
-  say: (text: Text) => string,
-): Comparison {
+export function compare({ parameter, sent, registered, rule }: Mismatch, say: (text: Text) => string): Comparison {
   const pairs = registered
     .map((candidate) => difference(sent, candidate))
     .toSorted((one, other) => size(one) - size(other));
   const nearest = pairs[0];
   if (nearest === undefined) {
-    return { name, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
+    return { parameter, rule, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
   }
   const values = { sent: nearest.left.differs, registered: nearest.right.differs };
   const key = values.sent === "" ? "only-registered" : values.registered === "" ? "only-sent" : "both";
   return {
-    name,
+    parameter,
+    rule,
     sent: nearest.left,
     registered: pairs.map(({ right }) => right),
     words: say({ key: `error.${key}`, values }),

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { endpoints } from "../core/endpoints.ts";
-import { OAuthError, OperationError, type OperationErrorCode } from "../core/errors.ts";
+import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { StorageError } from "../store/store.ts";
@@ -34,6 +34,7 @@ interface Answer {
   readonly message: string;
   readonly fix: string | null;
   readonly kind: ErrorKind;
+  readonly mismatch?: Mismatch | null;
   /** More members of the JSON answer. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -65,11 +66,10 @@ const bodyMessages: Readonly<Record<string, string>> = {
 /** What of an error may be told. Whatever nobody expected says nothing of itself. */
 function answerTo(error: unknown): Answer {
   if (error instanceof OAuthError) {
-    const { status, code, message, fix } = error;
+    const { status, code, message, fix, mismatch } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
-    const kind =
-      code === "invalid_client" ? "client" : message.startsWith('redirect_uri "') ? "redirect-uri" : "request";
-    return { status, code, message, fix, kind, ...(forbidden && { extra: { message } }) };
+    const kind = mismatch !== null ? "redirect-uri" : code === "invalid_client" ? "client" : "request";
+    return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof OperationError) {
     const { code, message, hint, problems } = error;
@@ -179,8 +179,7 @@ function errorView(web: Web, req: Request, answer: Answer): ErrorView {
     code: answer.code,
     message: answer.message,
     fix: answer.fix,
-    comparison: null,
-    developer: [],
+    mismatch: answer.mismatch ?? null,
     status: answer.status,
   };
 }

@@ -232,7 +232,7 @@ export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<
 export function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
   const { page, say, plain } = writerOf(renderer, view);
   const key = `error.${view.kind}`;
-  const comparison = view.comparison && compare(view.comparison, plain);
+  const comparison = view.mismatch && compare(view.mismatch, plain);
   return page(
     "error",
     { state: view.kind, title: say(key), failed: true },

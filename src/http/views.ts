@@ -1,3 +1,4 @@
+import type { Mismatch } from "../core/errors.ts";
 import type { Text } from "./texts.ts";
 
 /**
@@ -200,8 +201,7 @@ export interface ErrorView extends View {
   /** A command or setting that mends it. */
   readonly fix: string | null;
   /** What was sent, beside what would have passed; the difference is marked. */
-  readonly comparison: { readonly name: string; readonly sent: string; readonly registered: readonly string[] } | null;
-  readonly developer: readonly DetailView[];
+  readonly mismatch: Mismatch | null;
   /** HTTP status. */
   readonly status: number;
 }

@@ -243,18 +243,15 @@ const error: ErrorView = {
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
   fix: "idp clients edit demo-app --redirect-uri http://localhost:3001/callback",
-  comparison: {
-    name: "redirect_uri",
+  mismatch: {
+    parameter: "redirect_uri",
     sent: "http://localhost:3001/callback",
     registered: ["https://app.example.test/callback", "http://localhost:3000/callback"],
+    rule: "RFC 6749 3.1.2.3",
   },
-  developer: [
-    { name: "client_id", value: "demo-app" },
-    { name: "Specification", value: "RFC 6749, 3.1.2.3" },
-  ],
   status: 400,
 };
-const bareError = { comparison: null, fix: null, developer: [] };
+const bareError = { mismatch: null, fix: null };
 
 const signedOut: SignedOutView = {
   ...common,
@@ -409,23 +406,25 @@ export const errorViews = {
   "error-redirect-uri": error,
   "error-redirect-uri-slash": {
     ...error,
-    comparison: {
-      name: "redirect_uri",
+    mismatch: {
+      parameter: "redirect_uri",
+      rule: "RFC 6749 3.1.2.3",
       sent: "http://localhost:3000/callback/",
       registered: ["http://localhost:3000/callback"],
     },
   },
   "error-redirect-uri-short": {
     ...error,
-    comparison: {
-      name: "redirect_uri",
+    mismatch: {
+      parameter: "redirect_uri",
+      rule: "RFC 6749 3.1.2.3",
       sent: "http://localhost:3000/",
       registered: ["http://localhost:3000/callback"],
     },
   },
   "error-redirect-uri-none": {
     ...error,
-    comparison: { name: "redirect_uri", sent: "http://localhost:1/", registered: [] },
+    mismatch: { parameter: "redirect_uri", sent: "http://localhost:1/", registered: [], rule: "RFC 6749 3.1.2.3" },
   },
   "error-client": {
     ...error,

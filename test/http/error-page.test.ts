@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { renderError } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { ErrorView } from "../../src/http/views.ts";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
+import { startIdp } from "../helpers/idp.ts";
 import { errorViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -10,7 +13,7 @@ const renderer = createRenderer();
 const error = async (changes: Partial<ErrorView>): Promise<string> =>
   (await renderError(renderer, { ...errorViews["error-redirect-uri"], ...changes })).html;
 const compared = async (sent: string, ...registered: string[]): Promise<string> =>
-  error({ comparison: { name: "redirect_uri", sent, registered } });
+  error({ mismatch: { parameter: "redirect_uri", sent, registered, rule: "RFC 6749 3.1.2.3" } });
 const marks = (html: string): (string | undefined)[] => [...html.matchAll(/<mark>([^<]*)</g)].map((match) => match[1]);
 
 test("speaks to the person first, then to the developer: code, message, fix", async () => {
@@ -36,7 +39,18 @@ test("says what was sent too much, and what is missing", async () => {
 });
 
 test("shows no fix and no comparison where there is none", async () => {
-  const html = await error({ fix: null, comparison: null });
+  const html = await error({ fix: null, mismatch: null });
   expect(html).not.toContain("error-fix");
   expect(html).not.toContain("registered</dt>");
+});
+
+test("a redirect URI that is not registered is shown beside those that are, and so is an address after signing out", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const authorize = await browser.open(authorizeUrl(idp, { redirect_uri: "http://localhost:3000/callback/" }));
+  expect([authorize.status, authorize.state, marks(authorize.body)]).toEqual([400, "redirect-uri", ["/"]]);
+  expect(authorize.body).toContain("RFC 6749 3.1.2.3");
+  const query = new URLSearchParams({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3001/" });
+  const logout = await browser.open(`/api/v2/oauth/logout?${query.toString()}`);
+  expect([logout.status, logout.state, marks(logout.body)]).toEqual([400, "redirect-uri", ["1", "0"]]);
 });
