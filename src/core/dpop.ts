@@ -127,11 +127,8 @@ function normalise(uri: string): string | null {
   return `${scheme}://${host}${isDefault ? "" : `:${port}`}`.toLowerCase() + new URL(`http://x${plain}`).pathname;
 }
 
-function isSameUri(given: string, url: string): boolean {
-  if (given === url) return true;
-  const normal = normalise(given);
-  return normal !== null && normal === normalise(url);
-}
+const isSameUri = (given: string, url: string): boolean =>
+  given === url || normalise(given) === (normalise(url) ?? url);
 
 /**
  * The key that a token request proves to hold: its tokens are bound to that.
