@@ -38,6 +38,8 @@ export interface IdpOptions {
   readonly port?: number;
   /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
   readonly host?: string;
+  /** Clients may register themselves (RFC 7591); off unless set. */
+  readonly dynamicRegistration?: boolean;
   /** PEM texts: https instead of http. */
   readonly tls?: Tls;
   /** `dynamic`: discovery that is fetched under another of our host names gives the back-channel endpoints under that name. */
@@ -177,6 +179,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       base: new URL(issuer).pathname.replace(/\/$/, ""),
       port: () => listening.port,
       version,
+      dynamicRegistration: options.dynamicRegistration ?? false,
       backchannel: options.backchannel ?? "off",
       // A name that the operator listens on is one of ours.
       allowedHosts: [...(options.allowHosts ?? []), host],

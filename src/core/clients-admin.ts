@@ -15,7 +15,7 @@ export type ClientView = Readonly<Record<string, unknown>> & {
 };
 
 function viewClient(client: Client, secrets: boolean): ClientView {
-  const { createdAt: _created, updatedAt: _updated, client_secret, ...shown } = client;
+  const { createdAt: _created, updatedAt: _updated, registrationTokenHash: _hash, client_secret, ...shown } = client;
   const view = { ...shown, public: isPublic(client) };
   return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
 }

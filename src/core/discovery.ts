@@ -13,13 +13,13 @@ const confidentialMethods = ["client_secret_post", "client_secret_basic", "clien
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
  * @param definedScopes the names of the fixtures' own scopes
- * @param backchannel the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
+ * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
  *   server by another name than the browser does
  */
 export function metadata(
   ctx: Context,
   definedScopes: readonly string[],
-  backchannel: string | null,
+  { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
   // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
   const base = ctx.issuer.replace(/\/$/, "");
@@ -33,6 +33,7 @@ export function metadata(
     pushed_authorization_request_endpoint: back + endpoints.par,
     require_pushed_authorization_requests: false,
     device_authorization_endpoint: back + endpoints.deviceAuthorization,
+    ...(dynamicRegistration && { registration_endpoint: back + endpoints.register }),
     revocation_endpoint: back + endpoints.revoke,
     introspection_endpoint: back + endpoints.introspect,
     end_session_endpoint: base + endpoints.logout,

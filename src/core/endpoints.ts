@@ -4,6 +4,7 @@ export const endpoints = {
   token: "/api/v2/oauth/token",
   userinfo: "/api/v2/oauth/userinfo",
   deviceAuthorization: "/api/v2/oauth/device_authorization",
+  register: "/api/v2/oauth/register",
   par: "/api/v2/oauth/par",
   revoke: "/api/v2/oauth/revoke",
   introspect: "/api/v2/oauth/introspect",

@@ -15,7 +15,8 @@ import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.t
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
 import { postPar } from "./par.ts";
-import { formBody, formOrJsonBody } from "./params.ts";
+import { formBody, formOrJsonBody, jsonBody } from "./params.ts";
+import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./register.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
 import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
@@ -32,14 +33,21 @@ interface Methods {
   readonly cors?: RequestHandler;
   readonly get?: readonly Handler[];
   readonly post?: readonly Handler[];
+  readonly put?: readonly Handler[];
+  readonly delete?: readonly Handler[];
 }
 
 /** One path, its methods, and 405 with `Allow` for all others. */
-function route(router: Router, path: string, { cors, get, post }: Methods): void {
+function route(router: Router, path: string, { cors, ...methods }: Methods): void {
   if (cors !== undefined) router.all(path, cors);
-  if (get !== undefined) router.get(path, ...(get as RequestHandler[]));
-  if (post !== undefined) router.post(path, ...(post as RequestHandler[]));
-  const allow = [...(get === undefined ? [] : ["GET", "HEAD"]), ...(post === undefined ? [] : ["POST"])].join(", ");
+  const allowed: string[] = [];
+  for (const name of ["get", "post", "put", "delete"] as const) {
+    const handlers = methods[name];
+    if (handlers === undefined) continue;
+    router[name](path, ...(handlers as RequestHandler[]));
+    allowed.push(...(name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()]));
+  }
+  const allow = allowed.join(", ");
   router.all(path, (req, _res, next) => {
     next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
   });
@@ -62,6 +70,14 @@ function routes(web: Web): Router {
   route(router, endpoints.par, { post: [formBody, postPar(web)] });
   route(router, endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
   route(router, devicePath, { get: [getDevice(web)], post: [formBody, postDevice(web)] });
+  if (web.dynamicRegistration) {
+    route(router, endpoints.register, { post: [jsonBody, postRegister(web)] });
+    route(router, `${endpoints.register}/:clientId`, {
+      get: [getRegistration(web)],
+      put: [jsonBody, putRegistration(web)],
+      delete: [deleteRegistration(web)],
+    });
+  }
   route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });

@@ -9,7 +9,7 @@ const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
 export const discovery = (web: Web): RequestHandler => {
-  const { ctx } = web;
+  const { ctx, dynamicRegistration } = web;
   let made: { readonly scopes: string; readonly text: string } | null = null;
   return async (req, res) => {
     const names = await ctx.store.read((tx) => [...tx.all("scopes")].map((scope) => scope.name));
@@ -20,10 +20,11 @@ export const discovery = (web: Web): RequestHandler => {
       res
         .set(headers)
         .set("Cache-Control", "no-store")
-        .json(metadata(ctx, names, backchannel));
+        .json(metadata(ctx, names, { backchannel, dynamicRegistration }));
       return;
     }
-    if (made?.scopes !== scopes) made = { scopes, text: JSON.stringify(metadata(ctx, names, null)) };
+    if (made?.scopes !== scopes)
+      made = { scopes, text: JSON.stringify(metadata(ctx, names, { backchannel: null, dynamicRegistration })) };
     res.set(headers).type("json").send(made.text);
   };
 };

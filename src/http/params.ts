@@ -36,6 +36,15 @@ export const formBody: RequestHandler = (req, res, next) => {
   form(req, res, next);
 };
 
+/** Reads JSON. */
+export const jsonBody: RequestHandler = (req, res, next) => {
+  if (hasBody(req) && !req.is("application/json")) {
+    next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/json`));
+    return;
+  }
+  json(req, res, next);
+};
+
 /** Reads a form or a JSON object, which mean the same (CONTRACT 2.3). */
 export const formOrJsonBody: RequestHandler = (req, res, next) => {
   if (req.is("application/json")) {

@@ -12,6 +12,8 @@ export interface Web {
   /** The port that listens; names the cookies, which browsers do not keep apart by port. */
   readonly port: () => number;
   readonly version: string;
+  /** Clients may register themselves (RFC 7591). */
+  readonly dynamicRegistration: boolean;
   /** `dynamic`: discovery under another of our host names gives the back-channel endpoints under that name (CONTRACT 1). */
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */

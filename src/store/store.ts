@@ -74,6 +74,8 @@ export interface Client {
   readonly require_auth_time?: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */
+  readonly registrationTokenHash?: string;
   /** Any other registered metadata, kept as it was given. */
   readonly [metadata: string]: unknown;
 }

@@ -1,0 +1,153 @@
+import type { Client, Tx } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
+import { OAuthError, OperationError, type Problem } from "./errors.ts";
+import { sameSecret } from "./interactions.ts";
+import { hashOf } from "./sessions.ts";
+
+/** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** What the answer says beside the metadata (RFC 7591 3.2.1, RFC 7592 3). */
+type Registered = Metadata & { readonly client_id: string };
+
+/** A refusal in the words of RFC 7591 3.2.2. */
+function refuse(problems: readonly Problem[]): OAuthError {
+  const said = problems
+    .map(({ path, message }) => `${path.replace(/^clients\[0\]\.?/, "")} ${message}`.trim())
+    .join("; ");
+  const aboutRedirect = problems.every(({ path }) => path.startsWith("clients[0].redirect_uris"));
+  return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said);
+}
+
+/** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
+async function check(sent: unknown, given: Metadata): Promise<Client> {
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
+    );
+  }
+  const { registrableMetadata } = await import("./fixtures/schema-client.ts");
+  const { checkFixtures } = await import("./seed.ts");
+  const { normaliseClient } = await import("./fixtures/normalise.ts");
+  const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
+  const client = { ...Object.fromEntries(taken), ...given };
+  try {
+    await checkFixtures([{ value: { clients: [client] } }]);
+  } catch (error) {
+    throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
+  }
+  return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, "");
+}
+
+/** Whether the client proves itself by a secret, or signs with one: then it is given one. */
+function needsSecret(sent: unknown): boolean {
+  const { token_endpoint_auth_method: method, id_token_signed_response_alg: alg } = (sent ?? {}) as Metadata;
+  return (method !== "none" && method !== "private_key_jwt") || alg === "HS256";
+}
+
+function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
+  const { createdAt, updatedAt: _, registrationTokenHash: __, ...metadata } = client;
+  const uri = `${ctx.issuer.replace(/\/$/, "")}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
+  return {
+    // RFC 7591 2: the defaults that were taken are told too.
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
+    ...metadata,
+    client_id_issued_at: Math.floor(Date.parse(createdAt) / 1000),
+    ...(client.client_secret !== undefined && { client_secret_expires_at: 0 }),
+    registration_access_token: registrationAccessToken,
+    registration_client_uri: uri,
+  };
+}
+
+/**
+ * Registers a client (RFC 7591 3).
+ * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri
+ */
+export async function registerClient(ctx: Context, sent: unknown): Promise<Registered> {
+  const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
+  const checked = await check(sent, { client_id: `c_${ctx.random(12)}`, ...secret });
+  const registrationAccessToken = ctx.random(32);
+  const at = new Date(ctx.now()).toISOString();
+  const client: Client = {
+    ...checked,
+    createdAt: at,
+    updatedAt: at,
+    registrationTokenHash: hashOf(registrationAccessToken),
+  };
+  await ctx.store.transaction((tx) => {
+    tx.insert("clients", client);
+  });
+  return answer(ctx, client, registrationAccessToken);
+}
+
+/** Who manages a client: its id, and the token that its registration gave. */
+export interface RegistrationAccess {
+  readonly clientId: string;
+  readonly token: string | undefined;
+}
+
+/** RFC 7592 2: an unknown client and a wrong token are not told apart. */
+function requireAccess(client: Client | undefined, token: string | undefined): Client {
+  if (token === undefined) {
+    throw new OAuthError(
+      "missing_token",
+      "no registration access token: send it as Authorization: Bearer (RFC 7592 2)",
+    );
+  }
+  if (client?.registrationTokenHash === undefined || !sameSecret(hashOf(token), client.registrationTokenHash)) {
+    throw new OAuthError("invalid_token", "the registration access token is not the one of this client (RFC 7592 2)");
+  }
+  return client;
+}
+
+/** The client as it is registered (RFC 7592 2.1). @throws {OAuthError} missing_token, invalid_token */
+export async function readRegistration(ctx: Context, { clientId, token }: RegistrationAccess): Promise<Registered> {
+  const client = await ctx.store.read((tx) => requireAccess(tx.get("clients", clientId), token));
+  return answer(ctx, client, token ?? "");
+}
+
+/**
+ * Replaces the client's metadata (RFC 7592 2.2); id, secret and token stay.
+ * @throws {OAuthError} missing_token, invalid_token, invalid_client_metadata, invalid_redirect_uri
+ */
+export async function updateRegistration(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Registered> {
+  const before = await ctx.store.read((tx) => requireAccess(tx.get("clients", access.clientId), access.token));
+  const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
+  if (id !== before.client_id) {
+    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`);
+  }
+  if (secret !== undefined && secret !== before.client_secret) {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      "client_secret is not the one of this client, and it cannot be chosen (RFC 7592 2.2)",
+    );
+  }
+  const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
+  const checked = await check(sent, { client_id: before.client_id, ...kept });
+  const client = await ctx.store.transaction((tx: Tx) => {
+    const { createdAt, registrationTokenHash } = requireAccess(tx.get("clients", access.clientId), access.token);
+    const updatedAt = new Date(ctx.now()).toISOString();
+    const changed: Client = {
+      ...checked,
+      createdAt,
+      updatedAt,
+      ...(registrationTokenHash !== undefined && { registrationTokenHash }),
+    };
+    tx.put("clients", changed);
+    return changed;
+  });
+  return answer(ctx, client, access.token ?? "");
+}
+
+/** Removes the client; its tokens die with it (RFC 7592 2.3). @throws {OAuthError} missing_token, invalid_token */
+export const removeRegistration = (ctx: Context, { clientId, token }: RegistrationAccess): Promise<void> =>
+  ctx.store.transaction((tx) => {
+    requireAccess(tx.get("clients", clientId), token);
+    for (const grant of tx.findAll("grants", "client", clientId)) tx.remove("grants", grant.id);
+    tx.remove("clients", clientId);
+  });

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import type { Idp } from "../../src/index.ts";
+import { startIdp } from "../helpers/idp.ts";
+
+/** RFC 7591 and RFC 7592. */
+
+const path = "/api/v2/oauth/register";
+const start = (): Promise<Idp> => startIdp({ dynamicRegistration: true });
+
+async function send(url: string, method: string, body?: unknown, token?: string) {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Record<string, any> };
+}
+
+const metadata = { client_name: "Registered", redirect_uris: ["https://app.example.test/cb"] };
+
+test("it is off unless asked for: no endpoint, and discovery does not name one", async () => {
+  const idp = await startIdp();
+  expect((await send(idp.issuer + path, "POST", metadata)).status).toBe(404);
+  expect((await send(`${idp.issuer}/.well-known/openid-configuration`, "GET")).json).not.toHaveProperty(
+    "registration_endpoint",
+  );
+});
+
+test("a client registers, reads, changes and removes itself", async () => {
+  const idp = await start();
+  const { status, json } = await send(idp.issuer + path, "POST", { ...metadata, unknown_metadata: 1 });
+  expect(status).toBe(201);
+  expect(json).toMatchObject({
+    ...metadata,
+    client_secret_expires_at: 0,
+    token_endpoint_auth_method: "client_secret_basic",
+  });
+  expect(json).not.toHaveProperty("unknown_metadata");
+  const uri = String(json["registration_client_uri"]);
+  const token = String(json["registration_access_token"]);
+
+  expect((await send(uri, "GET", undefined, token)).json).toMatchObject(metadata);
+  const changed = { ...metadata, client_id: json["client_id"], client_name: "Renamed" };
+  const update = await send(uri, "PUT", changed, token);
+  expect(update.json).toMatchObject({ client_name: "Renamed", client_secret: json["client_secret"] });
+  expect((await send(uri, "DELETE", undefined, token)).status).toBe(204);
+  expect((await send(uri, "GET", undefined, token)).status).toBe(401);
+});
+
+test("another token, or none, manages nothing", async () => {
+  const idp = await start();
+  const { json } = await send(idp.issuer + path, "POST", metadata);
+  const uri = String(json["registration_client_uri"]);
+  expect((await send(uri, "GET")).status).toBe(401);
+  expect((await send(uri, "DELETE", undefined, "x".repeat(43))).status).toBe(401);
+  const fixture = `${idp.issuer}${path}/demo-app`;
+  expect((await send(fixture, "DELETE", undefined, String(json["registration_access_token"]))).status).toBe(401);
+});
+
+test.each([
+  [
+    "a redirect URI that cannot be registered",
+    { redirect_uris: ["http://app.example.test/cb"] },
+    "invalid_redirect_uri",
+  ],
+  ["metadata of the wrong kind", { ...metadata, default_max_age: "soon" }, "invalid_client_metadata"],
+  ["no redirect URI", { client_name: "x" }, "invalid_redirect_uri"],
+  ["a list", [], "invalid_client_metadata"],
+])("%s is refused", async (_what, body, error) => {
+  const idp = await start();
+  const { status, json } = await send(idp.issuer + path, "POST", body);
+  expect([status, json["error"]]).toEqual([400, error]);
+  expect(json["error_description"]).not.toBe("");
+});
+
+test("nobody exempts itself from consent", async () => {
+  const idp = await start();
+  const { json } = await send(idp.issuer + path, "POST", { ...metadata, skip_consent: true, client_id: "demo-app" });
+  expect(json).not.toHaveProperty("skip_consent");
+  expect(json["client_id"]).not.toBe("demo-app");
+});
