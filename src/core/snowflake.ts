@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * Snowflake ids: a string of digits whose upper bits are a time in milliseconds and whose lower 22 bits tell apart what was made in
@@ -19,7 +19,7 @@ const latest = 2 ** 41 - 1;
 export function deriveSnowflake(createdAt: number, username: string, attempt = 0): string {
   const time = BigInt(Math.min(Math.max(Math.floor(createdAt), 0), latest));
   const seed = attempt === 0 ? username : `${username} ${attempt}`;
-  const low = createHash("sha256").update(seed).digest().readUInt32BE(0) >>> 10;
+  const low = Number.parseInt(hash("sha256", seed, "hex").slice(0, 8), 16) >>> 10;
   return ((time << lowBits) | BigInt(low)).toString();
 }
 
