@@ -1,13 +1,15 @@
 import type { Request } from "express";
 import type { Proof } from "../core/dpop.ts";
+import { backchannelOf } from "./discovery.ts";
 import type { Web } from "./web.ts";
 
 /**
  * The DPoP proof of a request (RFC 9449 4.1); null: it has none.
  * @param path of the endpoint, below the issuer: a proof names the address that discovery gave, whatever this request's line says
  */
-export function proofOf({ ctx }: Web, req: Request, path: string): Proof | null {
+export function proofOf(web: Web, req: Request, path: string): Proof | null {
   const jwt = req.headers["dpop"];
   if (jwt === undefined) return null;
-  return { jwt: String(jwt), method: req.method, url: ctx.issuer.replace(/\/$/, "") + path };
+  const base = backchannelOf(web, req) ?? web.ctx.issuer.replace(/\/$/, "");
+  return { jwt: String(jwt), method: req.method, url: base + path };
 }

@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { request } from "node:http";
+import { request, type OutgoingHttpHeaders } from "node:http";
 import { expect, test } from "vitest";
 import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
+import type { Idp } from "../../src/index.ts";
 import { register, serve, type App } from "../helpers/app.ts";
 import { callback, jwtPart, paths, pkce, post, refresh, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey, tokenHash, type Bend, type ProofKey } from "../helpers/dpop.ts";
@@ -151,26 +152,46 @@ test("twenty with the same proof at once: one passes", async () => {
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test("two DPoP headers are refused, even two good ones", async () => {
-  const proofs = [await key.prove(tokenUrl), await key.prove(tokenUrl)];
-  const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "demo-service" });
-  body.set("client_secret", "demo-service-secret");
-  const answer = await new Promise<string>((resolve, reject) => {
-    const headers = { "content-type": "application/x-www-form-urlencoded", dpop: proofs };
-    const sent = request(tokenUrl, { method: "POST", headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("end", () => {
-        resolve(text);
-      });
-    });
+/** A token request of demo-service by plain HTTP, where two headers of one name stay two, and Host may be any. */
+const send = (server: Idp, headers: OutgoingHttpHeaders): Promise<Body> =>
+  new Promise((resolve, reject) => {
+    const sent = request(
+      server.issuer + paths.token,
+      { method: "POST", headers: { "content-type": "application/json", ...headers } },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        response.on("end", () => {
+          resolve(JSON.parse(text) as Body);
+        });
+      },
+    );
     sent.on("error", reject);
-    sent.end(body.toString());
+    const service = { client_id: "demo-service", client_secret: "demo-service-secret" };
+    sent.end(JSON.stringify({ grant_type: "client_credentials", ...service }));
   });
-  expect(JSON.parse(answer)).toMatchObject({
-    error: "invalid_dpop_proof",
-    error_description: expect.stringContaining("more than one DPoP header") as string,
-  });
+
+test("two DPoP headers are refused, even two good ones", async () => {
+  const answer = await send(idp, { dpop: [await key.prove(tokenUrl), await key.prove(tokenUrl)] });
+  expect(answer.error).toBe("invalid_dpop_proof");
+  expect(answer.error_description).toContain("more than one DPoP header");
+});
+
+test("htu is the address that discovery gave: the issuer's, or with a dynamic back channel the one of the name used", async () => {
+  const allowHosts = ["idp.test"];
+  const dynamic = await serve({ now: clock.now, backchannel: "dynamic", allowHosts });
+  const fixed = await serve({ now: clock.now, allowHosts });
+  for (const [server, byName, byIssuer] of [
+    [dynamic, "DPoP", undefined],
+    [fixed, undefined, "DPoP"],
+  ] as const) {
+    const name = `idp.test:${server.port}`;
+    const answers = [
+      await send(server, { host: name, dpop: await key.prove(`http://${name}${paths.token}`) }),
+      await send(server, { host: name, dpop: await key.prove(server.issuer + paths.token) }),
+    ];
+    expect(answers.map((answer) => answer["token_type"])).toEqual([byName, byIssuer]);
+  }
 });
 
 const { host, port } = new URL(idp.issuer);
