@@ -31,8 +31,10 @@ export function authorizeUrl(idp: Server, change: Parameters = {}): string {
   return `${idp.issuer}${paths.authorize}?${new URLSearchParams(sent).toString()}`;
 }
 
-export function pkce(): { readonly verifier: string; readonly challenge: string } {
-  const verifier = randomBytes(32).toString("base64url");
+export function pkce(verifier = randomBytes(32).toString("base64url")): {
+  readonly verifier: string;
+  readonly challenge: string;
+} {
   return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 }
 

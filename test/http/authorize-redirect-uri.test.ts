@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { pkce } from "../helpers/client.ts";
+
+/** Which redirect URI of a request is the registered one: letter by letter, raw (CONTRACT 2.1, RFC 9700 2.1, RFC 8252 7.3). */
+
+const idp = await serve();
+const registered = "http://localhost:3000/callback";
+const confidential = await register(idp, { redirect_uris: [registered, "com.example.app:/callback"] });
+const native = await register(idp, {
+  token_endpoint_auth_method: "none",
+  redirect_uris: ["http://127.0.0.1:*/cb", "http://[::1]:*/cb", "http://localhost:4000/cb"],
+});
+const { verifier, challenge } = pkce();
+const withPkce = { code_challenge: challenge, code_challenge_method: "S256" };
+
+describe("an address that a URL parser would make the registered one is still another", () => {
+  test.each([
+    "http:localhost:3000/callback",
+    "http:/localhost:3000/callback",
+    "http:\\\\localhost:3000\\callback",
+    "HTTP://localhost:3000/callback",
+    "http://LOCALHOST:3000/callback",
+    "http://localhost:03000/callback",
+    "http://localhost:3000/x/../callback",
+    "http://localhost:3000/./callback",
+    "http://localhost:3000//callback",
+    "http://localhost:3000/callback/",
+    "http://localhost:3000/callback?",
+    "http://localhost:3000/callback?a=1",
+    "http://localhost:3000/callback#",
+    "http://localhost:3000/callback#fragment",
+    "http://localhost:3000/%63allback",
+    "http://localhost:3000/Callback",
+    "http://ｌocalhost:3000/callback",
+    "http://user@localhost:3000/callback",
+    "http://localhost:3000@evil.test/callback",
+    "http://localhost.evil.test:3000/callback",
+    "https://localhost:3000/callback",
+    " http://localhost:3000/callback",
+    "http://localhost:3000/callback\t",
+    "http://localhost:3000/call\nback",
+    "javascript:alert(1)",
+    "*",
+  ])("%j", async (redirectUri) => {
+    const browser = new Browser(idp.issuer);
+    const visit = await browser.open(confidential.url({ redirect_uri: redirectUri, prompt: "none" }));
+    expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+  });
+});
+
+describe("what is registered", () => {
+  test.each([registered, "com.example.app:/callback"])(
+    "%s passes, and comes back to the letter",
+    async (redirectUri) => {
+      const browser = new Browser(idp.issuer);
+      const { headers } = await browser.open(confidential.url({ redirect_uri: redirectUri, prompt: "none" }));
+      expect(headers.get("location")?.startsWith(`${redirectUri}?error=login_required&`)).toBe(true);
+    },
+  );
+
+  test("a query of its own stays, and the answer is added to it", async () => {
+    const own = await register(idp, { redirect_uris: ["https://app.example.test/cb?tenant=%C3%A9&x=a+b"] });
+    const { headers } = await new Browser(idp.issuer).open(
+      own.url({ redirect_uri: "https://app.example.test/cb?tenant=%C3%A9&x=a+b", prompt: "none" }),
+    );
+    expect(headers.get("location")).toMatch(/^https:\/\/app\.example\.test\/cb\?tenant=%C3%A9&x=a\+b&error=/);
+  });
+});
+
+describe("loopback with port *, for public clients (RFC 8252 7.3)", () => {
+  test.each(["http://127.0.0.1:53682/cb", "http://127.0.0.1:1/cb", "http://127.0.0.1/cb", "http://[::1]:65535/cb"])(
+    "%s passes, and must be repeated exactly at the token endpoint",
+    async (redirectUri) => {
+      const { back, code } = await native.signIn({ redirect_uri: redirectUri, prompt: "consent", ...withPkce });
+      expect(back.href.startsWith(`${redirectUri}?`)).toBe(true);
+      const other = await native.exchange(code, { redirect_uri: "http://127.0.0.1:9/cb", code_verifier: verifier });
+      expect(other.json.error_description).toMatch(/is not the one of the authorization request/);
+      expect((await native.exchange(code, { redirect_uri: redirectUri, code_verifier: verifier })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    "http://127.0.0.1:*/cb",
+    "http://127.0.0.1:0/cb",
+    "http://127.0.0.1:65536/cb",
+    "http://127.0.0.1:080/cb",
+    "http://127.0.0.1:80 /cb",
+    "http://127.0.0.1:80@evil.test/cb",
+    "http://127.0.0.1.evil.test:80/cb",
+    "http://127.0.0.1:80/other",
+    "http://127.0.0.1:80/x/cb",
+    "http://127.0.0.2:80/cb",
+    "http://localhost:4001/cb",
+    "https://127.0.0.1:80/cb",
+  ])("%s does not pass", async (redirectUri) => {
+    const visit = await new Browser(idp.issuer).open(native.url({ redirect_uri: redirectUri, ...withPkce }));
+    expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+  });
+});
+
+describe("what cannot be registered", () => {
+  test.each([
+    ["a fragment", "http://localhost:3000/cb#x"],
+    ["user info", "http://user:pw@localhost:3000/cb"],
+    ["http on a host that is not loopback", "http://app.example.test/cb"],
+    ["a scheme without a dot", "myapp:/cb"],
+    ["javascript", "javascript:alert(1)"],
+    ["data", "data:text/html,x"],
+    ["a wildcard host", "https://*.example.test/cb"],
+    ["a path alone", "/cb"],
+    ["an open port for a confidential client", "http://127.0.0.1:*/cb"],
+    ["an open port with https", "https://127.0.0.1:*/cb"],
+  ])("%s", async (_name, uri) => {
+    await expect(register(idp, { redirect_uris: [uri] })).rejects.toMatchObject({ code: "invalid" });
+  });
+});

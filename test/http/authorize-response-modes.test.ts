@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { authorizeUrl, callback, paths } from "../helpers/client.ts";
+
+/** How a request comes in (GET, POST) and how its answer goes out (query, form_post). */
+
+const idp = await serve();
+const app = await register(idp);
+
+/** A POST of the client's page: cross-site, so no cookie of ours comes with it. */
+const fromClientPage = (body: string | URLSearchParams, init: RequestInit = {}) =>
+  fetch(idp.issuer + paths.authorize, {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/x-www-form-urlencoded", origin: "http://localhost:3000" },
+    redirect: "manual",
+    ...init,
+  });
+const queryOf = (url: string): string => url.slice(url.indexOf("?") + 1);
+
+describe("POST", () => {
+  test("without the session cookie: 303 to the same request as GET", async () => {
+    const query = queryOf(app.url({ state: "a b&c=ü", made_up: "1" }));
+    const response = await fromClientPage(query);
+    expect(response.status).toBe(303);
+    const location = new URL(response.headers.get("location") ?? "", idp.issuer);
+    expect(location.pathname).toBe(paths.authorize);
+    expect([...location.searchParams]).toEqual([...new URLSearchParams(query)]);
+  });
+
+  test("what was sent twice is still sent twice after it", async () => {
+    const response = await fromClientPage(`${queryOf(app.url())}&scope=openid`);
+    const location = new URL(response.headers.get("location") ?? "", idp.issuer);
+    expect(location.searchParams.getAll("scope")).toHaveLength(2);
+  });
+
+  test("with the session cookie: answered as a GET is", async () => {
+    const { browser } = await app.signIn();
+    const { status, left } = await browser.open(paths.authorize, {
+      method: "POST",
+      body: new URLSearchParams(queryOf(app.url({ state: "posted" }))),
+    });
+    expect(status).toBe(303);
+    expect(left?.searchParams.get("state")).toBe("posted");
+    expect(left?.searchParams.has("code")).toBe(true);
+  });
+
+  test("a body that is no form: 415", async () => {
+    const response = await fromClientPage("{}", { headers: { "content-type": "application/json" } });
+    expect(response.status).toBe(415);
+  });
+});
+
+/** The fields of a page that posts them on by itself. */
+function posted(visit: Visit): { action: string; fields: Record<string, string> } {
+  const [form] = formsOf(visit.body);
+  expect(form?.method).toBe("POST");
+  return { action: form?.action ?? "", fields: Object.fromEntries(form?.fields ?? []) };
+}
+
+describe("response_mode=form_post", () => {
+  test("success: a page that posts code, state and iss, with a button for who has no scripts", async () => {
+    const { browser } = await app.signIn();
+    const visit = await browser.open(app.url({ response_mode: "form_post", state: `"><script>'&` }));
+    expect([visit.status, visit.page]).toEqual([200, "form-post"]);
+    const { action, fields } = posted(visit);
+    expect(action).toBe(callback);
+    expect(fields).toEqual({
+      code: expect.stringMatching(/^[\w-]{43}$/) as string,
+      state: `"><script>'&`,
+      iss: idp.issuer,
+    });
+    expect((await app.exchange(fields["code"] ?? "")).status).toBe(200);
+    expect(visit.body).toContain('id="form-post-continue"');
+    expect(visit.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("its policy lets its one script run, and says nothing of form-action", async () => {
+    const { headers } = await new Browser(idp.issuer).open(app.url({ response_mode: "form_post", prompt: "none" }));
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(/script-src 'sha256-[^']+';/);
+    expect(policy).not.toContain("form-action");
+  });
+
+  test.each<[name: string, change: Parameters<typeof authorizeUrl>[1], error: string]>([
+    ["a refusal", { prompt: "none" }, "login_required"],
+    ["a refusal of something else in the request", { response_type: "token" }, "unsupported_response_type"],
+    ["a refusal of the scope", { scope: "nonsense" }, "invalid_scope"],
+  ])("%s goes the same way", async (_name, change, error) => {
+    const visit = await new Browser(idp.issuer).open(app.url({ response_mode: "form_post", state: "s1", ...change }));
+    const { action, fields } = posted(visit);
+    expect(action).toBe(callback);
+    expect(fields).toEqual({ error, error_description: expect.any(String) as string, state: "s1", iss: idp.issuer });
+  });
+
+  test("denied on the consent page, and cancelled on the login page: likewise", async () => {
+    const own = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(own.url({ response_mode: "form_post" }));
+    const consent = await browser.press(login, "login-as-alice");
+    expect(posted(await browser.press(consent, "consent-deny")).fields["error"]).toBe("access_denied");
+    const again = await browser.open(own.url({ response_mode: "form_post", prompt: "login" }));
+    expect(posted(await browser.press(again, "login-cancel")).fields["error"]).toBe("access_denied");
+  });
+});
+
+describe("every answer to the client", () => {
+  test.each(["query", "form_post"])("carries iss, is not stored, and names no referrer: %s", async (mode) => {
+    const { browser } = await app.signIn();
+    const { headers, left, body } = await browser.open(app.url({ response_mode: mode }));
+    expect(left?.searchParams.get("iss") ?? body).toContain(idp.issuer);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("referrer-policy")).toBe(mode === "query" ? "no-referrer" : "strict-origin");
+  });
+});
