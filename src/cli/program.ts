@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./print.ts";
+import { declareKeysAndSessions } from "./program-keys.ts";
 import { declareRecords } from "./program-records.ts";
 import { declareServer } from "./program-server.ts";
 import { declareTokens } from "./program-tokens.ts";
@@ -52,6 +53,7 @@ export function buildProgram({ terminal, clock, errorHelp, finish }: Surrounding
     .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");
   declareServer(program, act);
   declareRecords(program, act);
+  declareKeysAndSessions(program, act);
   declareTokens(program, act);
   return program;
 }

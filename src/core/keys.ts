@@ -72,13 +72,13 @@ function keyPair(alg: PublicAlg): Promise<{ readonly privateKey: KeyObject }> {
 }
 
 /** A new key of a public algorithm. @param createdAt ISO 8601 */
-async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
+export async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
   const jwk = (await keyPair(alg)).privateKey.export({ format: "jwk" }) as Record<string, unknown>;
   return { kid: thumbprint(jwk), alg, jwk, createdAt, retiredAt: null };
 }
 
 /** A new signing secret; 256 bits, since RFC 7518 3.2 asks for at least the size of the hash. */
-const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
+export const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
   kid: random(8),
   alg: "HS256",
   jwk: { kty: "oct", k: random(32) },

@@ -96,6 +96,8 @@ const changes = <const F extends Fields, O>(
 const users = () => import("../core/users.ts");
 const clients = () => import("../core/clients-admin.ts");
 const grants = () => import("../core/grants.ts");
+const sessions = () => import("../core/sessions-admin.ts");
+const keys = () => import("../core/keys-admin.ts");
 const issue = () => import("../core/issue.ts");
 
 /** Fixture files that a command has read: their names are in what is wrong with them. @throws {OperationError} usage */
@@ -130,6 +132,16 @@ export const operations = {
     (await grants()).listGrants(ctx, input),
   ),
   "grants.show": reads("/grants/:id", { id: "string" }, async (ctx, input) => (await grants()).showGrant(ctx, input)),
+  "sessions.list": reads("/sessions", { user: "string?" }, async (ctx, input) =>
+    (await sessions()).listSessions(ctx, input),
+  ),
+  "sessions.end": changes("/sessions/end", { user: "string?", id: "string?" }, async (ctx, input) =>
+    (await sessions()).endSessions(ctx, input),
+  ),
+  "keys.list": reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)),
+  "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {
+    status: 201,
+  }),
   "issue.grant": changes(
     "/issue/grant",
     { user: "string", client: "string", scope: "string?" },

@@ -1,0 +1,60 @@
+import type { Key } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { newPublicKey, newSecret, publicAlgs } from "./keys.ts";
+import { familyMemory } from "./token-state.ts";
+
+/** The keys as an operator sees and changes them; a private part is never shown. */
+
+export interface KeyView {
+  readonly kid: string;
+  readonly alg: string;
+  readonly status: "signing" | "retired";
+  readonly createdAt: string;
+  /** A retired key verifies until here; ISO 8601. */
+  readonly expiresAt: string | null;
+}
+
+const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView => ({
+  kid,
+  alg,
+  status: retiredAt === null ? "signing" : "retired",
+  createdAt,
+  expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+});
+
+/** Every key that signs or still verifies. */
+export const listKeys = (ctx: Context): Promise<readonly KeyView[]> =>
+  ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
+
+/**
+ * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
+ * they signed has expired.
+ * @param input `alg`: this kind only
+ * @throws {OperationError} usage for an unknown kind
+ */
+export async function rotateKeys(
+  ctx: Context,
+  input: { readonly alg?: string | undefined },
+): Promise<readonly KeyView[]> {
+  const known = [...publicAlgs, "HS256"];
+  if (input.alg !== undefined && !known.includes(input.alg)) {
+    throw new OperationError("usage", `"${input.alg}" is no kind of key`, { hint: `One of: ${known.join(", ")}` });
+  }
+  const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
+  const old = await ctx.store.read((tx) => [...tx.all("keys")].filter(isMeant));
+  const createdAt = new Date(ctx.now()).toISOString();
+  const made = await Promise.all(
+    old.map(({ alg }) => {
+      const publicAlg = publicAlgs.find((name) => name === alg);
+      return publicAlg === undefined ? newSecret(ctx.random, createdAt) : newPublicKey(publicAlg, createdAt);
+    }),
+  );
+  const retired = { retiredAt: ctx.now(), expiresAt: ctx.now() + familyMemory(ctx) };
+  await ctx.store.transaction((tx) => {
+    for (const key of old) tx.put("keys", { ...key, ...retired });
+    for (const key of made) tx.insert("keys", key);
+  });
+  await ctx.keys.reload();
+  return listKeys(ctx);
+}

@@ -1,0 +1,73 @@
+import type { Client, ReadTx, Session } from "../store/store.ts";
+import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { requireUser } from "./users.ts";
+
+/** The sessions of browsers as an operator sees and ends them. */
+
+export interface SessionView {
+  /** The `sid` of its ID tokens; its cookie is known to the browser alone. */
+  readonly id: string;
+  readonly user: string;
+  /** When the user last proved who they are; ISO 8601. */
+  readonly signedInAt: string;
+  readonly expiresAt: string;
+}
+
+const viewSession = (tx: ReadTx, session: Session): SessionView => ({
+  id: session.sid,
+  user: tx.get("users", session.userId)?.username ?? session.userId,
+  signedInAt: new Date(session.authTime * 1000).toISOString(),
+  expiresAt: new Date(session.expiresAt).toISOString(),
+});
+
+export interface SessionSelection {
+  /** Of this user. */
+  readonly user?: string | undefined;
+  /** This one: a `sid`. */
+  readonly id?: string | undefined;
+}
+
+function select(tx: ReadTx, { user, id }: SessionSelection): readonly Session[] {
+  const ofUser = user === undefined ? null : tx.findAll("sessions", "user", requireUser(tx, user).id);
+  if (id === undefined) return ofUser ?? [...tx.all("sessions")];
+  const session = tx.find("sessions", "sid", id);
+  if (session === undefined)
+    throw new OperationError("not_found", `no session "${id}"`, { hint: "All sessions: idp sessions list" });
+  return ofUser === null || ofUser.some(({ sid }) => sid === id) ? [session] : [];
+}
+
+/** @throws {OperationError} not_found for an unknown name */
+export const listSessions = (ctx: Context, selection: SessionSelection): Promise<readonly SessionView[]> =>
+  ctx.store.read((tx) => select(tx, selection).map((session) => viewSession(tx, session)));
+
+export interface EndedSessions {
+  readonly ended: readonly SessionView[];
+  /** What became of telling the clients (OpenID Connect Back-Channel Logout). */
+  readonly notices: readonly LogoutNotice[];
+}
+
+/**
+ * Ends sessions, and tells the clients that want to know.
+ * @throws {OperationError} not_found for an unknown name; usage where nothing is named
+ */
+export async function endSessions(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
+  if (selection.user === undefined && selection.id === undefined) {
+    throw new OperationError("usage", "sessions end needs a user or a session id", {
+      hint: "idp sessions end --user alice",
+    });
+  }
+  const { ended, telling } = await ctx.store.transaction((tx) => {
+    const sessions = select(tx, selection);
+    const toTell: readonly (readonly [Session, readonly Client[]])[] = sessions.map((session) => [
+      session,
+      clientsToTell(tx, session),
+    ]);
+    const views = sessions.map((session) => viewSession(tx, session));
+    for (const session of sessions) tx.remove("sessions", session.id);
+    return { ended: views, telling: toTell };
+  });
+  const notices = await Promise.all(telling.map(([session, clients]) => tellClients(ctx, session, clients)));
+  return { ended, notices: notices.flat() };
+}
