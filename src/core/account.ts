@@ -3,6 +3,7 @@ import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
+import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps, and taking their access away. */
@@ -12,6 +13,7 @@ export interface ConnectedApp {
   readonly clientId: string;
   readonly name: string;
   readonly grant: Grant;
+  readonly scopes: readonly NamedScope[];
 }
 
 export interface AccountPage {
@@ -33,7 +35,13 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
       .filter((grant) => grant.status === "active")
       .map((grant) => {
         const client = tx.get("clients", grant.clientId) ?? null;
-        return { client, clientId: grant.clientId, name: client === null ? grant.clientId : clientName(client), grant };
+        return {
+          client,
+          clientId: grant.clientId,
+          name: client === null ? grant.clientId : clientName(client),
+          grant,
+          scopes: namedScopes(tx, grant.scopes),
+        };
       });
     return { user: live.user, csrf: csrfOf(live), apps };
   });

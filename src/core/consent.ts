@@ -3,10 +3,10 @@ import { nextStep, proceed, progressOf, refuse, type StepResult } from "./author
 import { drawCode, answerWithCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
-import { describeRequest } from "./login.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import { findInteraction, InteractionError, purposeOf, sameSecret, type Browser } from "./interactions.ts";
-import { scopeDescription, scopeValues, type ReleasedValue } from "./scope-display.ts";
+import { summarise, type RequestSummary } from "./request-summary.ts";
+import { baseValues, namedScopes, scopeValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
@@ -14,10 +14,7 @@ import { hashOf, liveSession } from "./sessions.ts";
 /** Bound to the user the page was shown to: after another one signed in, in another tab, nobody decides for somebody else. */
 const csrfFor = (interaction: Interaction, user: User): string => hashOf(`${interaction.csrf} ${user.id}`);
 
-export interface ScopeRow {
-  readonly name: string;
-  /** What the scope says on the page, by language. */
-  readonly description: Readonly<Record<string, string>> | null;
+export interface ScopeRow extends NamedScope {
   /** The very values that would be sent. */
   readonly values: readonly ReleasedValue[];
 }
@@ -30,7 +27,9 @@ export interface ConsentPage {
   readonly redirectUri: string;
   readonly fresh: readonly ScopeRow[];
   readonly granted: readonly ScopeRow[];
-  readonly request: readonly { readonly name: string; readonly value: string }[];
+  /** What is sent whatever is ticked, where no row of `openid` says so. */
+  readonly always: readonly ReleasedValue[];
+  readonly request: RequestSummary;
 }
 
 /**
@@ -53,20 +52,22 @@ export function showConsent(
     const { request } = purpose;
     const client = findClient(tx, request.clientId);
     const before = activeGrant(tx, session.user.id, client.client_id)?.scopes ?? [];
-    const row = (name: string): ScopeRow => ({
-      name,
-      description: scopeDescription(tx, name),
-      values: scopeValues(tx, client, session.user, name),
-    });
+    const base = baseValues(tx, client, session.user);
+    const rows = (names: readonly string[]): ScopeRow[] =>
+      namedScopes(tx, names).map((scope) => ({
+        ...scope,
+        values: scope.name === "openid" ? base : scopeValues(tx, client, session.user, scope.name),
+      }));
     return {
       kind: "page",
       csrf: csrfFor(interaction, session.user),
       client,
       user: session.user,
       redirectUri: request.redirectUri,
-      fresh: request.scopes.filter((name) => !before.includes(name)).map(row),
-      granted: request.scopes.filter((name) => before.includes(name)).map(row),
-      request: describeRequest(request),
+      fresh: rows(request.scopes.filter((name) => !before.includes(name))),
+      granted: rows(request.scopes.filter((name) => before.includes(name))),
+      always: request.scopes.includes("openid") ? [] : base,
+      request: summarise(request),
     };
   });
 }

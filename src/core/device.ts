@@ -6,6 +6,7 @@ import { OAuthError } from "./errors.ts";
 import { recordGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { checkResources } from "./resources.ts";
+import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { resolveScopes } from "./scopes.ts";
 import { hashOf, liveSession } from "./sessions.ts";
 
@@ -108,7 +109,7 @@ export type DevicePage =
       readonly csrf: string;
       readonly userCode: string;
       readonly client: { readonly id: string; readonly name: string };
-      readonly scopes: readonly string[];
+      readonly scopes: readonly NamedScope[];
       readonly username: string;
     };
 
@@ -134,7 +135,7 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
       csrf,
       userCode: shownCode(found.userCode),
       client: { id: client.client_id, name: clientName(client) },
-      scopes: found.scopes,
+      scopes: namedScopes(tx, found.scopes),
       username: live.user.username,
     };
   });

@@ -4,6 +4,7 @@ import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
 import { verifyPassword } from "./passwords.ts";
+import { summarise, type RequestSummary } from "./request-summary.ts";
 import { liveSession, startSession } from "./sessions.ts";
 import { seconds } from "./tokens.ts";
 
@@ -21,8 +22,7 @@ export interface LoginPage {
   readonly loginHint: string | null;
   readonly hinted: User | null;
   readonly picker: boolean;
-  readonly usesPkce: boolean | null;
-  readonly request: readonly { readonly name: string; readonly value: string }[];
+  readonly request: RequestSummary;
 }
 
 /** @throws {InteractionError} */
@@ -32,8 +32,8 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const purpose = purposeOf(interaction);
     const picker = ctx.settings.login !== "password";
     if (purpose.kind === "page") {
-      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null, usesPkce: null };
-      return { csrf: interaction.csrf, ...nobody, picker, request: [] };
+      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null };
+      return { csrf: interaction.csrf, ...nobody, picker, request: { details: [], notes: [] } };
     }
     const { request, hintedUserId } = purpose;
     const session = liveSession(tx, browser.session);
@@ -59,8 +59,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       loginHint: request.loginHint,
       hinted: hinted ?? null,
       picker,
-      usesPkce: request.codeChallenge !== null,
-      request: describeRequest(request),
+      request: summarise(request),
     };
   });
 }
@@ -72,18 +71,6 @@ function findByName(tx: ReadTx, name: string): User | undefined {
   const byEmail = tx.findAll("users", "email", name.toLowerCase());
   return byEmail.length === 1 ? byEmail[0] : undefined;
 }
-
-/** The request as the developer sent it, for the page. */
-export const describeRequest = (request: object): { name: string; value: string }[] =>
-  Object.entries(request)
-    .filter(
-      ([name, value]) =>
-        value !== null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "mode",
-    )
-    .map(([name, value]) => ({
-      name: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value: Array.isArray(value) ? value.join(" ") : String(value),
-    }));
 
 /** What the login form sent. */
 export interface LoginForm {

@@ -1,11 +1,20 @@
 import type { Client, ReadTx, User } from "../store/store.ts";
-import { userInfo } from "./claims.ts";
+import { idTokenClaims, userInfo } from "./claims.ts";
 
 /** What the consent page says of a scope. */
 
+/** A scope's name, and what a fixture says of it by language. */
+export interface NamedScope {
+  readonly name: string;
+  readonly description: Readonly<Record<string, string>> | null;
+}
+
 /** The fixture's own words by language; null for a scope of the spec, whose words are the pages' own. */
-export const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
+const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
   tx.get("scopes", name)?.description ?? null;
+
+export const namedScopes = (tx: ReadTx, names: readonly string[]): NamedScope[] =>
+  names.map((name) => ({ name, description: scopeDescription(tx, name) }));
 
 /** One value that a scope releases. */
 export interface ReleasedValue {
@@ -26,10 +35,25 @@ function* leaves(value: unknown, path: string): Generator<ReleasedValue> {
   }
 }
 
-/** The very values that UserInfo would send because of this scope alone. */
+/** As a page names them: the paths of UserInfo without the `user.` before most of them. */
+const shown = (values: Iterable<ReleasedValue>): ReleasedValue[] =>
+  [...values].map(({ name, value }) => ({ name: name.replace(/^user\./, ""), value }));
+
+/** The values of `more` whose paths `less` does not have. */
+function added(more: unknown, less: unknown): ReleasedValue[] {
+  const before = new Set([...leaves(less, "")].map(({ name }) => name));
+  return [...leaves(more, "")].filter(({ name }) => !before.has(name));
+}
+
+/** The very values that UserInfo would send whatever is granted; `sub` says the same as `id`. */
+export function baseValues(tx: ReadTx, client: Client, user: User): readonly ReleasedValue[] {
+  const { sub, ...rest } = userInfo(tx, client, user, []);
+  return shown(leaves(rest["id"] === sub ? rest : { sub, ...rest }, ""));
+}
+
+/** The very values that would be sent because of this scope alone: in UserInfo, or else in the ID token. */
 export function scopeValues(tx: ReadTx, client: Client, user: User, scope: string): readonly ReleasedValue[] {
-  const without = new Set([...leaves(userInfo(tx, client, user, []), "")].map(({ name }) => name));
-  return [...leaves(userInfo(tx, client, user, [scope]), "")]
-    .filter(({ name }) => !without.has(name))
-    .map(({ name, value }) => ({ name: name.replace(/^user\./, ""), value }));
+  const inUserInfo = added(userInfo(tx, client, user, [scope]), userInfo(tx, client, user, []));
+  if (inUserInfo.length > 0) return shown(inUserInfo);
+  return added(idTokenClaims(tx, client, user, [scope]), idTokenClaims(tx, client, user, []));
 }

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { removeApp, showAccount, signOut, type AccountPage, type ConnectedApp } from "../core/account.ts";
+import { removeApp, showAccount, signOut, type AccountPage } from "../core/account.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { takeStep } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
@@ -7,6 +7,7 @@ import { requireOwnOrigin } from "./form-origin.ts";
 import { renderAccount, renderAccountRevoke, sendPage, renderSignedOut } from "./pages.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
 import { redirect } from "./authorize.ts";
+import { scopeIn } from "./scope-words.ts";
 import type { AccountView, FieldView } from "./views.ts";
 import { languageOf, note, type Web } from "./web.ts";
 
@@ -25,9 +26,6 @@ export async function signInFirst(web: Web, req: Request, res: Response, path: s
   await takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
 }
 
-const scopesOf = ({ grant }: ConnectedApp): { name: string; title: null }[] =>
-  grant.scopes.map((name) => ({ name, title: null }));
-
 export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   const account = await showAccount(web.ctx, readBrowser(web, req));
   if (account === null) {
@@ -45,7 +43,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     fields: fieldsOf(account),
     apps: account.apps.map((app) => ({
       client: { id: app.clientId, name: app.name },
-      scopes: scopesOf(app),
+      scopes: app.scopes.map(scopeIn(languageOf(req))),
       since: app.grant.createdAt,
       revokeHref: removePath(web, app.clientId),
     })),
@@ -95,7 +93,7 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     action: removePath(web, clientId),
     cancelHref: web.base + accountPath,
     client: { id: clientId, name: app.name },
-    scopes: scopesOf(app),
+    scopes: app.scopes.map(scopeIn(languageOf(req))),
   });
   sendPage(res, 200, page);
 };

@@ -7,6 +7,7 @@ import { requireOwnOrigin } from "./form-origin.ts";
 import { hostOf } from "./login.ts";
 import { renderConsent, sendPage } from "./pages.ts";
 import { bodyParameters, every, single } from "./params.ts";
+import { requestView, scopeIn } from "./scope-words.ts";
 import type { ScopeRowView } from "./views.ts";
 import { languageOf, note, type Web } from "./web.ts";
 
@@ -35,24 +36,23 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     returnTo: hostOf(shown.redirectUri),
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
+    always: shown.always,
     switchUserAction: `${path}/login`,
-    details: shown.request,
-    notes: [],
+    ...requestView(shown.request),
   });
   sendPage(res, 200, page);
 };
 
-/** A row in the language asked for, else in English, else in the first there is. */
-const rowIn =
-  (lang: string) =>
-  ({ name, description, values }: ScopeRow): ScopeRowView => ({
-    name,
-    title: description?.[lang.slice(0, 2)] ?? description?.["en"] ?? Object.values(description ?? {})[0] ?? null,
-    values,
+const rowIn = (lang: string) => {
+  const worded = scopeIn(lang);
+  return (scope: ScopeRow): ScopeRowView => ({
+    ...worded(scope),
+    values: scope.values,
     // CONTRACT 2.2: the user may untick any scope but openid.
-    locked: name === "openid",
+    locked: scope.name === "openid",
     checked: true,
   });
+};
 
 export const postConsent = (web: Web) => async (req: UidRequest, res: Response) => {
   requireOwnOrigin(web, req);

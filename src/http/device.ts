@@ -7,6 +7,7 @@ import { clientCredentials } from "./credentials.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderDevice, sendPage } from "./pages.ts";
 import { bodyParameters, every, queryParameters, single } from "./params.ts";
+import { scopeIn } from "./scope-words.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { DeviceView } from "./views.ts";
 import { languageOf, note, type Web } from "./web.ts";
@@ -63,8 +64,9 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   }
   const failed = page.state === "invalid" || page.state === "used";
   await send(web, req, res, failed ? 400 : 200, {
-    ...page,
-    ...(page.state === "confirm" ? {} : { typed: typed ?? "" }),
+    ...(page.state === "confirm"
+      ? { ...page, scopes: page.scopes.map(scopeIn(languageOf(req))) }
+      : { ...page, typed: typed ?? "" }),
   });
 }
 

@@ -7,6 +7,7 @@ import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogin, sendPage } from "./pages.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
+import { requestView } from "./scope-words.ts";
 import { pickerPageSize, type LoginView } from "./views.ts";
 import { languageOf, note, type Web } from "./web.ts";
 
@@ -68,8 +69,7 @@ async function sendLogin(
     reauth: page.reauthAges,
     message: messageOf(refusal, page.loginHint !== null && page.hinted === null ? page.loginHint : null),
     canCancel: client !== null,
-    details: page.request,
-    notes: page.usesPkce === false ? [{ key: "note.no-pkce", values: {} }] : [],
+    ...requestView(page.request),
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
   sendPage(res, status, await renderLogin(web.renderer, view));

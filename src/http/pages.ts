@@ -163,6 +163,7 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
       ...view,
       notes: view.notes.map(plain),
       user: withAvatar(view.user),
+      always: view.always.map(field),
       scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
     },
   );
@@ -206,7 +207,7 @@ export function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page
     {
       ...view,
       message: failed || answered ? say(`device.${state}`) : null,
-      scopes: view.scopes.map((name) => ({ name, title: scopeTitle({ name, title: null }) })),
+      scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })),
     },
     answered ? plainPageHeaders : formPageHeaders,
   );

@@ -40,7 +40,7 @@ interface DetailView {
 }
 
 /** For the developer, folded away at the foot of login and consent. */
-interface RequestView {
+export interface RequestView {
   /** The parameters of the request. */
   readonly details: readonly DetailView[];
   /** What is worth knowing of it: `{ key: "note.no-pkce", values: {} }`. */
@@ -94,10 +94,13 @@ export interface EndedView extends View {
   readonly href: string | null;
 }
 
-export interface ScopeRowView {
+export interface ScopeView {
   readonly name: string;
   /** From a fixture, in the language of the page; null: the text `scope.<name>`, else the name itself. */
   readonly title: string | null;
+}
+
+export interface ScopeRowView extends ScopeView {
   /** The very values that would be sent. */
   readonly values: readonly FieldView[];
   /** Cannot be unticked. */
@@ -113,6 +116,8 @@ export interface ConsentView extends View, RequestView {
   readonly returnTo: string | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
+  /** What is sent whatever is ticked, where no row of `openid` says so. */
+  readonly always: readonly FieldView[];
   /** The login page, to sign in as somebody else. */
   readonly switchUserAction: string;
 }
@@ -123,7 +128,7 @@ export interface AccountView extends View {
   readonly fields: readonly FieldView[];
   readonly apps: readonly {
     readonly client: AppView;
-    readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
+    readonly scopes: readonly ScopeView[];
     /** ISO 8601. */
     readonly since: string;
     /** The page that asks whether to remove it. */
@@ -139,7 +144,7 @@ export interface AccountRevokeView extends View {
   readonly action: string;
   readonly cancelHref: string;
   readonly client: AppView;
-  readonly scopes: readonly { readonly name: string; readonly title: string | null }[];
+  readonly scopes: readonly ScopeView[];
 }
 
 /** The page for the user of a device. */
@@ -152,7 +157,7 @@ export interface DeviceView extends View {
   /** State confirm: as the device shows it. */
   readonly userCode: string;
   readonly client: AppView | null;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly ScopeView[];
   readonly username: string;
 }
 
