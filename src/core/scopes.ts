@@ -25,7 +25,7 @@ export const splitScope = (scope: string): string[] => [...new Set(scope.split("
 const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
 
 /** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
-function mayAsk(client: Client, name: string): boolean {
+export function mayAsk(client: Client, name: string): boolean {
   return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
 }
 
