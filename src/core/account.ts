@@ -8,7 +8,7 @@ import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps, and taking their access away. */
 
-export interface ConnectedApp {
+interface ConnectedApp {
   readonly client: Client | null;
   readonly clientId: string;
   readonly name: string;

@@ -5,7 +5,7 @@ import { answerWithCode, drawCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
-import { beginInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
+import { beginInteraction, endInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
 import { RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
 import { takePushed } from "./pushed-request.ts";
 import { includesAll } from "./scopes.ts";
@@ -112,7 +112,7 @@ export function proceed(
     if (kept.login !== progress.login) tx.put("interactions", { ...kept, login: progress.login });
     return { step: { kind: "page", page: next, uid: kept.uid }, sessionCookie: null };
   }
-  if (progress.interaction !== null) tx.remove("interactions", progress.interaction.uid);
+  if (progress.interaction !== null) endInteraction(tx, ctx, progress.interaction);
   if (purpose.kind === "page") return { step: { kind: "own-page", path: purpose.path }, sessionCookie: null };
   const { request } = purpose;
   const client = findClient(tx, request.clientId);

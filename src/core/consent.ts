@@ -1,10 +1,18 @@
-import type { Client, Interaction, User } from "../store/store.ts";
+import type { Client, Interaction, ReadTx, User } from "../store/store.ts";
 import { nextStep, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { drawCode, answerWithCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
-import { findInteraction, InteractionError, purposeOf, sameSecret, type Browser } from "./interactions.ts";
+import {
+  endInteraction,
+  findInteraction,
+  InteractionError,
+  over,
+  purposeOf,
+  sameSecret,
+  type Browser,
+} from "./interactions.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { baseValues, namedScopes, scopeValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession } from "./sessions.ts";
@@ -42,7 +50,8 @@ export function showConsent(
   browser: Browser,
 ): Promise<ConsentPage | (StepResult & { readonly kind: "step" })> {
   return ctx.store.transaction((tx) => {
-    const interaction = findInteraction(tx, uid, browser);
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    refuseBarred(tx, interaction, browser);
     const session = liveSession(tx, browser.session);
     const progress = progressOf(interaction);
     const { purpose } = progress;
@@ -72,6 +81,14 @@ export function showConsent(
   });
 }
 
+/** Whoever signed in was suspended or banned since: they are told, and not just asked to sign in again. */
+function refuseBarred(tx: ReadTx, interaction: Interaction, browser: Browser): void {
+  const session = browser.session === null ? undefined : tx.get("sessions", hashOf(browser.session));
+  const userId = session?.userId ?? interaction.login?.userId;
+  const user = userId === undefined ? undefined : tx.get("users", userId);
+  if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");
+}
+
 export interface ConsentForm {
   readonly csrf: string;
   readonly decision: "allow" | "deny";
@@ -86,7 +103,8 @@ export interface ConsentForm {
 export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {
   const outcome = await ctx.store.transaction(
     (tx): StepResult | { denied: true; purpose: ReturnType<typeof purposeOf> } => {
-      const interaction = findInteraction(tx, uid, browser);
+      const interaction = findInteraction(tx, ctx, uid, browser);
+      refuseBarred(tx, interaction, browser);
       const progress = progressOf(interaction);
       const { purpose } = progress;
       if (purpose.kind !== "authorization") throw new InteractionError("gone");
@@ -97,7 +115,7 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
       if (session === null || nextStep(tx, ctx, progress, session) !== "consent") {
         return proceed(tx, ctx, progress, session, browser);
       }
-      tx.remove("interactions", uid);
+      endInteraction(tx, ctx, interaction);
       if (form.decision === "deny") return { denied: true, purpose };
       const { request } = purpose;
       const client = findClient(tx, request.clientId);

@@ -2,7 +2,7 @@ import type { ReadTx, User } from "../store/store.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
-import { findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
+import { endInteraction, findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
 import { verifyPassword } from "./passwords.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { liveSession, startSession } from "./sessions.ts";
@@ -28,7 +28,7 @@ export interface LoginPage {
 /** @throws {InteractionError} */
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
   return ctx.store.read((tx) => {
-    const interaction = findInteraction(tx, uid, browser);
+    const interaction = findInteraction(tx, ctx, uid, browser);
     const purpose = purposeOf(interaction);
     const picker = ctx.settings.login !== "password";
     if (purpose.kind === "page") {
@@ -94,7 +94,7 @@ export type LoginResult =
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   if (form.cancel) return cancel(ctx, uid, browser, form);
   const user = await ctx.store.read((tx) => {
-    findForForm(tx, uid, browser, form.csrf);
+    findForForm(tx, ctx, uid, browser, form.csrf);
     return form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username);
   });
   const proven = form.pick
@@ -102,7 +102,7 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     : await verifyPassword(ctx, user, form.password);
   if (!proven || user === undefined) return { kind: "refused", state: "error-credentials" };
   return ctx.store.transaction((tx): LoginResult => {
-    const interaction = findForForm(tx, uid, browser, form.csrf);
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     // Read again: the account may have been suspended while the password was checked.
     const current = tx.get("users", user.id);
     if (current === undefined) return { kind: "refused", state: "error-credentials" };
@@ -118,8 +118,8 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
 /** Cancel returns to the client; from a page of the server's own there is nowhere to return to but that page's sign-in. */
 async function cancel(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   const purpose = await ctx.store.transaction((tx) => {
-    const interaction = findForForm(tx, uid, browser, form.csrf);
-    tx.remove("interactions", uid);
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    endInteraction(tx, ctx, interaction);
     return purposeOf(interaction);
   });
   if (purpose.kind === "authorization")

@@ -129,7 +129,7 @@ export interface LogoutPage {
 /** What the page that asks shows. @throws {InteractionError} */
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
-    const interaction = findInteraction(tx, uid, browser);
+    const interaction = findInteraction(tx, ctx, uid, browser);
     const { clientId } = logoutPurposeOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     return {
@@ -151,7 +151,7 @@ export async function answerLogout(
   form: { readonly csrf: string; readonly confirmed: boolean },
 ): Promise<SignedOut | null> {
   const ending = await ctx.store.transaction((tx) => {
-    const { location } = logoutPurposeOf(findForForm(tx, uid, browser, form.csrf));
+    const { location } = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
     tx.remove("interactions", uid);
     return form.confirmed ? { ...endSession(tx, liveSession(tx, browser.session)), location } : null;
   });

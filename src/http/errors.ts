@@ -10,7 +10,7 @@ import { MisdirectedError } from "./host-check.ts";
 import { renderEnded, renderError, sendPage } from "./pages.ts";
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
-import type { ErrorKind, ErrorView } from "./views.ts";
+import type { EndedView, ErrorKind, ErrorView } from "./views.ts";
 import { languageOf, note, wantsPage, type Web } from "./web.ts";
 
 /** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
@@ -191,16 +191,26 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
     lang: languageOf(req),
     base: web.base,
     step,
-    state:
-      error.reason === "other-browser"
-        ? "no-cookie"
-        : step === "consent" && req.method === "POST"
-          ? "finished"
-          : "expired",
-    client: null,
-    href: wrongName,
+    state: endedState(error, step, req.method),
+    client: error.app === null ? null : { id: error.app.clientId, name: error.app.name },
+    href: wrongName ?? originOf(error.app?.redirectUri),
   } as const;
-  sendPage(res, error.reason === "gone" && req.method === "GET" ? 404 : 400, await renderEnded(web.renderer, view));
+  const status =
+    error.reason === "suspended" ? 403 : error.reason !== "other-browser" && req.method === "GET" ? 404 : 400;
+  sendPage(res, status, await renderEnded(web.renderer, view));
+}
+
+function endedState({ reason }: InteractionError, step: EndedView["step"], method: string): EndedView["state"] {
+  if (reason === "other-browser") return "no-cookie";
+  if (reason === "suspended") return "suspended";
+  // What is gone altogether was most likely answered, where somebody just now pressed a button.
+  return step === "consent" && (reason === "finished" || method === "POST") ? "finished" : "expired";
+}
+
+/** Where an app begins, as far as its redirect URI tells; null for a private-use scheme. */
+function originOf(redirectUri: string | undefined): string | null {
+  if (redirectUri === undefined || !/^https?:/i.test(redirectUri) || !URL.canParse(redirectUri)) return null;
+  return `${new URL(redirectUri).origin}/`;
 }
 
 /** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */

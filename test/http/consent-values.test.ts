@@ -68,11 +68,10 @@ test("the notes of a request say what it lacks, and which scopes were left out",
 });
 
 test("what a fixture calls its scope is read on the consent, the account and the device page", async () => {
-  const metadata = {
+  const app = await register(idp, {
     client_id: "shop",
     grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],
-  };
-  const app = await register(idp, metadata);
+  });
   const browser = new Browser(idp.issuer);
   const consent = await pick(browser, await browser.open(app.url({ scope: "openid orders:read" })), "alice");
   expect(words(consent)).toContain("See your orders orders:read roles[0] admin");

@@ -2,6 +2,9 @@ import { expect, test } from "vitest";
 import { renderEnded } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { EndedView } from "../../src/http/views.ts";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl } from "../helpers/client.ts";
+import { startIdp, testClock } from "../helpers/idp.ts";
 import { hooked, wordsOf } from "../helpers/html.ts";
 
 const renderer = createRenderer();
@@ -36,4 +39,37 @@ test("sends nobody back who has answered already", async () => {
   expect(html).toContain("You have answered already");
   expect(html).not.toContain("start again");
   expect(html).not.toContain("Error:");
+});
+
+test("a sign-in that is over leads back to its app: cancelled, answered, or left too long", async () => {
+  const clock = testClock();
+  const idp = await startIdp({ now: clock.now });
+  const browser = new Browser(idp.issuer);
+  const first = await browser.open(authorizeUrl(idp));
+  await browser.press(first, "login-cancel");
+  const cancelled = await browser.open(first.url);
+  expect([cancelled.status, cancelled.page, cancelled.state]).toEqual([404, "login", "expired"]);
+  expect(hooked(cancelled.body, "login-again").attributes["href"]).toBe("http://localhost:3000/");
+
+  const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");
+  await browser.press(consent, "consent-allow");
+  const twice = await browser.press(consent, "consent-allow");
+  expect([twice.status, twice.page, twice.state, twice.left]).toEqual([400, "consent", "finished", null]);
+  expect(wordsOf(twice.body)).toContain("Go to Demo App");
+
+  const left = await browser.open(authorizeUrl(idp, { prompt: "login" }));
+  clock.pass(3601);
+  const late = await browser.open(left.url);
+  expect([late.status, late.page, late.state]).toEqual([404, "login", "expired"]);
+  expect(wordsOf(late.body)).toContain("Go to Demo App");
+});
+
+test("somebody who is suspended on the consent page is told so, and nothing is shared", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");
+  await idp.call("users.suspend", { username: "alice" });
+  const told = await browser.press(consent, "consent-allow");
+  expect([told.status, told.page, told.state]).toEqual([403, "consent", "suspended"]);
+  expect(await idp.call("grants.list", { user: "alice" })).toEqual([]);
 });
