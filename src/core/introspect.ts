@@ -21,7 +21,7 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
   if (kind === "refresh" && claims.generation < (tx.get("families", claims.family)?.generation ?? 0)) {
     return { active: false, reason: "the refresh token was rotated: a newer one took its place" };
   }
-  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf } = claims;
+  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
   return {
     active: true,
     ...(kind === "access" && { token_type: cnf === undefined ? "Bearer" : "DPoP" }),
@@ -41,6 +41,7 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
     exp,
     jti,
     ...(cnf !== undefined && { cnf }),
+    ...(act !== undefined && { act }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ReadTx } from "../store/store.ts";
 import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
 import {
+  accessTokenLife,
   signAccessToken,
   signIdToken,
   signRefreshToken,
@@ -59,12 +60,12 @@ export const userClaimsOf = (tx: ReadTx, { client, user, scopes }: TokenSubject)
 export const accessTokenAnswer = (
   ctx: Context,
   accessToken: string,
-  { scopes, jkt }: AccessTokenSubject,
+  subject: AccessTokenSubject,
 ): ClientTokenResponse => ({
   access_token: accessToken,
-  token_type: jkt === null ? "Bearer" : "DPoP",
-  expires_in: ctx.settings.access_token_ttl,
-  scope: scopes.join(" "),
+  token_type: subject.jkt === null ? "Bearer" : "DPoP",
+  expires_in: accessTokenLife(ctx, subject),
+  scope: subject.scopes.join(" "),
 });
 
 /** Signs what was planned. */

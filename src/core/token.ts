@@ -9,6 +9,7 @@ import { clientCredentials, type ClientCredentialsRequest } from "./grant-types/
 import { deviceGrantType } from "./device.ts";
 import { pollDevice, type DevicePoll } from "./grant-types/device-code.ts";
 import { refresh, type Refresh } from "./grant-types/refresh-token.ts";
+import { exchangeToken, tokenExchangeGrantType, type TokenExchange } from "./grant-types/token-exchange.ts";
 import type { TokenResult } from "./issue-tokens.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
@@ -17,7 +18,8 @@ export type TokenRequest = ClientCredentials &
   CodeExchange &
   Refresh &
   ClientCredentialsRequest &
-  DevicePoll & {
+  DevicePoll &
+  TokenExchange & {
     readonly grant_type: string | undefined;
     /** Null: no DPoP header was sent. */
     readonly proof: Proof | null;
@@ -31,6 +33,7 @@ const grantTypes: Readonly<Record<string, GrantType>> = {
   refresh_token: refresh,
   client_credentials: clientCredentials,
   [deviceGrantType]: pollDevice,
+  [tokenExchangeGrantType]: exchangeToken,
 };
 
 export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);

@@ -23,6 +23,22 @@ export interface AccessTokenSubject {
   readonly resources: readonly string[];
   /** Thumbprint of the key that the token is bound to (RFC 9449 6.1); null: a bearer token. */
   readonly jkt: string | null;
+  /** Only for a token that was got by exchange. */
+  readonly exchanged?: Exchanged;
+}
+
+/** Who acts for the subject of a token, and for whom that one acted before (RFC 8693 4.1). */
+export interface Actor {
+  readonly sub: string;
+  readonly act?: Actor;
+}
+
+/** What a token has of those it was exchanged for (RFC 8693). */
+interface Exchanged {
+  readonly sub: string;
+  /** Seconds since 1970: it ends with them, else a token could be renewed by exchange for ever. */
+  readonly expiresAt: number;
+  readonly act: Actor | null;
 }
 
 /** What the tokens of one authorization have in common. */
@@ -49,6 +65,7 @@ export interface TokenClaims {
   readonly family?: string;
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
+  readonly act?: Actor;
 }
 
 export interface RefreshClaims extends TokenClaims {
@@ -70,6 +87,10 @@ function sign({ alg, kid, privateKey }: SigningKey, type: string, claims: Record
   return new SignJWT(claims).setProtectedHeader({ alg, typ: type, kid }).sign(privateKey);
 }
 
+/** Seconds that an access token signed now will live. */
+export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>
+  Math.min(ctx.settings.access_token_ttl, (exchanged?.expiresAt ?? Infinity) - seconds(ctx));
+
 /**
  * An access token: HS256 unless set otherwise, 30 minutes unless set otherwise.
  * @param custom the user's own claims in it
@@ -81,20 +102,21 @@ export async function signAccessToken(
 ): Promise<string> {
   const key = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
-  const { user, client, grant, family, scopes, resources, jkt } = subject;
+  const { user, client, grant, family, scopes, resources, jkt, exchanged } = subject;
   return sign(key, types.access, {
     ...custom,
     iss: ctx.issuer,
-    sub: user?.id ?? client.client_id,
+    sub: exchanged?.sub ?? user?.id ?? client.client_id,
     ...(user === null ? {} : { email: user.email }),
     client_id: client.client_id,
     scope: scopes.join(" "),
     aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
     iat: now,
-    exp: now + ctx.settings.access_token_ttl,
+    exp: now + accessTokenLife(ctx, subject),
     jti: ctx.random(16),
     ...(grant === null ? {} : { grant: grant.id, epoch: grant.epoch, family }),
     ...(jkt === null ? {} : { cnf: { jkt } }),
+    ...(exchanged?.act == null ? {} : { act: exchanged.act }),
   });
 }
 

@@ -31,6 +31,12 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     refresh_token: single(body, "refresh_token"),
     scope: single(body, "scope"),
     resource: every(body, "resource"),
+    audience: every(body, "audience"),
+    subject_token: single(body, "subject_token"),
+    subject_token_type: single(body, "subject_token_type"),
+    actor_token: single(body, "actor_token"),
+    actor_token_type: single(body, "actor_token_type"),
+    requested_token_type: single(body, "requested_token_type"),
   });
   note(res, { user: username, note: `${grantType ?? ""}: ${tokensIn(response)} for "${response.scope}"` });
   res.set(privateApiHeaders).json(response);

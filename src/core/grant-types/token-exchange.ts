@@ -1,0 +1,187 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { extraClaims } from "../claims.ts";
+import { isPublic } from "../clients.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
+import { checkResources } from "../resources.ts";
+import { includesAll, mayAsk, resolveScopes, splitScope } from "../scopes.ts";
+import { isDead, tokenState, type LiveToken } from "../token-state.ts";
+import {
+  signAccessToken,
+  verifyAccessToken,
+  type AccessTokenSubject,
+  type Actor,
+  type TokenClaims,
+} from "../tokens.ts";
+
+/**
+ * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
+ * actor token the new one says who acts for the subject (delegation); without one nobody but the subject shows (impersonation).
+ */
+
+export const tokenExchangeGrantType = "urn:ietf:params:oauth:grant-type:token-exchange";
+
+const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
+
+/** The parameters of RFC 8693 2.1. */
+export interface TokenExchange {
+  readonly subject_token: string | undefined;
+  readonly subject_token_type: string | undefined;
+  readonly actor_token: string | undefined;
+  readonly actor_token_type: string | undefined;
+  readonly requested_token_type: string | undefined;
+  readonly resource: readonly string[];
+  readonly audience: readonly string[];
+  readonly scope: string | undefined;
+}
+
+/** RFC 8693 2.2.1. */
+export interface ExchangeResponse extends ClientTokenResponse {
+  readonly issued_token_type: typeof accessTokenType;
+}
+
+/** @throws {OAuthError} unauthorized_client, invalid_request, invalid_scope, invalid_target */
+export async function exchangeToken(
+  ctx: Context,
+  client: Client,
+  request: TokenExchange,
+  jkt: string | null,
+): Promise<TokenResult<ExchangeResponse>> {
+  if (isPublic(client)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      "a public client cannot prove who it is, so it may not exchange tokens (RFC 8693 5)",
+    );
+  }
+  checkTypes(request);
+  const subjectClaims = await readToken(ctx, "subject_token", request.subject_token, jkt);
+  const actorClaims =
+    request.actor_token === undefined ? null : await readToken(ctx, "actor_token", request.actor_token, jkt);
+  const resources = checkResources(request.resource);
+  const { subject, userClaims } = await ctx.store.read((tx) => {
+    const { user, grant } = requireAlive(tx, "subject_token", subjectClaims);
+    if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
+    const scopes = narrowScopes(tx, client, subjectClaims, grant, request.scope);
+    // Grant, epoch and family go on: what ends the subject's token ends this one.
+    const exchanged: AccessTokenSubject = {
+      client,
+      user,
+      grant,
+      family: subjectClaims.family ?? null,
+      scopes,
+      resources: [...new Set([...resources, ...checkAudience(tx, request.audience)])],
+      jkt,
+      exchanged: {
+        sub: subjectClaims.sub,
+        expiresAt: Math.min(subjectClaims.exp, actorClaims?.exp ?? Infinity),
+        act: actorOf(subjectClaims, actorClaims),
+      },
+    };
+    return { subject: exchanged, userClaims: user === null ? {} : extraClaims(tx, user, scopes) };
+  });
+  const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims), subject);
+  return {
+    response: { ...answer, issued_token_type: accessTokenType },
+    username: subject.user?.username ?? null,
+  };
+}
+
+/** RFC 8693 2.1: which types go with which tokens. */
+function checkTypes(request: TokenExchange): void {
+  for (const name of ["subject_token", "actor_token"] as const) {
+    const type = request[`${name}_type`];
+    if (request[name] === undefined) {
+      if (name === "subject_token") throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)");
+      if (type === undefined) continue;
+      throw new OAuthError("invalid_request", `${name}_type is sent without ${name} (RFC 8693 2.1)`);
+    }
+    checkType(`${name}_type`, type);
+  }
+  if (request.requested_token_type !== undefined) checkType("requested_token_type", request.requested_token_type);
+}
+
+function checkType(name: string, type: string | undefined): void {
+  if (type === accessTokenType) return;
+  const given = type === undefined ? "is missing" : `"${type}" is not supported`;
+  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`);
+}
+
+type TokenName = "subject_token" | "actor_token";
+
+/** RFC 8693 2.2.2: whatever is wrong with one of the tokens, the error is the same. */
+const refuse = (name: TokenName, reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { cause });
+
+async function readToken(
+  ctx: Context,
+  name: TokenName,
+  token: string | undefined,
+  jkt: string | null,
+): Promise<TokenClaims> {
+  const claims = await verifyAccessToken(ctx, token ?? "").catch((error: unknown) => {
+    throw error instanceof OAuthError ? refuse(name, error.message, error.cause) : error;
+  });
+  // Else an exchange would make a bearer token of it, good in any hands.
+  if (claims.cnf !== undefined && jkt === null) {
+    throw refuse(name, "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)");
+  }
+  return claims;
+}
+
+function requireAlive(tx: ReadTx, name: TokenName, claims: TokenClaims): LiveToken {
+  const state = tokenState(tx, claims);
+  if (isDead(state)) throw refuse(name, state.message, state.detail);
+  return state;
+}
+
+/** RFC 8693 4.1: the actor now, and within it those before. A token that somebody acted with already keeps saying so. */
+function actorOf(subject: TokenClaims, actor: TokenClaims | null): Actor | null {
+  if (actor === null) return subject.act ?? null;
+  return { sub: actor.sub, ...(subject.act !== undefined && { act: subject.act }) };
+}
+
+/** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
+function narrowScopes(
+  tx: ReadTx,
+  client: Client,
+  subject: TokenClaims,
+  grant: LiveToken["grant"],
+  scope: string | undefined,
+): readonly string[] {
+  const granted = splitScope(subject.scope).filter((name) => grant === null || grant.scopes.includes(name));
+  if (scope !== undefined) {
+    const asked = splitScope(scope);
+    if (!includesAll(granted, asked)) {
+      const wider = asked.filter((name) => !granted.includes(name));
+      throw new OAuthError(
+        "invalid_scope",
+        `scope "${wider.join(" ")}" is not part of the subject token's "${granted.join(" ")}": an exchange may only narrow`,
+      );
+    }
+    return resolveScopes(tx, client, scope).scopes;
+  }
+  const scopes = granted.filter((name) => mayAsk(client, name));
+  if (scopes.length === 0 && granted.length > 0) {
+    throw new OAuthError(
+      "invalid_scope",
+      `nothing of the subject token's scope "${granted.join(" ")}" is part of client "${client.client_id}"'s registered scope "${client.scope ?? ""}"`,
+      { fix: `add what it needs of ${granted.join(" ")} to the scope of client ${client.client_id}` },
+    );
+  }
+  return scopes;
+}
+
+/** `audience`: a client of this server by its id, or an API by its URI. @throws {OAuthError} invalid_target */
+function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
+  const values = sent.filter((value) => value !== "");
+  for (const value of values) {
+    if (tx.get("clients", value) === undefined && !URL.canParse(value)) {
+      throw new OAuthError(
+        "invalid_target",
+        `audience "${value}" is neither a client_id registered here nor an absolute URI (RFC 8693 2.1)`,
+      );
+    }
+  }
+  return values;
+}
