@@ -1,12 +1,13 @@
 // Builds dist/ from src/. With --if-needed only where a source is newer than the last build.
 import { spawnSync } from "node:child_process";
-import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const stamp = join(root, "dist", ".built");
+const dist = join(root, "dist");
+const stamp = join(dist, ".built");
 
 function newest(path) {
   const { mtimeMs } = statSync(path);
@@ -23,14 +24,20 @@ function isFresh() {
 
 if (!process.argv.includes("--if-needed") || !isFresh()) {
   const startedAt = new Date();
-  rmSync(join(root, "dist"), { recursive: true, force: true });
+  const next = join(root, `dist.${process.pid}.tmp`);
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
+  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", next], {
     cwd: root,
     stdio: "inherit",
   });
-  if (status !== 0) process.exit(status ?? 1);
-  writeFileSync(stamp, "");
+  // A build that fails leaves the last good one in place.
+  if (status !== 0) {
+    rmSync(next, { recursive: true, force: true });
+    process.exit(status ?? 1);
+  }
+  writeFileSync(join(next, ".built"), "");
   // A source saved while the compiler ran is newer than the build.
-  utimesSync(stamp, startedAt, startedAt);
+  utimesSync(join(next, ".built"), startedAt, startedAt);
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
 }
