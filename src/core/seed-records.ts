@@ -3,17 +3,10 @@ import type { Grant, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { sameJson } from "./fixtures/digest.ts";
 import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
-import type { Found } from "./fixtures/problems.ts";
+import type { FoundIn } from "./fixtures/problems.ts";
 import { revokeGrant } from "./grants.ts";
 import { splitScope } from "./scopes.ts";
-import {
-  samePassword,
-  type ClientEntry,
-  type Entries,
-  type GrantEntry,
-  type ScopeEntry,
-  type UserEntry,
-} from "./seed-entries.ts";
+import { samePassword, type ClientEntry, type GrantEntry, type ScopeEntry, type UserEntry } from "./seed-entries.ts";
 import { endSessionsOf } from "./sessions.ts";
 
 /** Brings records to what their fixtures say: those whose fixture changed since it was last applied, and no others. */
@@ -50,18 +43,14 @@ function differences(before: object, after: object): string[] {
   return [...names].filter((name) => !sameJson(Reflect.get(before, name), Reflect.get(after, name)));
 }
 
-/** What can be found out within the transaction only. */
-export interface ApplyFound extends Found {
-  readonly document: number;
-}
-
 /** The work of one transaction. */
 export interface Work {
   readonly tx: Tx;
   readonly ctx: Pick<Context, "now" | "random">;
   /** ISO 8601. */
   readonly at: string;
-  readonly found: ApplyFound[];
+  /** What can be found out within the transaction only. */
+  readonly found: FoundIn[];
   /** Passwords that are to be hashed, by the id of their user. */
   readonly passwords: Map<string, string>;
 }

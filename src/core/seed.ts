@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown, type Known } from "./fixtures/cross-check.ts";
 import { digestOfSources, sameJson } from "./fixtures/digest.ts";
 import { normaliseSettings } from "./fixtures/normalise.ts";
-import { refuseFixtures, type Found } from "./fixtures/problems.ts";
+import { refuseFixtures, type FoundIn } from "./fixtures/problems.ts";
 import type { FixtureFile, FixtureSettings } from "./fixtures/schema.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "./fixtures/source.ts";
 import { prepareEntries, type Entries, type Step } from "./seed-entries.ts";
@@ -63,7 +63,9 @@ export async function seed(
 
   const documents = await Promise.all(sources.map(readSource));
   const step = stepper(2 * documents.reduce((sum, { value }) => sum + size(value), 0), progress);
-  await check(ctx, sources, documents, step);
+  if (!sources.every((source) => "builtIn" in source && source.builtIn)) {
+    await check(documents, step, (all) => ctx.store.read((tx) => crossCheck(all, knownIn(tx))));
+  }
 
   const entries = await prepareEntries(
     key,
@@ -74,7 +76,7 @@ export async function seed(
     if (last.key === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
     const work: Work = { tx, ctx, at: new Date(ctx.now()).toISOString(), found: [], passwords: new Map() };
     const applied = apply(work, entries, mode);
-    if (work.found.length > 0) throw refuse(documents, work.found);
+    if (work.found.length > 0) throw refuseFixtures(documents, work.found);
     remember(tx, files, applied);
     // Within the transaction, so that nobody sees a user whose password is unknown; after a failure they find no user who waits.
     for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
@@ -88,22 +90,14 @@ export async function seed(
  * Checks fixtures and applies nothing.
  * @throws {OperationError} invalid, with every problem of every source
  */
-export async function checkFixtures(sources: readonly FixtureSource[], known: Known = nothingKnown): Promise<void> {
-  const { checkDocuments } = await import("./fixtures/check.ts");
+export async function checkFixtures(sources: readonly FixtureSource[]): Promise<void> {
   const documents = await Promise.all(sources.map(readSource));
-  const found = await checkDocuments(documents, () => undefined);
-  const all = [...found.flatMap(numbered), ...crossCheck(documents, known)];
-  if (all.length > 0) throw refuse(documents, all);
-}
-
-type Numbered = Found & { readonly document: number };
-
-const numbered = (found: readonly Found[], document: number): Numbered[] => found.map((one) => ({ ...one, document }));
-
-const refuse = (documents: readonly FixtureDocument[], all: readonly Numbered[]): Error =>
-  refuseFixtures(
-    documents.map((places, index) => ({ places, found: all.filter(({ document }) => document === index) })),
+  await check(
+    documents,
+    () => undefined,
+    async (all) => crossCheck(all, nothingKnown),
   );
+}
 
 const knownIn = (tx: ReadTx): Known => ({
   user: (username) => tx.find("users", "username", username) !== undefined,
@@ -114,17 +108,17 @@ const knownIn = (tx: ReadTx): Known => ({
   scope: (name) => tx.get("scopes", name) !== undefined,
 });
 
+/** @param cross finds what does not fit together between documents, and between them and the data */
 async function check(
-  { store }: SeedContext,
-  sources: readonly FixtureSource[],
   documents: readonly FixtureDocument[],
   step: Step,
+  cross: (documents: readonly FixtureDocument[]) => Promise<readonly FoundIn[]>,
 ): Promise<void> {
-  if (sources.every((source) => "builtIn" in source && source.builtIn)) return;
   const { checkDocuments } = await import("./fixtures/check.ts");
   const found = await checkDocuments(documents, step);
-  const all = [...found.flatMap(numbered), ...(await store.read((tx) => crossCheck(documents, knownIn(tx))))];
-  if (all.length > 0) throw refuse(documents, all);
+  const numbered = found.flatMap((some, document) => some.map((one) => ({ ...one, document })));
+  const all = [...numbered, ...(await cross(documents))];
+  if (all.length > 0) throw refuseFixtures(documents, all);
 }
 
 function apply(work: Work, entries: Entries, mode: SeedOptions["mode"]): SeedResult {

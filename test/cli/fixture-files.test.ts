@@ -49,7 +49,7 @@ describe("which fixtures are meant", () => {
 
   it("of a folder all its fixture files by name, and nothing else in it", () => {
     for (const name of ["f/b.yml", "f/a.json", "f/c.YAML", "f/README.md", "f/.hidden.json", "f/x.schema.json"])
-      write(`${name}`);
+      write(name);
     write("f/sub.json/deep.json");
     expect(findFixtures(["f"], folder).names).toEqual(["f/a.json", "f/b.yml", "f/c.YAML"]);
   });

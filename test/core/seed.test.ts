@@ -4,7 +4,7 @@ import type { FixtureSource } from "../../src/core/fixtures/source.ts";
 import { matchesHash } from "../../src/core/passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "../../src/core/seed.ts";
 import { storedSettings } from "../../src/core/settings.ts";
-import { StorageError, type Tx, type User } from "../../src/store/store.ts";
+import { StorageError, type Grant, type Tx, type User } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
@@ -362,7 +362,9 @@ describe("grants", () => {
   it("that were revoked at run time stay so while the fixture is the same, and get a new epoch when it changes", async () => {
     await start(fixtures("openid"));
     const before = await world.grant("alice", "app");
-    await change((tx) => tx.put("grants", { ...before!, status: "revoked", revokedAt: "2026-01-01T00:00:00.000Z" }));
+    await change((tx) =>
+      tx.put("grants", { ...(before as Grant), status: "revoked", revokedAt: "2026-01-01T00:00:00.000Z" }),
+    );
     await start({ ...fixtures("openid"), scopes: { o: {} } });
     expect((await world.grant("alice", "app"))?.status).toBe("revoked");
     expect((await start(fixtures("openid email"))).grants.changed[0]?.fields).toEqual(
