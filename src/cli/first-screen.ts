@@ -24,7 +24,7 @@ export interface ScreenClient {
 
 export interface Screen {
   readonly version: string;
-  /** Milliseconds from the call to ready. */
+  /** Milliseconds from the start of the process to ready. */
   readonly took: number;
   readonly issuer: string;
   /** The first few of them, and how many there are. */
@@ -94,12 +94,12 @@ export function environment({ issuer, clients }: Pick<Screen, "issuer" | "client
 
 /** The whole screen, ending in a line break. */
 export function firstScreen(screen: Screen, style: Style): string {
-  const { issuer } = screen;
+  const { issuer, took } = screen;
   const block = (title: string, lines: readonly string[]): string =>
     lines.map((line, index) => `  ${style.dim((index === 0 ? title : "").padEnd(10))}  ${line}`.trimEnd()).join("\n");
   return [
     "",
-    `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${Math.round(screen.took)} ms`)}`,
+    `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}`)}`,
     "",
     block("Issuer", [style.cyan(issuer)]),
     block("Discovery", [`${issuer}/.well-known/openid-configuration`]),

@@ -1,8 +1,9 @@
+import type { TokenResponse } from "../core/issue-tokens.ts";
 import { clientOr, userOr } from "./ask.ts";
 import { describeGrant } from "./grants.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { pairs } from "./table.ts";
+import type { Style } from "./style.ts";
 import { findTarget, type Target } from "./target.ts";
 import { duration } from "./words.ts";
 
@@ -11,6 +12,11 @@ export interface IssueFlags {
   readonly user?: string;
   readonly client?: string;
   readonly scope?: string;
+}
+
+export interface IssueTokensFlags extends IssueFlags {
+  readonly nonce?: string;
+  readonly issuer?: string;
 }
 
 export interface IssueCodeFlags extends IssueFlags {
@@ -54,18 +60,19 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
 }
 
 /** `idp issue tokens` */
-export async function issueTokens(cli: Invocation, flags: IssueFlags & { readonly nonce?: string }): Promise<Outcome> {
-  const target = await findTarget(cli);
+export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
+  const target = await findTarget(cli, flags.issuer);
   const tokens = await target.call("issue.tokens", { ...(await forWhom(cli, target, flags)), nonce: flags.nonce });
-  return answer(
-    tokens,
-    (shown, style) =>
-      pairs(
-        Object.entries(shown).map(([name, value]) => [name, String(value)]),
-        style,
-      ),
-    {
-      notes: [target.where],
-    },
-  );
+  return answer(tokens, describeTokens, { notes: [target.where] });
+}
+
+/** Each token on a line of its own, from where it can be copied whole. */
+function describeTokens(tokens: TokenResponse, style: Style): string {
+  const { access_token, id_token, refresh_token, token_type, expires_in, scope } = tokens;
+  return [
+    ...Object.entries({ access_token, id_token, refresh_token }).map(
+      ([name, token]) => `${style.bold(name)}\n${token}\n`,
+    ),
+    `${token_type}, expires in ${duration(expires_in)}, scope ${scope}`,
+  ].join("\n");
 }

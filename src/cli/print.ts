@@ -2,6 +2,7 @@ import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Style } from "./style.ts";
+import { wrap } from "./table.ts";
 
 /** What a command has to say. A command computes it; only {@link print} writes it. */
 export interface Outcome {
@@ -45,9 +46,11 @@ export function print(cli: Invocation, outcome: Outcome): void {
   for (const note of outcome.notes) say(cli, note);
 }
 
+const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => (stderr.isTTY ? stderr.columns : Infinity);
+
 /** One remark on stderr; not under `--quiet`. */
 export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {
-  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(escapeText(note))}\n`);
+  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(wrap(escapeLine(note), stderrWidth(cli), ""))}\n`);
 }
 
 /** `file:line:column path message`, as editors and CI systems understand it. */
@@ -78,5 +81,5 @@ export function printFailure(
   for (const problem of problems) cli.stderr.write(`${problemLine(problem)}\n`);
   cli.stderr.write(`${cli.err.red("Error:")} ${escapeText(message)}\n`);
   const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
-  for (const line of next) cli.stderr.write(`  ${escapeLine(line)}\n`);
+  for (const line of next) cli.stderr.write(`${wrap(escapeLine(line), stderrWidth(cli), "  ")}\n`);
 }

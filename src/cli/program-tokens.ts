@@ -1,7 +1,8 @@
-import { Option, type Command } from "commander";
-import type { IssueCodeFlags, IssueFlags } from "./issue.ts";
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "./issue.ts";
 import { examples, type Act } from "./act.ts";
 import type { TokenIssueFlags } from "./token-issue.ts";
+import type { VerifyFlags } from "./token-verify.ts";
 
 /** The commands that issue, read and check tokens. */
 
@@ -11,6 +12,21 @@ const forWhom = (command: Command): Command =>
     .option("--user <username>", "for this user")
     .option("--client <client_id>", "for this client")
     .option("--scope <scopes>", 'scope names with spaces between them (default: "openid")');
+
+function url(value: string): string {
+  if (!URL.canParse(value) || !/^https?:/.test(value)) {
+    throw new InvalidArgumentError("It is an address such as http://localhost:4370.");
+  }
+  return value;
+}
+
+/** Of tokens; a running server has its own. */
+const withIssuer = (command: Command): Command =>
+  command.addOption(
+    new Option("--issuer <url>", "without a server: the issuer (default: the one the data was last served under)")
+      .argParser(url)
+      .env("IDP_ISSUER"),
+  );
 
 function declareIssue(program: Command, act: Act): void {
   const issue = program.command("issue").description("what the browser flow would yield, without a browser");
@@ -32,7 +48,7 @@ function declareIssue(program: Command, act: Act): void {
       ),
     )
     .action(act(async (cli, flags: IssueCodeFlags) => (await import("./issue.ts")).issueCode(cli, flags)));
-  forWhom(issue.command("tokens"))
+  withIssuer(forWhom(issue.command("tokens")))
     .description("print a token response")
     .option("--nonce <nonce>", "copied into the ID token")
     .addHelpText(
@@ -42,9 +58,7 @@ function declareIssue(program: Command, act: Act): void {
         'idp issue tokens --user alice --client demo-app --scope "openid email" --json | jq -r .id_token',
       ),
     )
-    .action(
-      act(async (cli, flags: IssueFlags & { nonce?: string }) => (await import("./issue.ts")).issueTokens(cli, flags)),
-    );
+    .action(act(async (cli, flags: IssueTokensFlags) => (await import("./issue.ts")).issueTokens(cli, flags)));
 }
 
 function declareToken(program: Command, act: Act): void {
@@ -56,8 +70,7 @@ function declareToken(program: Command, act: Act): void {
     .argument("[token]", given)
     .addHelpText("after", examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode"))
     .action(act(async (cli, text?: string) => (await import("./token-decode.ts")).tokenDecode(cli, text)));
-  token
-    .command("verify")
+  withIssuer(token.command("verify"))
     .description("check a token in every respect; exit 6 where a check fails")
     .argument("[token]", given)
     .option("--audience <audience>", "the audience it must be for")
@@ -66,11 +79,11 @@ function declareToken(program: Command, act: Act): void {
       examples("idp token verify eyJhbGciOi…", "idp token verify - --audience demo-app < token.txt"),
     )
     .action(
-      act(async (cli, text: string | undefined, flags: { audience?: string }) =>
+      act(async (cli, text: string | undefined, flags: VerifyFlags) =>
         (await import("./token-verify.ts")).tokenVerify(cli, text, flags),
       ),
     );
-  forWhom(token.command("issue"))
+  withIssuer(forWhom(token.command("issue")))
     .description("print a bare token and nothing else")
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
     .addHelpText(

@@ -22,7 +22,8 @@ export function showProgress(cli: Invocation, what: string): Progress {
   return {
     update(done, total) {
       if (!cli.animated || total === 0 || cli.now() - began < patience) return;
-      const part = Math.min(1, done / total);
+      // Done it is when the bar is gone: what comes after the last entry takes a while too.
+      const part = Math.min(0.99, done / total);
       const filled = Math.round(part * barWidth);
       const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
       draw(`${what}  ${bar}  ${Math.floor(part * 100)} %`);

@@ -1,6 +1,7 @@
 import type { RequestEvent } from "../http/request-log.ts";
 import { escapeDeep } from "./escape.ts";
 import type { Style } from "./style.ts";
+import { wrap } from "./table.ts";
 
 /** The request log of `idp start`: one line a request; for a refusal the reason below it, and what mends it. */
 
@@ -27,8 +28,8 @@ function timeOfDay(iso: string): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** The lines of one request. */
-export function requestLines(given: RequestEvent, style: Style): string {
+/** The lines of one request. @param width cells of the terminal; Infinity where there is none */
+export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const { time, method, path, status, client, user, note, error, fix } = escapeDeep(given);
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
@@ -39,5 +40,5 @@ export function requestLines(given: RequestEvent, style: Style): string {
     [client, user, note].filter((part) => part !== null && part !== "").join("  "),
   ];
   const below = [error, fix === null ? null : `fix: ${fix}`].filter((line) => line !== null);
-  return [head.join("  ").trimEnd(), ...below.map((line) => `          ${paint(line)}`)].join("\n");
+  return [head.join("  ").trimEnd(), ...below.map((line) => paint(wrap(line, width, "          ")))].join("\n");
 }

@@ -79,12 +79,11 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
 /** One line of JSON a request, or lines for a person; with `--quiet` none. */
 function logRequest(cli: Invocation, event: RequestEvent): void {
   if (cli.json) cli.stdout.write(`${printableJson({ event: "request", ...event }, 0)}\n`);
-  else if (!cli.quiet) cli.stdout.write(`${requestLines(event, cli.out)}\n`);
+  else if (!cli.quiet) cli.stdout.write(`${requestLines(event, cli.out, cli.width)}\n`);
 }
 
 /** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
 export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
-  const began = cli.now();
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
@@ -97,7 +96,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   const progress = showProgress(cli, "Loading fixtures");
   const idp = await createIdp(optionsOf(cli, flags, fixtures, progress)).finally(progress.end);
   try {
-    await announce(cli, flags, idp, fixtures, began);
+    await announce(cli, flags, idp, fixtures);
     await Promise.race([stopped, idp.closed]);
   } finally {
     await idp.close();
@@ -105,13 +104,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   return null;
 }
 
-async function announce(
-  cli: Invocation,
-  flags: StartFlags,
-  idp: Idp,
-  fixtures: FoundFixtures,
-  began: number,
-): Promise<void> {
+async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<void> {
   const { issuer, port } = idp;
   const inMemory = flags.memory === true;
   const data = inMemory ? null : resolve(cli.data, "data.json");
@@ -120,9 +113,7 @@ async function announce(
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet)
-      cli.stdout.write(
-        `${firstScreen(escapeDeep(await screenOf(cli, flags, idp, fixtures, cli.now() - began)), cli.out)}\n`,
-      );
+      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(cli, flags, idp, fixtures)), cli.out)}\n`);
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
@@ -150,20 +141,14 @@ async function openBrowser(cli: Invocation, url: string): Promise<void> {
   }
 }
 
-async function screenOf(
-  cli: Invocation,
-  flags: StartFlags,
-  idp: Idp,
-  fixtures: FoundFixtures,
-  took: number,
-): Promise<Screen> {
+async function screenOf(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
   const { users: allUsers } = await idp.call("status", {});
   const clients = await idp.call("clients.list", { secrets: true });
   const demo = demoOf(fixtures);
   return {
     version: version(),
-    took,
+    took: performance.now(),
     issuer: idp.issuer,
     users: {
       first: users.map(({ username, email, status }) => {

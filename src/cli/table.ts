@@ -23,6 +23,24 @@ function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/**
+ * Text in indented lines that fit a terminal. Words stay whole, so that an address can be copied.
+ * @param width cells of the terminal; Infinity: one line
+ */
+export function wrap(text: string, width: number, indent: string): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && cells(indent) + cells(line) + 1 + cells(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line].map((each) => indent + each).join("\n");
+}
+
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - cells(text)));
 
 export interface Column<Row> {

@@ -7,14 +7,19 @@ import { pairs } from "./table.ts";
 import { readToken } from "./token-input.ts";
 import { count } from "./words.ts";
 
+export interface VerifyFlags {
+  readonly audience?: string;
+  readonly issuer?: string;
+}
+
 /** `idp token verify`: every check, also those after one that failed. */
 export async function tokenVerify(
   cli: Invocation,
   argument: string | undefined,
-  { audience }: { readonly audience?: string },
+  { audience, issuer }: VerifyFlags,
 ): Promise<Outcome> {
   const { token } = await readToken(cli, argument);
-  const target = await findTarget(cli);
+  const target = await findTarget(cli, issuer);
   const result = await target.call("token.verify", { token, audience });
   const failed = result.checks.filter(({ ok }) => !ok).length;
   return answer(

@@ -20,12 +20,12 @@ export async function listUsers(cli: Invocation): Promise<Outcome> {
           [
             { title: "USERNAME", value: (user) => user.username },
             { title: "EMAIL", value: (user) => user.email },
-            { title: "NAME", value: (user) => user.displayName, shrinks: true },
             {
               title: "STATUS",
               value: (user) => user.status,
               colour: (text, user) => statusColour(style, user.status)(text),
             },
+            { title: "NAME", value: (user) => user.displayName, shrinks: true },
           ],
           shown,
           style,

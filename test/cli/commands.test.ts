@@ -158,6 +158,13 @@ const cases: readonly Case[] = [
   { words: "token revoke -", input: "a.b.c", code: 0, json: { revoked: null, client: null } },
   { words: "revoke --user alice --client app", code: 0, json: { revoked: [grant("alice", "app", "revoked")] } },
   { words: "revoke --user alice", code: 0, json: { revoked: [grant("alice", "other", "revoked")] } },
+  {
+    words: "revoke --user alcie",
+    code: 3,
+    json: {
+      error: { code: "not_found", message: 'no user "alcie"', hint: expect.stringContaining("Did you mean alice?") },
+    },
+  },
   { words: "revoke --client nope", code: 3, json: refused("not_found", 'no client "nope"') },
   { words: "revoke g_nope", code: 3, json: refused("not_found", 'no grant "g_nope"') },
   { words: "issue grant --user bob --client app", code: 0, json: grant("bob", "app", "active") },
@@ -189,6 +196,7 @@ function check({ code, json }: Case, ended: Ended): void {
 for (const mode of ["running", "stopped"] as const) {
   describe(`with the server ${mode}`, () => {
     const cwd = newFolder(afterAll);
+    let issuer: string;
     const cleaning: (() => Promise<void> | void)[] = [];
     afterAll(async () => {
       for (const clean of cleaning.reverse()) await clean();
@@ -197,6 +205,7 @@ for (const mode of ["running", "stopped"] as const) {
     beforeAll(async () => {
       writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
       const server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
+      ({ issuer } = server);
       if (mode === "running") return;
       server.child.kill("SIGTERM");
       expect(await server.ended).toEqual({ code: 0, signal: null });
@@ -225,6 +234,17 @@ for (const mode of ["running", "stopped"] as const) {
       expect(bad.code).toBe(6);
       expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
       expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
+    });
+
+    test("tokens carry the issuer of the server, or the one that the data was last served under", async () => {
+      const issuerOf = async (more: string): Promise<unknown> => {
+        const words = `token issue --user alice --client app ${more}`.trim().split(" ");
+        const { stdout } = await idp(words, { cwd });
+        const decoded = await idp(["token", "decode", "--json"], { cwd, input: stdout });
+        return (JSON.parse(decoded.stdout) as { payload: { iss: string } }).payload.iss;
+      };
+      expect(await issuerOf("")).toBe(issuer);
+      expect(await issuerOf("--issuer http://idp.test")).toBe(mode === "running" ? issuer : "http://idp.test");
     });
 
     test("one token is revoked alone, and a refresh token with its family", async () => {

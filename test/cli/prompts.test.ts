@@ -1,0 +1,130 @@
+import { spawn } from "node:child_process";
+import { expect, onTestFinished, test } from "vitest";
+import { bin, environment, idp, newFolder } from "../helpers/cli.ts";
+
+/** Questions to a person, on a real terminal: `script` of util-linux makes one. */
+
+interface OnTerminal {
+  /** Types keys. */
+  readonly type: (keys: string) => void;
+  /** Resolves once the screen has shown the text. */
+  readonly shown: (text: string) => Promise<void>;
+  readonly ended: Promise<number | null>;
+  /** All that was written to the terminal, without its escape sequences. */
+  readonly screen: () => string;
+}
+
+function onTerminal(words: string, cwd: string, env: Readonly<Record<string, string>> = {}): OnTerminal {
+  const command = `"${process.execPath}" "${bin}" ${words}`;
+  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    cwd,
+    env: environment({ TERM: "xterm", ...env }),
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let written = "";
+  // eslint-disable-next-line no-control-regex -- escape sequences of the terminal
+  const screen = (): string => written.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "");
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (written += text));
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  return {
+    type: (keys) => child.stdin.write(keys),
+    shown: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (screen().includes(text)) resolve();
+        };
+        child.stdout.on("data", look);
+        look();
+        void ended.then(() => {
+          reject(new Error(`it ended before it showed "${text}": ${screen()}`));
+        });
+      }),
+    ended,
+    screen,
+  };
+}
+
+const down = "\u001b[B";
+const enter = "\r";
+const controlC = "\u0003";
+
+async function seeded(): Promise<string> {
+  const cwd = newFolder();
+  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  return cwd;
+}
+
+test("a user who was not named is picked from a list", async () => {
+  const { type, shown, ended, screen } = onTerminal("users show", await seeded());
+  await shown("Which user?");
+  type(down);
+  await shown("❯ bob");
+  type(enter);
+  expect(await ended).toBe(0);
+  expect(screen()).toContain("bob  Bob Brown  active");
+});
+
+test("Ctrl+C in a question: exit 130, and nothing of a stack trace", async () => {
+  const { type, shown, ended, screen } = onTerminal("issue tokens", await seeded());
+  await shown("Which user?");
+  type(controlC);
+  expect(await ended).toBe(130);
+  expect(screen()).not.toMatch(/Error|^\s+at /m);
+});
+
+test("revoke without arguments offers the active grants", async () => {
+  const cwd = await seeded();
+  await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
+  const { type, shown, ended, screen } = onTerminal("revoke", cwd);
+  await shown("Which grant?");
+  type(enter);
+  expect(await ended).toBe(0);
+  expect(screen()).toContain("Revoked 1 grant:");
+  const none = onTerminal("revoke", cwd);
+  expect(await none.ended).toBe(3);
+  expect(none.screen()).toContain("there is no active grant");
+});
+
+test("what cannot be undone is asked about; no: nothing is done, exit 6; --yes: no question", async () => {
+  const cwd = await seeded();
+  await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
+  const { type, shown, ended, screen } = onTerminal("revoke --user alice", cwd);
+  await shown("Revoke the grants of alice for all clients?");
+  type(`n${enter}`);
+  expect(await ended).toBe(6);
+  expect(screen()).toContain("nothing was revoked");
+  const sure = onTerminal("revoke --user alice --yes", cwd);
+  expect(await sure.ended).toBe(0);
+  expect(sure.screen()).toContain("Revoked 1 grant:");
+  expect(sure.screen()).not.toContain("?");
+});
+
+test.each([
+  ["--json", {}],
+  ["--no-input", {}],
+  ["", { CI: "1" }],
+])("nobody is asked with %s %j", async (flag, env) => {
+  const { ended, screen } = onTerminal(`users show ${flag}`, await seeded(), env);
+  expect(await ended).toBe(2);
+  expect(screen()).not.toContain("Which user?");
+});
+
+test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", async () => {
+  const cwd = await seeded();
+  const colours = async (words: string, env: Record<string, string> = {}): Promise<boolean> => {
+    const child = spawn("script", ["-qec", `"${process.execPath}" "${bin}" ${words}`, "/dev/null"], {
+      cwd,
+      env: environment({ TERM: "xterm", ...env }),
+    });
+    let written = "";
+    child.stdout.on("data", (bytes: Buffer) => (written += bytes.toString()));
+    await new Promise((resolve) => child.on("close", resolve));
+    return written.includes("\u001b[");
+  };
+  expect(await colours("users list")).toBe(true);
+  expect(await colours("users list --color never")).toBe(false);
+  expect(await colours("users list", { NO_COLOR: "1" })).toBe(false);
+  expect(await colours("users list", { TERM: "dumb" })).toBe(false);
+});

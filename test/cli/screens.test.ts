@@ -1,0 +1,175 @@
+import { Chalk } from "chalk";
+import { expect, test } from "vitest";
+import { firstScreen, type Screen } from "../../src/cli/first-screen.ts";
+import { requestLines } from "../../src/cli/request-log.ts";
+import { seedSummary } from "../../src/cli/seed-summary.ts";
+import { cells, table } from "../../src/cli/table.ts";
+import { duration, relative, utcTime } from "../../src/cli/words.ts";
+import type { RequestEvent } from "../../src/http/request-log.ts";
+
+/** What stands on the screen, to the letter: at most 80 cells wide, and what is to be copied is whole. */
+
+const plain = new Chalk({ level: 0 });
+
+const user = (username: string, more: Partial<Screen["users"]["first"][number]> = {}) => ({
+  username,
+  email: `${username}@example.test`,
+  status: "active" as const,
+  password: null,
+  ...more,
+});
+
+const screen: Screen = {
+  version: "0.1.0",
+  took: 151.4,
+  issuer: "http://localhost:4370",
+  users: { first: [user("alice", { password: "alice" }), user("carol", { status: "suspended" })], all: 2 },
+  clients: {
+    first: [
+      {
+        id: "service",
+        isPublic: false,
+        secret: "s",
+        redirectUris: [],
+        grantTypes: ["client_credentials"],
+      },
+      {
+        id: "web",
+        isPublic: false,
+        secret: "web-secret",
+        redirectUris: ["http://127.0.0.1:*/cb", "http://localhost:3000/cb"],
+        grantTypes: [],
+      },
+    ],
+    all: 9,
+  },
+  data: ".idp/data.json, kept between runs",
+  fixtures: ["built-in demo", "users 2 added"],
+};
+
+test("the first screen", () => {
+  expect(firstScreen(screen, plain)).toMatchSnapshot();
+});
+
+test("the first screen of a server without users and clients, that took a while", () => {
+  const empty = { ...screen, took: 7578, users: { first: [], all: 0 }, clients: { first: [], all: 0 } };
+  expect(firstScreen(empty, plain)).toMatchSnapshot();
+});
+
+const event: RequestEvent = {
+  time: "2026-01-02T03:04:05.000Z",
+  method: "POST",
+  path: "/api/v2/oauth/token",
+  status: 200,
+  ms: 3,
+  client: "web",
+  user: "alice",
+  note: "authorization_code",
+  error: null,
+  fix: null,
+};
+
+const logged = (more: Partial<RequestEvent>, width = Infinity): string =>
+  requestLines({ ...event, ...more }, plain, width).replace(/^\d\d:\d\d:\d\d/, "hh:mm:ss");
+
+test.each([
+  ["a token request", {}, "hh:mm:ss  POST token         200  web  alice  authorization_code"],
+  [
+    "a page",
+    { method: "GET", path: "/interaction/Ab3/consent", client: null, note: null },
+    "hh:mm:ss  GET  consent       200  alice",
+  ],
+  [
+    "the control API",
+    { path: "/_idp/api/users/bob/suspend", client: null, user: null, note: "users.suspend" },
+    "hh:mm:ss  POST api users/bob/suspend  200  users.suspend",
+  ],
+  [
+    "metadata",
+    { method: "GET", path: "/idp/.well-known/openid-configuration", client: null, user: null, note: null },
+    "hh:mm:ss  GET  discovery     200",
+  ],
+  [
+    "any other path",
+    { method: "GET", path: "/robots.txt", status: 404, client: null, user: null, note: null },
+    "hh:mm:ss  GET  /robots.txt   404",
+  ],
+])("the log line of %s", (_what, more, line) => {
+  expect(logged(more)).toBe(line);
+});
+
+test("a refusal has its reason and what mends it below, in lines that fit and words that stay whole", () => {
+  const more = {
+    status: 400,
+    user: null,
+    note: null,
+    error: 'invalid_request: redirect_uri "http://localhost:3001/callback" is not registered for client "web"',
+    fix: "idp clients edit web",
+  };
+  expect(logged(more, 60)).toBe(
+    [
+      "hh:mm:ss  POST token         400  web",
+      "          invalid_request: redirect_uri",
+      '          "http://localhost:3001/callback" is not registered',
+      '          for client "web"',
+      "          fix: idp clients edit web",
+    ].join("\n"),
+  );
+});
+
+test("nothing in a request acts upon the terminal", () => {
+  expect(logged({ path: "/\u001b[2J", client: "a\nb", user: "\u202e", note: null })).toBe(
+    "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",
+  );
+});
+
+test("a table cuts only what nobody copies, and only to fit a terminal", () => {
+  const rows = [
+    { id: "user-one", name: "王小明 with a very long name" },
+    { id: "b", name: "🦊" },
+  ];
+  const columns = [
+    { title: "ID", value: (row: { id: string }) => row.id },
+    { title: "NAME", value: (row: { name: string }) => row.name, shrinks: true as const },
+  ];
+  expect(table(columns, rows, plain, Infinity)).toBe(
+    "ID        NAME\nuser-one  王小明 with a very long name\nb         🦊",
+  );
+  const narrow = table(columns, rows, plain, 24);
+  expect(narrow).toBe("ID        NAME\nuser-one  王小明 with a…\nb         🦊");
+  expect(Math.max(...narrow.split("\n").map(cells))).toBeLessThanOrEqual(24);
+});
+
+test.each([
+  [0, "now"],
+  [-59, "59 s ago"],
+  [59.6, "in 60 s"],
+  [-600, "10 min ago"],
+  [7200, "in 2 h"],
+  [-259_200, "3 days ago"],
+  [-94_672_800, "3 years ago"],
+])("%d s from now: %s", (seconds, text) => {
+  expect(relative(seconds)).toBe(text);
+});
+
+test("times that are no dates are told as such, and lengths in the unit that fits", () => {
+  expect(utcTime(1_700_000_000)).toBe("2023-11-14 22:13:20 UTC");
+  expect(utcTime(1e300)).toBeNull();
+  expect([duration(1800), duration(604_800), duration(-5)]).toEqual(["30 min", "7 days", "5 s"]);
+});
+
+test("what a seed did is told by kind, with few names", () => {
+  const none = { added: [], changed: [], same: 0 };
+  const changed = ["a", "b", "c", "d"].map((name) => ({ name, fields: ["email", "about"] }));
+  const result = {
+    users: { added: ["x"], changed, same: 2 },
+    clients: { ...none, same: 1 },
+    scopes: none,
+    grants: none,
+    settings: none,
+  };
+  expect(seedSummary(result)).toBe(
+    "users 1 added, 4 changed (a: email about, b: email about, c: email about, …), 2 same; clients 1 same",
+  );
+  expect(seedSummary({ ...result, users: none, clients: none })).toBe("nothing in them");
+});
