@@ -41,8 +41,8 @@ let count = 0;
 export async function register(idp: Idp, metadata: Partial<FixtureClient> = {}): Promise<App> {
   const client_id = metadata.client_id ?? `app-${(count += 1)}`;
   const method = metadata.token_endpoint_auth_method;
-  const client_secret =
-    method === "none" || method === "private_key_jwt" ? null : `secret of ${client_id}, long enough`;
+  const made = method === "none" || method === "private_key_jwt" ? null : `secret of ${client_id}, long enough`;
+  const client_secret = metadata.client_secret ?? made;
   const secret = client_secret === null ? {} : { client_secret };
   await idp.call("seed", { clients: [{ client_id, redirect_uris: [callback], ...secret, ...metadata }] });
   const credentials = { client_id, client_secret };
