@@ -19,6 +19,7 @@ import { openKeyRing } from "./core/keys.ts";
 import { createPendingPasswords } from "./core/pending-passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "./core/seed.ts";
 import { effectiveSettings, storedSettings } from "./core/settings.ts";
+import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
 import { listen, type Tls } from "./http/listen.ts";
@@ -30,8 +31,11 @@ import { openStore } from "./store/open.ts";
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */
   readonly data?: string;
-  /** Applied before the first request is answered: what a fixture file holds, or the texts of several files. Absent: nothing is applied. */
-  readonly fixtures?: FixtureFile | readonly FixtureSource[];
+  /**
+   * Applied before the first request is answered: what a fixture file holds, paths of files and folders, or the texts of files.
+   * Absent: the built-in demo.
+   */
+  readonly fixtures?: FixtureFile | string | readonly string[] | readonly FixtureSource[];
   /** Is told how far the work on fixtures is; both count entries. */
   readonly onProgress?: SeedOptions["progress"];
   /** 0: a free port. Default 4370. */
@@ -70,8 +74,8 @@ export interface Idp {
   readonly app: Express;
   /** Opens the control API. */
   readonly adminToken: string;
-  /** What the fixtures added and changed; null: there were none. */
-  readonly seeded: SeedResult | null;
+  /** What the fixtures added and changed. */
+  readonly seeded: SeedResult;
   issueGrant(input: IssueInput): Promise<GrantView>;
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
   issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
@@ -112,12 +116,11 @@ function checkAdminToken(token: string): void {
   }
 }
 
-const isList = (fixtures: FixtureFile | readonly FixtureSource[]): fixtures is readonly FixtureSource[] =>
-  Array.isArray(fixtures);
-
-function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] | null {
-  if (fixtures === undefined) return null;
-  return isList(fixtures) ? fixtures : [{ value: fixtures }];
+function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] {
+  if (fixtures === undefined) return [builtInDemo()];
+  const all: readonly (string | FixtureSource)[] =
+    typeof fixtures === "string" ? [fixtures] : Array.isArray(fixtures) ? fixtures : [{ value: fixtures }];
+  return all.flatMap((one) => (typeof one === "string" ? findFixtures([one], process.cwd()).sources : [one]));
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
@@ -163,13 +166,28 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       log(`passwords could not be written: ${String(error)}`);
     });
     closers.push(() => passwords.close());
-    const sources = sourcesOf(options.fixtures);
-    const seeded =
-      sources === null
-        ? null
-        : await seed({ store, now, random, passwords }, sources, { mode: "start", progress: options.onProgress });
-    const settings = effectiveSettings(await store.read(storedSettings), options.settings ?? {});
-    const ctx: Context = { issuer, store, keys, settings, now, random, passwords, log };
+    const seeded = await seed({ store, now, random, passwords }, sourcesOf(options.fixtures), {
+      mode: "start",
+      progress: options.onProgress,
+    });
+    let settings: Settings;
+    const reloadSettings = async (): Promise<void> => {
+      settings = effectiveSettings(await store.read(storedSettings), options.settings ?? {});
+    };
+    await reloadSettings();
+    const ctx: Context = {
+      issuer,
+      store,
+      keys,
+      get settings() {
+        return settings;
+      },
+      reloadSettings,
+      now,
+      random,
+      passwords,
+      log,
+    };
     await store.transaction((tx) => {
       if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
     });

@@ -35,6 +35,8 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
   return {
     issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : "http://localhost:4370"),
     settings: effectiveSettings(remembered.settings, {}),
+    // The next command reads them anew.
+    reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, random),
     ...{ store, now, random, passwords, log },
   };

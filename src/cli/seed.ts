@@ -1,6 +1,6 @@
 import type { FixtureSource } from "../core/fixtures/source.ts";
 import type { OperationInput } from "../http/operations.ts";
-import { findFixtures } from "./fixture-files.ts";
+import { findFixtures } from "../fixture-files.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { showProgress } from "./progress.ts";

@@ -7,7 +7,7 @@ import type { FixtureFile } from "../core/fixtures/schema.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
-import { findFixtures, type FoundFixtures } from "./fixture-files.ts";
+import { findFixtures, type FoundFixtures } from "../fixture-files.ts";
 import { fewRows, firstScreen, type Screen, type ScreenClient } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";

@@ -41,6 +41,8 @@ export interface Context {
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
+  /** Reads the settings again, after fixtures have changed them. */
+  readonly reloadSettings: () => Promise<void>;
   /** The time in milliseconds since 1970. */
   readonly now: () => number;
   /** `bytes` random bytes, as base64url text. */

@@ -187,11 +187,13 @@ export const operations = {
       sources: "array?",
       ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
     },
-    async (ctx, { sources, ...fixtures }, { progress }) =>
-      (await import("../core/seed.ts")).seed(ctx, sources === undefined ? [{ value: fixtures }] : texts(sources), {
-        mode: "now",
-        progress,
-      }),
+    async (ctx, { sources, ...fixtures }, { progress }) => {
+      const { seed } = await import("../core/seed.ts");
+      const meant = sources === undefined ? [{ value: fixtures }] : texts(sources);
+      const seeded = await seed(ctx, meant, { mode: "now", progress });
+      await ctx.reloadSettings();
+      return seeded;
+    },
     { bodyLimit: fixtureBody, createsData: true },
   ),
   status: reads("/status", {}, async (ctx, _input, { server }) => ({

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { builtInDemo } from "../../src/cli/fixture-files.ts";
+import { builtInDemo } from "../../src/fixture-files.ts";
 import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
 import type { FixtureUser } from "../../src/core/fixtures/schema-user.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach } from "vitest";
-import { builtInDemo } from "../../src/cli/fixture-files.ts";
+import { builtInDemo } from "../../src/fixture-files.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 
 const running: Idp[] = [];

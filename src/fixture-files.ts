@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { OperationError } from "../core/errors.ts";
-import { decodeFixture, type FixtureSource } from "../core/fixtures/source.ts";
+import { OperationError } from "./core/errors.ts";
+import { decodeFixture, type FixtureSource } from "./core/fixtures/source.ts";
 
 /** Finds and reads fixture files; nothing else of fixtures touches the file system. */
 
@@ -41,7 +41,7 @@ export function findFixtures(paths: readonly string[], folder: string): FoundFix
 
 /** The demo that ships with the package. */
 export function builtInDemo(): FixtureSource {
-  const file = new URL("../../fixtures/demo.json", import.meta.url);
+  const file = new URL("../fixtures/demo.json", import.meta.url);
   return { value: JSON.parse(readFileSync(file, "utf8")) as unknown, builtIn: true };
 }
 

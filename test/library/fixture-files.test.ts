@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { builtInDemo, findFixtures } from "../../src/cli/fixture-files.ts";
+import { builtInDemo, findFixtures } from "../../src/fixture-files.ts";
 import { OperationError } from "../../src/core/errors.ts";
 import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
 import { userSchema } from "../../src/core/fixtures/schema-user.ts";
