@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { environment, newFolder, type Ended, type Place } from "./cli.ts";
+import { repository } from "./readme.ts";
+
+/** What a person types into a shell. */
+
+/** Of an `npm test` that this runs under, nothing decides about an npm below it. */
+function ownEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment(more)).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)));
+}
+
+/** A script under way. Its processes are a group of their own, so that all of them can be ended. */
+export function startShell(script: string, { cwd, env = {} }: Place) {
+  return spawn("sh", ["-e", "-c", script], { cwd, env: ownEnvironment(env), detached: true });
+}
+
+/** Ends what is left of a script: the server that it started in the background, npm's own shell. */
+export function endShell({ pid }: ReturnType<typeof startShell>, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // Nothing is left of it.
+  }
+}
+
+/** Runs a script, which stops at its first failure; nothing of it goes on after it. */
+export function shell(script: string, place: Place): Promise<Ended> {
+  const child = startShell(script, place);
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stdin.end();
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", () => {
+      endShell(child, "SIGKILL");
+    });
+    child.on("close", (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+/** A new project that has this package installed, so that `idp` is a command in its shell. */
+export function newProject(): Place & { readonly env: Readonly<Record<string, string>> } {
+  const cwd = newFolder();
+  const commands = join(cwd, "node_modules", ".bin");
+  mkdirSync(commands, { recursive: true });
+  symlinkSync(repository, join(cwd, "node_modules", "idp"));
+  symlinkSync(join(repository, "bin", "idp.js"), join(commands, "idp"));
+  return { cwd, env: { PATH: `${commands}${delimiter}${process.env["PATH"] ?? ""}` } };
+}
