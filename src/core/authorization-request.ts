@@ -26,6 +26,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly idTokenHint: string | null;
   /** The one user that will do: `sub` of the `claims` parameter. */
   readonly requiredUserId: string | null;
+  /** Languages for the pages, best first. */
+  readonly uiLocales: string | null;
   /** RFC 8707. */
   readonly resources: readonly string[];
   /** The first of `acr_values`. */
@@ -83,6 +85,7 @@ export function checkAuthorizationRequest(
       loginHint: single(raw, "login_hint") ?? null,
       idTokenHint: single(raw, "id_token_hint") ?? null,
       requiredUserId: claims.sub,
+      uiLocales: single(raw, "ui_locales") ?? null,
       resources: checkResources([raw["resource"] ?? []].flat()),
       acr: single(raw, "acr_values")?.split(" ")[0] ?? claims.acr,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),

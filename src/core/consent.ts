@@ -33,6 +33,7 @@ export interface ConsentPage {
   readonly client: Client;
   readonly user: User;
   readonly redirectUri: string;
+  readonly uiLocales: string | null;
   readonly fresh: readonly ScopeRow[];
   readonly granted: readonly ScopeRow[];
   /** What is sent whatever is ticked, where no row of `openid` says so. */
@@ -73,6 +74,7 @@ export function showConsent(
       client,
       user: session.user,
       redirectUri: request.redirectUri,
+      uiLocales: request.uiLocales,
       fresh: rows(request.scopes.filter((name) => !before.includes(name))),
       granted: rows(request.scopes.filter((name) => before.includes(name))),
       always: request.scopes.includes("openid") ? [] : base,

@@ -1,4 +1,4 @@
-import type { Client, DeviceRequest, ReadTx, Tx } from "../store/store.ts";
+import type { Client, DeviceRequest, ReadTx, Tx, User } from "../store/store.ts";
 import { csrfOf } from "./account.ts";
 import { clientName, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -103,7 +103,7 @@ export function beginDevice(
 
 /** What the page for users shows. */
 export type DevicePage =
-  | { readonly state: "enter" | "invalid" | "used"; readonly csrf: string }
+  | { readonly state: "enter" | "invalid" | "used"; readonly csrf: string; readonly user: User }
   | {
       readonly state: "confirm";
       readonly csrf: string;
@@ -111,6 +111,7 @@ export type DevicePage =
       readonly client: { readonly id: string; readonly name: string };
       readonly scopes: readonly NamedScope[];
       readonly username: string;
+      readonly user: User;
     };
 
 function findWaiting(tx: ReadTx, typed: string): DeviceRequest | "invalid" | "used" {
@@ -125,18 +126,20 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
     const csrf = csrfOf(live);
-    if (typed === undefined) return { state: "enter", csrf };
+    const { user } = live;
+    if (typed === undefined) return { state: "enter", csrf, user };
     const found = findWaiting(tx, typed);
-    if (typeof found === "string") return { state: found, csrf };
+    if (typeof found === "string") return { state: found, csrf, user };
     const client = tx.get("clients", found.clientId);
-    if (client === undefined) return { state: "invalid", csrf };
+    if (client === undefined) return { state: "invalid", csrf, user };
     return {
       state: "confirm",
       csrf,
       userCode: shownCode(found.userCode),
       client: { id: client.client_id, name: clientName(client) },
       scopes: namedScopes(tx, found.scopes),
-      username: live.user.username,
+      username: user.username,
+      user,
     };
   });
 

@@ -54,6 +54,7 @@ export function metadata(
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: proofAlgorithms,
+    ui_locales_supported: ["en", "tr"],
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: true,

@@ -22,6 +22,7 @@ export interface LoginPage {
   readonly loginHint: string | null;
   readonly hinted: User | null;
   readonly picker: boolean;
+  readonly uiLocales: string | null;
   readonly request: RequestSummary;
 }
 
@@ -32,7 +33,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const purpose = purposeOf(interaction);
     const picker = ctx.settings.login !== "password";
     if (purpose.kind === "page") {
-      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null };
+      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null, uiLocales: null };
       return { csrf: interaction.csrf, ...nobody, picker, request: { details: [], notes: [] } };
     }
     const { request, hintedUserId } = purpose;
@@ -59,6 +60,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       loginHint: request.loginHint,
       hinted: hinted ?? null,
       picker,
+      uiLocales: request.uiLocales,
       request: summarise(request),
     };
   });

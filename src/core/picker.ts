@@ -20,6 +20,18 @@ const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll("ı", "i");
 
+/** What of a user is searched, folded once: records never change, a changed user is a new one. */
+const folded = new WeakMap<User, string>();
+
+function searchable(user: User): string {
+  let text = folded.get(user);
+  if (text === undefined) {
+    text = fold(`${user.displayName}\n${user.username}\n${user.email}`);
+    folded.set(user, text);
+  }
+  return text;
+}
+
 /**
  * @param query part of a name, user name or e-mail address; "" for every user
  * @param first shown before all others on the first page
@@ -34,24 +46,24 @@ export const pageOfUsers = (
   }: { readonly query: string; readonly page: number; readonly size: number; readonly first: string | null },
 ): Promise<UserPage> =>
   ctx.store.read((tx) => {
-    const folded = fold(query.trim());
-    const matches = (user: User): boolean =>
-      folded === "" || fold(`${user.displayName}\n${user.username}\n${user.email}`).includes(folded);
-    // Without a query the count is known, and only the users up to this page are looked at.
-    const known = folded === "" ? tx.count("users") : null;
-    const leading = first === null || folded !== "" ? undefined : tx.get("users", first);
-    const skip = (page - 1) * size;
-    const users: User[] = [];
-    let seen = 0;
-    const see = (user: User): void => {
-      if (seen >= skip && seen < skip + size) users.push(user);
-      seen += 1;
+    const wanted = fold(query.trim());
+    const skipTo = (total: number) => {
+      const pages = Math.max(1, Math.ceil(total / size));
+      // A page beyond the last one is the last one.
+      return { total, pages, page: Math.min(page, pages), start: (Math.min(page, pages) - 1) * size };
     };
-    if (leading !== undefined) see(leading);
-    for (const user of tx.all("users")) {
-      if (known !== null && seen >= skip + size) break;
-      if (user !== leading && matches(user)) see(user);
+    if (wanted !== "") {
+      const found = [...tx.all("users")].filter((user) => searchable(user).includes(wanted));
+      const { start, ...place } = skipTo(found.length);
+      return { ...place, users: found.slice(start, start + size) };
     }
-    const total = known ?? seen;
-    return { users, total, page, pages: Math.max(1, Math.ceil(total / size)) };
+    // Without a query the count is known, and only the users up to this page are looked at.
+    const { start, ...place } = skipTo(tx.count("users"));
+    const leading = first === null ? undefined : tx.get("users", first);
+    const users: User[] = leading === undefined ? [] : [leading];
+    for (const user of tx.all("users")) {
+      if (users.length >= start + size) break;
+      if (user !== leading) users.push(user);
+    }
+    return { ...place, users: users.slice(start) };
   });

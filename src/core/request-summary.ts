@@ -30,6 +30,7 @@ export function summarise(request: AuthorizationRequest): RequestSummary {
     ["max_age", request.maxAge === null ? null : String(request.maxAge)],
     ["login_hint", request.loginHint],
     ["id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint)],
+    ["ui_locales", request.uiLocales],
     ["resource", request.resources.join(" ")],
     ["acr_values", request.acr],
     ["dpop_jkt", request.dpopJkt],

@@ -9,7 +9,8 @@ import { bodyParameters, queryParameters, single } from "./params.ts";
 import { redirect } from "./authorize.ts";
 import { scopeIn } from "./scope-words.ts";
 import type { AccountView, FieldView } from "./views.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 
 /** The user's own pages: connected apps, taking their access away, signing out. */
 
@@ -34,16 +35,16 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   }
   const { base } = web;
   const { user } = account;
+  const shown = viewFor(web, req, res, account);
   note(res, { user: user.username, note: "account page" });
   const view: AccountView = {
-    lang: languageOf(req),
-    base,
+    ...shown,
     csrf: account.csrf,
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
     fields: fieldsOf(account),
     apps: account.apps.map((app) => ({
       client: { id: app.clientId, name: app.name },
-      scopes: app.scopes.map(scopeIn(languageOf(req))),
+      scopes: app.scopes.map(scopeIn(shown.lang)),
       since: app.grant.createdAt,
       revokeHref: removePath(web, app.clientId),
     })),
@@ -86,14 +87,14 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     redirect(res, `${web.base}${accountPath}?gone=${encodeURIComponent(clientId)}`);
     return;
   }
+  const view = viewFor(web, req, res, account);
   const page = await renderAccountRevoke(web.renderer, {
-    lang: languageOf(req),
-    base: web.base,
+    ...view,
     csrf: account.csrf,
     action: removePath(web, clientId),
     cancelHref: web.base + accountPath,
     client: { id: clientId, name: app.name },
-    scopes: app.scopes.map(scopeIn(languageOf(req))),
+    scopes: app.scopes.map(scopeIn(view.lang)),
   });
   sendPage(res, 200, page);
 };
@@ -118,8 +119,7 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
   clearSessionCookie(web, res);
   note(res, { note: "signed out" });
   const page = await renderSignedOut(web.renderer, {
-    lang: languageOf(req),
-    base: web.base,
+    ...viewFor(web, req, res),
     back: null,
     signInHref: web.base + accountPath,
   });

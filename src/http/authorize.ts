@@ -4,7 +4,8 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 import { renderFormPost, sendPage } from "./pages.ts";
 import { responseLocation, type AuthorizationResponse } from "../core/redirect-response.ts";
 
@@ -79,7 +80,7 @@ export async function sendToClient(
     return;
   }
   const { target, parameters } = answer;
-  const view = { lang: languageOf(req), base: web.base, action: target.redirectUri, parameters };
+  const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
   sendPage(res, 200, await renderFormPost(web.renderer, view));
 }
 

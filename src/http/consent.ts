@@ -9,26 +9,27 @@ import { renderConsent, sendPage } from "./pages.ts";
 import { bodyParameters, every, single } from "./params.ts";
 import { requestView, scopeIn } from "./scope-words.ts";
 import type { ScopeRowView } from "./views.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 
 /** The consent page. */
 
 type UidRequest = Request<{ uid: string }>;
 
 export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
-  const { base, renderer, ctx } = web;
+  const { renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
   if (shown.kind === "step") {
     await takeStep(web, req, res, shown);
     return;
   }
   const { client, user } = shown;
-  const path = `${base}/interaction/${req.params.uid}`;
+  const path = `${web.base}/interaction/${req.params.uid}`;
   note(res, { client: client.client_id, user: user.username, note: "consent page" });
-  const row = rowIn(languageOf(req));
+  const view = viewFor(web, req, res, { user, uiLocales: shown.uiLocales });
+  const row = rowIn(view.lang);
   const page = await renderConsent(renderer, {
-    lang: languageOf(req),
-    base,
+    ...view,
     state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
     action: `${path}/consent`,
     csrf: shown.csrf,

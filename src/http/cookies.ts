@@ -2,9 +2,12 @@ import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser, Web } from "./web.ts";
 
-/** The two cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there. */
+/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen. */
 
-const nameOf = (web: Web, kind: "browser" | "session"): string => `idp_${web.port()}_${kind}`;
+/** What a person chose for every page: kept in the browser, beside what their account says. */
+type Preference = "language" | "theme";
+
+const nameOf = (web: Web, kind: "browser" | "session" | Preference): string => `idp_${web.port()}_${kind}`;
 
 const attributes = (web: Web) =>
   ({
@@ -36,6 +39,14 @@ export const setBrowserCookie = (web: Web, res: Response, value: string): void =
 export const setSessionCookie = (web: Web, res: Response, value: string): void => {
   const maxAge = web.ctx.settings.session_ttl;
   res.append("Set-Cookie", serialize(nameOf(web, "session"), value, { ...attributes(web), maxAge }));
+};
+
+export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
+  parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
+
+/** Kept for a year. */
+export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
+  res.append("Set-Cookie", serialize(nameOf(web, name), value, { ...attributes(web), maxAge: 31_536_000 }));
 };
 
 export const clearSessionCookie = (web: Web, res: Response): void => {

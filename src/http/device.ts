@@ -9,8 +9,9 @@ import { renderDevice, sendPage } from "./pages.ts";
 import { bodyParameters, every, queryParameters, single } from "./params.ts";
 import { scopeIn } from "./scope-words.ts";
 import { privateApiHeaders } from "./security-headers.ts";
-import type { DeviceView } from "./views.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import type { DeviceView, View } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 
 /** Device authorization (RFC 8628): the endpoint for the device, and the page for its user. */
 
@@ -45,7 +46,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   });
   if (outcome === "allowed" || outcome === "denied") {
     note(res, { note: `device ${outcome}` });
-    await send(web, req, res, 200, { state: outcome === "allowed" ? "done" : "denied" });
+    await send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
     return;
   }
   await sendDevice(web, req, res, userCode);
@@ -63,23 +64,23 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     return;
   }
   const failed = page.state === "invalid" || page.state === "used";
-  await send(web, req, res, failed ? 400 : 200, {
+  const shown = viewFor(web, req, res, page);
+  await send(web, res, failed ? 400 : 200, shown, {
     ...(page.state === "confirm"
-      ? { ...page, scopes: page.scopes.map(scopeIn(languageOf(req))) }
+      ? { ...page, scopes: page.scopes.map(scopeIn(shown.lang)) }
       : { ...page, typed: typed ?? "" }),
   });
 }
 
 async function send(
   web: Web,
-  req: Request,
   res: Response,
   status: number,
+  shown: View,
   content: Partial<DeviceView> & Pick<DeviceView, "state">,
 ): Promise<void> {
   const view: DeviceView = {
-    lang: languageOf(req),
-    base: web.base,
+    ...shown,
     action: web.base + devicePath,
     csrf: "",
     typed: "",

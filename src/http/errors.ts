@@ -11,7 +11,8 @@ import { renderEnded, renderError, sendPage } from "./pages.ts";
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorKind, ErrorView } from "./views.ts";
-import { languageOf, note, wantsPage, type Web } from "./web.ts";
+import { viewFor } from "./reader.ts";
+import { note, wantsPage, type Web } from "./web.ts";
 
 /** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
 
@@ -163,7 +164,7 @@ export const errorHandler =
     }
     try {
       if (error instanceof InteractionError && error.reason !== "csrf") await sendEnded(web, req, res, error);
-      else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, answer)));
+      else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
     } catch (failure) {
       // The page itself is broken: Express would answer with a stack trace.
       onUnexpected(failure);
@@ -171,10 +172,9 @@ export const errorHandler =
     }
   };
 
-function errorView(web: Web, req: Request, answer: Answer): ErrorView {
+function errorView(web: Web, req: Request, res: Response, answer: Answer): ErrorView {
   return {
-    lang: languageOf(req),
-    base: web.base,
+    ...viewFor(web, req, res),
     kind: answer.kind,
     code: answer.code,
     message: answer.message,
@@ -188,8 +188,7 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
   const step = req.path.endsWith("/consent") ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const view = {
-    lang: languageOf(req),
-    base: web.base,
+    ...viewFor(web, req, res),
     step,
     state: endedState(error, step, req.method),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name },

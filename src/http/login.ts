@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { User } from "../store/store.ts";
 import { login, showLogin, type LoginResult } from "../core/login.ts";
 import { pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
@@ -8,8 +9,9 @@ import { renderLogin, sendPage } from "./pages.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { requestView } from "./scope-words.ts";
-import { pickerPageSize, type LoginView } from "./views.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 
 /** The login page. */
 
@@ -56,14 +58,17 @@ async function sendLogin(
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client, reauth } = page;
   const view: LoginView = {
-    lang: languageOf(req),
-    base,
+    ...viewFor(web, req, res, page),
     state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
     action: path,
     csrf: page.csrf,
     client: client === null ? null : { id: client.id, name: client.name },
     returnTo: client === null ? null : hostOf(client.redirectUri),
-    picker: page.picker ? await pickerView(web, path, query, reauth?.username ?? null, page.hinted?.id ?? null) : null,
+    picker: !page.picker
+      ? null
+      : reauth !== null
+        ? pickerOf(path, reauth)
+        : await pickerView(web, path, query, page.hinted?.id ?? null),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     reauth: page.reauthAges,
@@ -79,33 +84,37 @@ async function sendLogin(
 export const hostOf = (redirectUri: string): string =>
   URL.canParse(redirectUri) ? new URL(redirectUri).host || redirectUri : redirectUri;
 
+const personView = (user: User) => ({
+  username: user.username,
+  displayName: user.displayName,
+  email: user.email,
+  color: user.avatar.color,
+  status: user.status,
+});
+
+/** @param first shown before all others */
 async function pickerView(
   web: Web,
   href: string,
-  query: RawParameters,
-  only: string | null,
+  parameters: RawParameters,
   first: string | null,
-): Promise<NonNullable<LoginView["picker"]>> {
-  const search = only ?? single(query, "q") ?? "";
-  const asked = Number(single(query, "page") ?? "1");
+): Promise<PickerView> {
+  const query = single(parameters, "q") ?? "";
+  const asked = Number(single(parameters, "page") ?? "1");
   const page = Number.isInteger(asked) && asked > 0 && asked < 100_000 ? asked : 1;
-  const found = await pageOfUsers(web.ctx, { query: search, page, size: pickerPageSize, first });
-  const shown = only === null ? found.users : found.users.filter((user) => user.username === only);
-  return {
-    href,
-    users: shown.map((user) => ({
-      username: user.username,
-      displayName: user.displayName,
-      email: user.email,
-      color: user.avatar.color,
-      status: user.status,
-    })),
-    total: only === null ? found.total : shown.length,
-    query: only === null ? search : "",
-    page,
-    pages: only === null ? found.pages : 1,
-  };
+  const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
+  return { ...found, href, query, users: found.users.map(personView) };
 }
+
+/** Nobody else may sign in. */
+const pickerOf = (href: string, user: User): PickerView => ({
+  href,
+  users: [personView(user)],
+  total: 1,
+  query: "",
+  page: 1,
+  pages: 1,
+});
 
 /** Where more is to be said than the sentence of the state. */
 function messageOf(refusal: Refusal | null, unknownHint: string | null): LoginView["message"] {

@@ -7,7 +7,8 @@ import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from 
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogout, renderSignedOut, sendPage } from "./pages.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
-import { languageOf, note, type Web } from "./web.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "./web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks. */
 
@@ -48,8 +49,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
 export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
   const page = await showLogout(web.ctx, req.params.uid, readBrowser(web, req));
   const view = {
-    lang: languageOf(req),
-    base: web.base,
+    ...viewFor(web, req, res),
     action: `${web.base}/interaction/${req.params.uid}/logout`,
     ...page,
   };
@@ -82,8 +82,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     return;
   }
   const page = await renderSignedOut(web.renderer, {
-    lang: languageOf(req),
-    base: web.base,
+    ...viewFor(web, req, res),
     back: null,
     signInHref: `${web.base}/account`,
   });

@@ -1,9 +1,9 @@
 import type { Response } from "express";
 import { avatarOf, type Avatar } from "./avatar.ts";
 import { compare } from "./comparison.ts";
-import type { Renderer } from "./render.ts";
+import type { PageFrame, Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatDuration, formatTime, type Text } from "./texts.ts";
+import { formatDuration, formatTime, nameOfLanguage, type Text, type Texts } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -20,7 +20,7 @@ import type {
   SignedOutView,
   View,
 } from "./views.ts";
-import { pickerPageSize } from "./views.ts";
+import { pickerPageSize, themes } from "./views.ts";
 
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
 
@@ -50,10 +50,24 @@ interface Heading {
   readonly failed?: boolean;
 }
 
+/** The links in the footer: the same page in another language, in another theme. */
+function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
+  const href = (name: string, value: string): string => `?${keptQuery === "" ? "" : `${keptQuery}&`}${name}=${value}`;
+  return {
+    languages: languages.map((code) => ({
+      code,
+      name: nameOfLanguage(code),
+      href: href("lang", code),
+      current: code === lang,
+    })),
+    themes: themes.map((name) => ({ key: `theme.${name}`, href: href("theme", name), current: name === theme })),
+  };
+}
+
 /** The words of one page, in its language, and the page made of them. */
 function writerOf(renderer: Renderer, view: View) {
   const { texts } = renderer;
-  const lang = texts.language(view.lang);
+  const lang = texts.match([view.lang]) ?? texts.fallback;
   const has = (key: string): boolean => texts.has(lang, key);
   const say = (key: string): string => texts.plain(lang, { key, values: {} });
   return {
@@ -71,7 +85,16 @@ function writerOf(renderer: Renderer, view: View) {
       };
     },
     page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
-      const frame = { name: template, failed: false, ...heading, lang, base: view.base };
+      const { base, theme } = view;
+      const frame = {
+        name: template,
+        failed: false,
+        ...heading,
+        lang,
+        base,
+        theme,
+        choices: choicesOf(texts, view, lang),
+      };
       return { html: await renderer.render(template, frame, data), headers };
     },
   };

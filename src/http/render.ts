@@ -3,16 +3,29 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Hash as Values, Liquid, ValueToken } from "liquidjs";
+import type { Theme } from "./views.ts";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
 
 /** What the layout needs to know of a page; seen by every template as `page`. */
-interface PageFrame {
+export interface PageFrame {
   readonly name: string;
   readonly state: string;
   readonly lang: string;
   /** The path of the issuer, without a trailing slash: "" or "/idp". */
   readonly base: string;
   readonly title: string;
+  readonly theme: Theme;
+  /** The same page otherwise: links that a person can take. */
+  readonly choices: {
+    readonly languages: readonly {
+      readonly code: string;
+      readonly name: string;
+      readonly href: string;
+      readonly current: boolean;
+    }[];
+    /** `key`: of the text. */
+    readonly themes: readonly { readonly key: string; readonly href: string; readonly current: boolean }[];
+  };
   /** Something was refused: the title says so first. */
   readonly failed: boolean;
 }

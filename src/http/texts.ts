@@ -9,8 +9,12 @@ export type Text = string | { readonly key: string; readonly values: TextValues 
 
 /** The texts of the pages in every language there is a `locales/<language>.json` for. */
 export interface Texts {
-  /** The wanted language where there are texts in it, else English. */
-  language(wanted: string): string;
+  /** Codes of the languages there are texts in. */
+  readonly languages: readonly string[];
+  /** Where nothing else matches. */
+  readonly fallback: string;
+  /** The first of these language tags, each with or without a region, that there are texts in: `tr` for `tr-TR`. */
+  match(wanted: readonly (string | null)[]): string | null;
   has(language: string, key: string): boolean;
   /** As plain text: for titles and attributes, which the template engine escapes. */
   plain(language: string, text: Text): string;
@@ -101,7 +105,15 @@ export function loadTexts(roots: readonly string[]): Texts {
   }
 
   return {
-    language: (wanted) => (languages.has(wanted) ? wanted : fallbackLanguage),
+    languages: [...languages].sort(),
+    fallback: fallbackLanguage,
+    match(wanted) {
+      for (const tag of wanted) {
+        const [primary = ""] = tag?.toLowerCase().split("-") ?? [];
+        if (languages.has(primary)) return primary;
+      }
+      return null;
+    },
     has: (language, key) => Object.hasOwn(catalogueOf(language), key),
     plain: (language, text) =>
       typeof text === "string"
@@ -112,6 +124,10 @@ export function loadTexts(roots: readonly string[]): Texts {
     html: (language, key, values, hook) => toHtml(messageOf(language, key), values, hook),
   };
 }
+
+/** A language by its own name: "Türkçe". */
+export const nameOfLanguage = (code: string): string =>
+  new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
 
 /** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
 export function formatTime(iso: string, language: string, timeZone: string): string {

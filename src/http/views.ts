@@ -6,10 +6,17 @@ import type { Text } from "./texts.ts";
  * anything, and is shown as text.
  */
 
+/** What a person can choose; `system`: as the device does. */
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
 /** What every page needs. */
 export interface View {
-  /** The language asked for; English where there are no texts in it. */
+  /** The language of its texts: English where there are none in this one. */
   readonly lang: string;
+  readonly theme: Theme;
+  /** The query of its address without `lang` and `theme`: the links that change those keep it. */
+  readonly keptQuery: string;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
 }

@@ -38,7 +38,4 @@ export const note = (res: Response, notes: RequestNotes): void => {
 /** Whether the answer for this request should be a page: a browser asks for HTML by name. */
 export const wantsPage = (req: Request): boolean => req.accepts(["json", "html"]) === "html";
 
-/** The language asked for, first of `ui_locales` or of the browser's. */
-export const languageOf = (req: Request): string => req.acceptsLanguages()[0] ?? "en";
-
 export type { Browser };

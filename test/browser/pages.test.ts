@@ -61,7 +61,7 @@ describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ na
 
   test("fits 320 pixels, and what is pressed is 44 pixels high there", async () => {
     await window.setViewportSize({ width: 320, height: 640 });
-    const pressed = "button:not([hidden]), .button, summary, label.scope, .paging a";
+    const pressed = "button:not([hidden]), .button, summary, label.scope, .paging a, .choices a";
     const small = await window.evaluate(`({
       width: document.documentElement.scrollWidth,
       low: [...document.querySelectorAll(${JSON.stringify(pressed)})]
@@ -105,7 +105,7 @@ test("every stop of the Tab key shows where it is, and the skip link comes first
         if (element === null || element === body) return null;
         const { outlineStyle, outlineWidth } = getComputedStyle(element);
         const { top } = element.getBoundingClientRect();
-        return { name: element.id || element.textContent, outlineStyle, outlineWidth: parseFloat(outlineWidth), top };
+        return { name: element.id || element.textContent.trim(), outlineStyle, outlineWidth: parseFloat(outlineWidth), top };
       })()`);
       if (stop === null) return seen;
       seen.push(stop);
@@ -121,6 +121,11 @@ test("every stop of the Tab key shows where it is, and the skip link comes first
     "consent-deny",
     "Your account",
     expect.stringContaining("Request details"),
+    "English",
+    "Türkçe",
+    "System",
+    "Light",
+    "Dark",
   ]);
   for (const { name, outlineStyle, outlineWidth, top } of stops) {
     expect(outlineStyle, name).toBe("solid");

@@ -35,7 +35,7 @@ export interface Sample {
   readonly render: (renderer: Renderer, view: object) => Promise<Page>;
 }
 
-const common = { lang: "en", base: "" };
+const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
 const demoApp = { id: "demo-app", name: "Demo App" };
 const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.test", color: "#4f46e5" };
 const bob = { username: "bob", displayName: "Bob", email: "bob@example.test", color: "#fbbf24" };
@@ -310,7 +310,7 @@ export const loginViews = {
   "login-error-banned": { ...login, state: "error-banned", username: "dave" },
 } satisfies Record<string, LoginView>;
 
-const endedViews = {
+export const endedViews = {
   "login-expired": ended,
   "login-no-cookie": {
     ...ended,

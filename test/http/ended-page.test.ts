@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { renderEnded } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { EndedView } from "../../src/http/views.ts";
+import { endedViews } from "../helpers/sample-views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { startIdp, testClock } from "../helpers/idp.ts";
@@ -10,7 +11,7 @@ import { hooked, wordsOf } from "../helpers/html.ts";
 const renderer = createRenderer();
 
 const ended = async (view: Pick<EndedView, "step" | "state"> & Partial<EndedView>): Promise<string> =>
-  (await renderEnded(renderer, { lang: "en", base: "", client: null, href: null, ...view })).html;
+  (await renderEnded(renderer, { ...endedViews["login-expired-unknown"], ...view })).html;
 
 const demoApp = { id: "demo-app", name: "Demo App" };
 

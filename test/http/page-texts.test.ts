@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { renderLogin } from "../../src/http/pages.ts";
+import { renderAccount, renderLogin } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { loginViews, samples, type Sample } from "../helpers/sample-views.ts";
+import { accountViews, loginViews, samples, type Sample } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";
 
-const english = JSON.parse(readFileSync(new URL("../../templates/locales/en.json", import.meta.url), "utf8")) as Record<
-  string,
-  string
->;
+const textsOf = (language: string): Record<string, string> =>
+  JSON.parse(readFileSync(new URL(`../../templates/locales/${language}.json`, import.meta.url), "utf8")) as Record<
+    string,
+    string
+  >;
+const english = textsOf("en");
 
 /** Every sample in a language whose texts are «key {its} {values}». */
 async function inPseudoLanguage(): Promise<{ sample: Sample; html: string }[]> {
@@ -33,6 +35,30 @@ test("none is unused", async () => {
   const isShown = (key: string): boolean => shown.includes(`«${key}»`) || shown.includes(`«${key} `);
   const unused = Object.keys(english).filter((key) => !key.startsWith("note.") && !isShown(key));
   expect(unused).toEqual([]);
+});
+
+test("Turkish has every one, in the same order, with the same values and marks, and not in English", () => {
+  const turkish = textsOf("tr");
+  expect(Object.keys(turkish)).toEqual(Object.keys(english));
+  const marks = (text: string | undefined): string[] => (text?.match(/\{\w+\}|\*\*|`[^`{]*`|`/g) ?? []).sort();
+  for (const [key, text] of Object.entries(english)) expect(marks(turkish[key]), key).toEqual(marks(text));
+  const alike = Object.keys(english).filter((key) => turkish[key] === english[key]);
+  expect(alike).toEqual(["field.socialLinks[].platform"]);
+});
+
+test("no text is upper-cased by the stylesheet or a template: a Turkish i would become another letter", () => {
+  for (const name of ["style.css", "layout.html", "login.html", "consent.html", "account.html"]) {
+    const text = readFileSync(new URL(`../../templates/${name}`, import.meta.url), "utf8");
+    expect(text, name).not.toMatch(/text-transform|font-variant|\b(up|down|capitali[sz])case\b/);
+  }
+});
+
+test("times and lengths of time are Turkish in Turkish", async () => {
+  const renderer = createRenderer();
+  const { html } = await renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" });
+  expect(html).toContain(">20 Kas 2026 12:04 UTC</time>");
+  const reauth = await renderLogin(renderer, { ...loginViews["login-reauth-max-age"], lang: "tr" });
+  expect(reauth.html).toContain("2 saat önce giriş yaptınız. Uygulama son 5 dakika içinde");
 });
 
 test("none stands in a template: in another language not one English word is left", async () => {

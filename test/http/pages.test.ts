@@ -14,7 +14,7 @@ const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)<
 
 /** The view with more text in every value that may come from a client, a user or a request; the words of our own that choose the page stay. */
 function addTo(value: unknown, more: string, name = ""): unknown {
-  const ours = ["state", "status", "kind", "step", "lang", "key", "since"];
+  const ours = ["state", "status", "kind", "step", "lang", "key", "since", "theme", "keptQuery"];
   if (typeof value === "string") return value === "" || ours.includes(name) ? value : value + more;
   if (Array.isArray(value)) return value.map((item) => addTo(item, more, name));
   if (typeof value !== "object" || value === null) return value;

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { enrol, register, serve } from "../helpers/app.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
+import { pick } from "../helpers/client.ts";
+import { elementsOf, wordsOf } from "../helpers/html.ts";
+
+/** In which language and theme a page is shown: what was asked for, chosen before, or is the user's own. */
+
+const idp = await serve();
+const app = await register(idp, { client_name: "Demo" });
+
+const root = (visit: Visit): Readonly<Record<string, string>> => elementsOf(visit.body)[0]?.attributes ?? {};
+const shown = (visit: Visit): string => `${root(visit)["lang"] ?? ""} ${root(visit)["data-theme"] ?? ""}`;
+const turkish = { headers: { "accept-language": "de-DE, tr-TR;q=0.9, en;q=0.8" } };
+
+test("the browser's first language that there are texts in; English where there is none", async () => {
+  expect(shown(await new Browser(idp.issuer).open(app.url(), turkish))).toBe("en system");
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url());
+  expect(shown(await browser.open(login.url, turkish))).toBe("tr system");
+  expect(shown(await browser.open(login.url, { headers: { "accept-language": "xx" } }))).toBe("en system");
+});
+
+test("ui_locales goes before the browser's language, a choice made before, and the user's own", async () => {
+  const user = await enrol(idp, { language: "en" });
+  const browser = new Browser(idp.issuer);
+  await browser.open("/device?lang=en");
+  const login = await browser.open(app.url({ ui_locales: "xx tr-CY" }));
+  expect(shown(login)).toBe("tr system");
+  expect(wordsOf(login.body)).toContain("Bir test kullanıcısı seçin");
+  expect(shown(await pick(browser, login, user))).toBe("tr system");
+  const refused = await browser.open(app.url({ ui_locales: "tr", redirect_uri: "http://localhost:1/" }));
+  expect(wordsOf(refused.body)).toContain("Hiçbir şey paylaşılmadı.");
+});
+
+test("the link in the footer goes before everything, for the rest of the sign-in, and is kept for later", async () => {
+  const user = await enrol(idp, { language: "en" });
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url({ ui_locales: "en" }));
+  const link = elementsOf(login.body).find(({ attributes }) => attributes["hreflang"] === "tr");
+  const chosen = await browser.open(new URL(link?.attributes["href"] ?? "", login.url).href);
+  expect(shown(chosen)).toBe("tr system");
+  expect(shown(await pick(browser, chosen, user))).toBe("tr system");
+  expect(shown(await browser.open("/account"))).toBe("tr system");
+  expect(shown(await browser.open(app.url({ ui_locales: "en" })))).toBe("en system");
+});
+
+test("without a choice, the user's own language and theme, once it is known who that is", async () => {
+  const user = await enrol(idp, { language: "tr", theme: "dark" });
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url());
+  expect(shown(login)).toBe("en system");
+  expect(shown(await pick(browser, login, user))).toBe("tr dark");
+  const light = await browser.open("/account?theme=light");
+  expect(shown(light)).toBe("tr light");
+  expect(shown(await browser.open("/account"))).toBe("tr light");
+  expect(shown(await browser.open("/account?theme=system"))).toBe("tr system");
+});
+
+test("a language or a theme that does not exist changes nothing and is not kept", async () => {
+  const browser = new Browser(idp.issuer);
+  const visit = await browser.open("/nothing?lang=../../etc&theme=%22%3E");
+  expect(shown(visit)).toBe("en system");
+  expect(visit.headers.getSetCookie()).toEqual([]);
+});
+
+test("the links keep what the address holds beside, and stay on this server whatever its path", async () => {
+  const browser = new Browser(idp.issuer);
+  const hrefs = async (path: string): Promise<(string | undefined)[]> =>
+    elementsOf((await browser.open(path)).body)
+      .filter(({ attributes }) => attributes["hreflang"] !== undefined)
+      .map(({ attributes }) => attributes["href"]);
+  expect(await hrefs("/nothing?a=1&a=2&lang=tr&b=%22%3E")).toEqual([
+    "?a=1&a=2&b=%22%3E&lang=en",
+    "?a=1&a=2&b=%22%3E&lang=tr",
+  ]);
+  expect(await hrefs(`${idp.issuer}//evil.example/`)).toEqual(["?lang=en", "?lang=tr"]);
+});
+
+test("discovery lists the languages of the pages", async () => {
+  const answer = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
+  expect(await answer.json()).toMatchObject({ ui_locales_supported: ["en", "tr"] });
+});

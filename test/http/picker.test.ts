@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import type { RequestEvent } from "../../src/http/request-log.ts";
+import { register, serve } from "../helpers/app.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
+
+/** The list of test users on the login page: search, pages, who stands first. */
+
+const events: RequestEvent[] = [];
+const many = Array.from({ length: 500 }, (_, index) => ({
+  username: `user${String(index + 1)}`,
+  displayName: `Test User ${String(index + 1)}`,
+}));
+const idp = await serve({
+  fixtures: { users: [...many, { username: "ayse", displayName: "Ayşe Çelik", email: "ışıl@example.test" }] },
+  onRequest: (event) => events.push(event),
+});
+const app = await register(idp);
+
+const names = (visit: Visit): string[] =>
+  [...visit.body.matchAll(/data-testid="login-as-([^"]+)"/g)].map((match) => match[1] ?? "");
+
+async function search(query: string): Promise<string[]> {
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url());
+  return names(await browser.open(`${login.url}?${query}`));
+}
+
+test.each(["q=celik", "q=%C3%87EL%C4%B0K", "q=AYSE", "q=isil%40", "q=+%C3%A7elik+"])(
+  "%s finds Ayşe Çelik, whatever marks and case are typed",
+  async (query) => {
+    expect(await search(query)).toEqual(["ayse"]);
+  },
+);
+
+test("twelve users a page, to the last; a page beyond it is the last one", async () => {
+  expect(await search("")).toEqual(many.slice(0, 12).map(({ username }) => username));
+  expect(await search("page=2")).toEqual(many.slice(12, 24).map(({ username }) => username));
+  const last = [...many.slice(492), { username: "ayse" }].map(({ username }) => username);
+  expect(await search("page=42")).toEqual(last);
+  expect(await search("page=9999")).toEqual(last);
+  expect(await search("q=user+50&page=9")).toEqual(["user50", "user500"]);
+  for (const odd of ["page=-1", "page=1.5", "page=x", "page=0"]) expect((await search(odd))[0]).toBe("user1");
+});
+
+test("the user of login_hint stands first, and the list goes on with the others", async () => {
+  const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user400" }));
+  expect(login.state).toBe("hint");
+  expect(names(login).slice(0, 3)).toEqual(["user400", "user1", "user2"]);
+});
+
+test("who has to sign in again is the only one to pick, however many names hold theirs", async () => {
+  const { browser } = await app.signIn({ user: "user5" });
+  const login = await browser.open(app.url({ prompt: "login" }));
+  expect([login.state, names(login)]).toEqual(["reauth", ["user5"]]);
+});
+
+test("500 users are answered in under 50 ms of server time, searched too", async () => {
+  for (let round = 0; round < 5; round += 1) await search("q=celik");
+  const shown = events.filter(({ path }) => path.endsWith("/login")).map(({ ms }) => ms);
+  // The median: the machine may be busy with other things for a moment.
+  expect(shown.sort((a, b) => a - b)[Math.floor(shown.length / 2)]).toBeLessThan(50);
+});
