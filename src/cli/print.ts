@@ -41,8 +41,6 @@ export function print(cli: Invocation, outcome: Outcome): void {
     if (text !== "") cli.stdout.write(`${text}\n`);
   }
   if (outcome.failure !== null) printFailure(cli, outcome.failure, null);
-  // Under --json an error is the only thing on stderr, so that a script can parse it.
-  if (cli.json && outcome.failure !== null) return;
   for (const note of outcome.notes) say(cli, note);
 }
 

@@ -1,6 +1,8 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import { firstScreen, type Screen } from "../../src/cli/first-screen.ts";
+import type { Invocation } from "../../src/cli/invocation.ts";
+import { showProgress } from "../../src/cli/progress.ts";
 import { requestLines } from "../../src/cli/request-log.ts";
 import { seedSummary } from "../../src/cli/seed-summary.ts";
 import { cells, table } from "../../src/cli/table.ts";
@@ -156,6 +158,29 @@ test("times that are no dates are told as such, and lengths in the unit that fit
   expect(utcTime(1_700_000_000)).toBe("2023-11-14 22:13:20 UTC");
   expect(utcTime(1e300)).toBeNull();
   expect([duration(1800), duration(604_800), duration(-5)]).toEqual(["30 min", "7 days", "5 s"]);
+});
+
+/** What a progress bar writes, told of 300 entries, one every `step` milliseconds. */
+function barOf(animated: boolean, step: number): string[] {
+  let time = 0;
+  const written: string[] = [];
+  const stderr = { write: (text: string) => written.push(text) };
+  const progress = showProgress({ animated, now: () => time, stderr } as unknown as Invocation, "Loading");
+  for (let done = 1; done <= 300; done += 1) {
+    time += step;
+    progress.update(done, 300);
+  }
+  progress.end();
+  return written;
+}
+
+test("work that takes longer than a second shows how far it is, and leaves nothing behind", () => {
+  expect(barOf(true, 3)).toEqual([]);
+  expect(barOf(false, 10)).toEqual([]);
+  const bar = barOf(true, 10);
+  expect(bar[0]).toBe(`\r\u001b[KLoading  ${"█".repeat(10)}${"░".repeat(20)}  33 %`);
+  expect(bar.at(-2)).toBe(`\r\u001b[KLoading  ${"█".repeat(30)}  99 %`);
+  expect(bar.at(-1)).toBe("\r\u001b[K");
 });
 
 test("what a seed did is told by kind, with few names", () => {

@@ -30,6 +30,14 @@ test("off a terminal start-up ends with the ready line, and the screen before it
   expect(Math.max(...lines(output.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
+test("--quiet: the ready line alone, and no log", async () => {
+  const { output, issuer, pid, child, ended } = await startIdp(["--quiet"], { cwd: newFolder() });
+  await fetch(`${issuer}/_idp/health`);
+  child.kill("SIGTERM");
+  await ended;
+  expect(output).toEqual({ stdout: `idp ready ${issuer} pid ${pid}\n`, stderr: "" });
+});
+
 test("of fixtures that are not the demo no password and no secret is shown", async () => {
   const cwd = newFolder();
   const users = Array.from({ length: 20 }, (_, at) => ({ username: `user${at}`, password: `hunter${at}` }));
