@@ -72,11 +72,12 @@ function renew(
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const generation = isRetry || !rotates ? current : current + 1;
-  if (generation !== current) {
+  if (rotates) {
+    // A retry too: its refresh token is good for longer than that of the rotation, and so is what is known of the family.
     tx.put("families", {
       id: claims.family,
       generation,
-      rotatedAt: ctx.now(),
+      rotatedAt: isRetry ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
       expiresAt: ctx.now() + familyMemory(ctx),
     });
