@@ -13,8 +13,10 @@ const idp = await serve({ now: clock.now });
 const type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const secret = "a secret of 32 bytes or more, for HS256 and the like";
 
+type Change = { readonly [C in keyof JWTPayload]: JWTPayload[C] | undefined };
+
 /** Signs what a client says of itself; a claim that is undefined is left out. */
-async function assertion(app: App, key: CryptoKey | string, alg: string, change: JWTPayload = {}): Promise<string> {
+async function assertion(app: App, key: CryptoKey | string, alg: string, change: Change = {}): Promise<string> {
   const { client_id: id } = app.credentials;
   const now = Math.floor(clock.now() / 1000);
   const claims = { iss: id, sub: id, aud: idp.issuer, iat: now, exp: now + 60, jti: crypto.randomUUID(), ...change };
@@ -76,7 +78,7 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(answers.filter(({ json }) => json.error === "invalid_grant")).toHaveLength(1);
   });
 
-  test.each<[name: string, change: JWTPayload]>([
+  test.each<[name: string, change: Change]>([
     ["for another server", { aud: "https://other.test" }],
     ["without aud", { aud: undefined }],
     ["without exp", { exp: undefined }],

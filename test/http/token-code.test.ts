@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { callback, jwtPart, paths, userinfo, type Body } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** The grant authorization_code: a code is used once, by its client, in time (CONTRACT 2.3). */
+
+const clock = testClock();
+const idp = await serve({ now: clock.now });
+const app = await register(idp);
+
+describe("a code", () => {
+  test("is opaque: 256 random bits as base64url, another each time", async () => {
+    const { browser, code } = await app.signIn();
+    const codes = [code, (await app.signIn({ browser })).code, (await app.signIn({ browser })).code];
+    for (const one of codes) expect(Buffer.from(one, "base64url")).toHaveLength(32);
+    expect(new Set(codes).size).toBe(3);
+  });
+
+  test("lives 60 seconds, to the second", async () => {
+    const { browser, code: lasts } = await app.signIn();
+    const { code: ends } = await app.signIn({ browser });
+    clock.pass(59);
+    expect((await app.exchange(lasts)).status).toBe(200);
+    clock.pass(1);
+    const { status, json } = await app.exchange(ends);
+    expect([status, json.error]).toEqual([400, "invalid_grant"]);
+    expect(json.error_description).toBe("code expired 0 s ago: codes live 60 s");
+  });
+
+  test("lives as long as the setting code_ttl says", async () => {
+    const quick = await serve({ now: clock.now, settings: { code_ttl: 5 } });
+    const own = await register(quick);
+    const { browser, code: lasts } = await own.signIn();
+    const { code: ends } = await own.signIn({ browser });
+    clock.pass(4);
+    expect((await own.exchange(lasts)).status).toBe(200);
+    clock.pass(1);
+    expect((await own.exchange(ends)).json.error_description).toMatch(/codes live 5 s/);
+  });
+
+  test("is another client's: refused, and left to its client", async () => {
+    const stranger = await register(idp);
+    const { code } = await app.signIn();
+    expect((await stranger.exchange(code)).json.error).toBe("invalid_grant");
+    expect((await app.exchange(code)).status).toBe(200);
+  });
+
+  test("does not stand in any refusal, nor does a secret", async () => {
+    const { code } = await app.signIn();
+    const wrong = await app.exchange(code, { redirect_uri: "http://localhost:3000/other" });
+    await app.exchange(code);
+    const replay = await app.exchange(code);
+    for (const { json } of [wrong, replay]) {
+      expect(JSON.stringify(json)).not.toContain(code.slice(0, 12));
+      expect(JSON.stringify(json)).not.toContain(app.credentials.client_secret ?? "-");
+    }
+  });
+});
+
+describe("used twice", () => {
+  test("invalid_grant, and the tokens of the first use are dead: access, refresh, and what came of the refresh", async () => {
+    const { code } = await app.signIn();
+    const first = (await app.exchange(code)).json;
+    const refreshed = (await app.refresh(first.refresh_token)).json;
+    clock.pass(3);
+    const replay = await app.exchange(code);
+    expect([replay.status, replay.json.error]).toEqual([400, "invalid_grant"]);
+    expect(replay.json.error_description).toMatch(
+      /^code was already used 3 s ago; the tokens of its first use are revoked/,
+    );
+    for (const { access_token } of [first, refreshed]) {
+      const { status, json, headers } = await userinfo(idp, access_token);
+      expect([status, json.error]).toEqual([401, "invalid_token"]);
+      expect(headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
+    }
+    expect((await app.refresh(refreshed.refresh_token)).json.error).toBe("invalid_grant");
+  });
+
+  test("after its 60 seconds too", async () => {
+    const { code } = await app.signIn();
+    const { access_token: token } = (await app.exchange(code)).json;
+    clock.pass(120);
+    expect((await app.exchange(code)).json.error_description).toMatch(/already used/);
+    expect((await userinfo(idp, token)).status).toBe(401);
+  });
+
+  test("by another client: its own tokens live on", async () => {
+    const stranger = await register(idp);
+    const { code } = await app.signIn();
+    const { access_token: token } = (await app.exchange(code)).json;
+    expect((await stranger.exchange(code)).json.error).toBe("invalid_grant");
+    expect((await userinfo(idp, token)).status).toBe(200);
+  });
+
+  test("the tokens of the user's other codes live on", async () => {
+    const { browser, code } = await app.signIn();
+    const other = (await app.exchange((await app.signIn({ browser })).code)).json;
+    await app.exchange(code);
+    await app.exchange(code);
+    expect((await userinfo(idp, other.access_token)).status).toBe(200);
+  });
+
+  test("at the same moment, fifty times: one gets tokens, and the replays kill those too", async () => {
+    const { code } = await app.signIn();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.exchange(code)));
+    const [won, ...more] = answers.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    expect(answers.filter(({ json }) => json.error === "invalid_grant")).toHaveLength(49);
+    expect((await userinfo(idp, won?.json.access_token ?? "")).status).toBe(401);
+  });
+});
+
+describe("the answer", () => {
+  test("form and JSON bodies mean the same", async () => {
+    const members = [];
+    for (const encoding of ["json", "form"]) {
+      const { code } = await app.signIn();
+      const body = { grant_type: "authorization_code", code, redirect_uri: callback, ...app.credentials } as Record<
+        string,
+        string
+      >;
+      const response = await fetch(idp.issuer + paths.token, {
+        method: "POST",
+        ...(encoding === "form"
+          ? { body: new URLSearchParams(body) }
+          : { body: JSON.stringify(body), headers: { "content-type": "application/json; charset=utf-8" } }),
+      });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      const json = (await response.json()) as Body;
+      expect(jwtPart(json.id_token, 1)["nonce"]).toBe("n-0S6_WzA2Mj");
+      members.push(Object.keys(json));
+    }
+    expect(members[0]).toEqual(members[1]);
+  });
+
+  test("an ID token without a nonce where the request had none", async () => {
+    expect(jwtPart((await app.tokens({ nonce: null })).id_token, 1)).not.toHaveProperty("nonce");
+  });
+
+  test("an ID token also where openid was not asked for, as the spec says", async () => {
+    expect(jwtPart((await app.tokens({ scope: "email" })).id_token, 1)["aud"]).toBe(app.credentials.client_id);
+  });
+
+  test("the user's session may be over: the code still counts", async () => {
+    const { browser, code } = await app.signIn();
+    await browser.press(await browser.open("/account"), "account-signout");
+    expect((await app.exchange(code)).status).toBe(200);
+  });
+});
+
+describe("grant_type", () => {
+  test.each([
+    [null, "invalid_request", /grant_type is missing; send one of: authorization_code, refresh_token/],
+    ["password", "unsupported_grant_type", /"password" is not supported/],
+    ["constructor", "unsupported_grant_type", /"constructor" is not supported/],
+    ["client_credentials", "unauthorized_client", /may not use grant_type "client_credentials"/],
+  ])("%s: %s", async (grantType, error, description) => {
+    const { status, json } = await app.exchange("x", { grant_type: grantType });
+    expect([status, json.error]).toEqual([400, error]);
+    expect(json.error_description).toMatch(description);
+  });
+});

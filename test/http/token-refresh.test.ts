@@ -1,0 +1,193 @@
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { jwtPart, userinfo } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** The grant refresh_token: rotation, grace, narrowing (CONTRACT 2.3, RFC 6749 6, RFC 9700 4.14.2). */
+
+const clock = testClock();
+const idp = await serve({ now: clock.now });
+const app = await register(idp);
+
+describe("rotation", () => {
+  test("each refresh gives a new refresh token, and the older access token stays good", async () => {
+    const first = await app.tokens();
+    const second = (await app.refresh(first.refresh_token)).json;
+    const third = (await app.refresh(second.refresh_token)).json;
+    expect(new Set([first, second, third].map((tokens) => tokens.refresh_token)).size).toBe(3);
+    for (const { access_token } of [first, second, third]) expect((await userinfo(idp, access_token)).status).toBe(200);
+  });
+
+  test("the new refresh token lives 7 days from its own issue", async () => {
+    const { refresh_token: first } = await app.tokens();
+    clock.pass(604_799);
+    const { refresh_token: second } = (await app.refresh(first)).json;
+    clock.pass(604_799);
+    expect((await app.refresh(second)).status).toBe(200);
+  });
+
+  test("reuse of a rotated one revokes its family: every token of it, not those of others", async () => {
+    const [stolen, other] = [await app.tokens(), await app.tokens()];
+    const second = (await app.refresh(stolen.refresh_token)).json;
+    const reuse = await app.refresh(stolen.refresh_token);
+    expect([reuse.status, reuse.json.error]).toEqual([400, "invalid_grant"]);
+    expect(reuse.json.error_description).toMatch(/already rotated: .* every token of its family is revoked/);
+    for (const { access_token } of [stolen, second]) expect((await userinfo(idp, access_token)).status).toBe(401);
+    expect((await app.refresh(second.refresh_token)).json.error).toBe("invalid_grant");
+    expect((await userinfo(idp, other.access_token)).status).toBe(200);
+    expect((await app.refresh(other.refresh_token)).status).toBe(200);
+  });
+
+  test("also reuse of one that was rotated long ago", async () => {
+    const { refresh_token: first } = await app.tokens();
+    const { refresh_token: second } = (await app.refresh(first)).json;
+    clock.pass(500_000);
+    const third = (await app.refresh(second)).json;
+    expect((await app.refresh(first)).json.error_description).toMatch(/already rotated/);
+    expect((await userinfo(idp, third.access_token)).status).toBe(401);
+  });
+
+  test("of twenty at the same moment one passes, and the others kill what it got", async () => {
+    const { refresh_token: token } = await app.tokens();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.refresh(token)));
+    const [won, ...more] = answers.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    expect((await userinfo(idp, won?.json.access_token ?? "")).status).toBe(401);
+  });
+});
+
+describe("refresh_rotation: off", () => {
+  test("the refresh token stays the same, and passes as often as it likes", async () => {
+    const still = await serve({ settings: { refresh_rotation: "off" } });
+    const own = await register(still);
+    const { refresh_token: token } = await own.tokens();
+    for (let times = 0; times < 3; times += 1) {
+      const { status, json } = await own.refresh(token);
+      expect([status, json.refresh_token]).toEqual([200, token]);
+      expect((await userinfo(still, json.access_token)).status).toBe(200);
+    }
+  });
+});
+
+describe("refresh_grace", () => {
+  test("a rotated token still passes for so many seconds; after them it is a reuse", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: first } = await own.tokens();
+    const second = (await own.refresh(first)).json;
+    clock.pass(9);
+    const retry = await own.refresh(first);
+    expect(retry.status).toBe(200);
+    expect((await userinfo(lenient, second.access_token)).status).toBe(200);
+    clock.pass(1);
+    expect((await own.refresh(first)).json.error_description).toMatch(/already rotated/);
+    for (const { access_token } of [second, retry.json]) {
+      expect((await userinfo(lenient, access_token)).status).toBe(401);
+    }
+  });
+
+  test("apps that refresh in parallel go on with whichever token they got", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: token } = await own.tokens();
+    const answers = await Promise.all([own.refresh(token), own.refresh(token), own.refresh(token)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { json } of answers) expect((await own.refresh(json.refresh_token)).status).toBe(200);
+  });
+
+  test("what a retry got is good for its whole 7 days", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: first } = await own.tokens();
+    await own.refresh(first);
+    clock.pass(9);
+    const { refresh_token: retried } = (await own.refresh(first)).json;
+    clock.pass(604_799);
+    expect((await own.refresh(retried)).status).toBe(200);
+  });
+
+  test("only the last one rotated: the one before it is a reuse", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: first } = await own.tokens();
+    const { refresh_token: second } = (await own.refresh(first)).json;
+    await own.refresh(second);
+    expect((await own.refresh(first)).json.error_description).toMatch(/already rotated/);
+  });
+});
+
+describe("the answer", () => {
+  test("the ID token has no nonce and keeps auth_time, sub, sid and acr", async () => {
+    const tokens = await app.tokens({ acr_values: "2" });
+    clock.pass(100);
+    const before = jwtPart(tokens.id_token, 1);
+    const after = jwtPart((await app.refresh(tokens.refresh_token)).json.id_token, 1);
+    expect(before["nonce"]).toBeDefined();
+    expect(after).not.toHaveProperty("nonce");
+    for (const claim of ["auth_time", "sub", "aud", "iss", "sid", "acr", "amr"]) {
+      expect([claim, after[claim]]).toEqual([claim, before[claim]]);
+    }
+    expect(after["iat"]).toBe(Number(before["iat"]) + 100);
+  });
+
+  test("what changed of the user meanwhile is in it", async () => {
+    const { refresh_token: token } = await app.tokens({ user: "bob" });
+    await idp.call("seed", { users: [{ username: "bob", displayName: "Robert Brown", email: "robert@example.test" }] });
+    const { json } = await app.refresh(token);
+    expect(jwtPart(json.id_token, 1)["name"]).toBe("Robert Brown");
+    expect(jwtPart(json.access_token, 1)["email"]).toBe("robert@example.test");
+  });
+});
+
+describe("scope", () => {
+  test("may narrow: for this access token, while the refresh token keeps them all", async () => {
+    const { refresh_token: token } = await app.tokens({ scope: "openid email phone" });
+    const narrow = (await app.refresh(token, { scope: "openid phone" })).json;
+    expect(narrow.scope).toBe("openid phone");
+    expect(jwtPart(narrow.access_token, 1)["scope"]).toBe("openid phone");
+    const { user } = (await userinfo(idp, narrow.access_token)).json as { user?: object };
+    expect(user).toHaveProperty("phone");
+    expect(user).not.toHaveProperty("email");
+    expect((await app.refresh(narrow.refresh_token)).json.scope).toBe("openid email phone");
+  });
+
+  test.each(["openid email phone social", "openid nonsense"])("never widens: %s", async (scope) => {
+    const { refresh_token: token } = await app.tokens({ scope: "openid email" });
+    const { status, json } = await app.refresh(token, { scope });
+    expect([status, json.error]).toEqual([400, "invalid_scope"]);
+    expect((await app.refresh(token)).status).toBe(200);
+  });
+
+  test("what the user took back since is no longer in it", async () => {
+    const { browser, code } = await app.signIn({
+      scope: "openid email",
+      user: "alice",
+      browser: new Browser(idp.issuer),
+    });
+    const { refresh_token: token } = (await app.exchange(code)).json;
+    const consent = await browser.open(app.url({ scope: "openid email", prompt: "consent" }));
+    await browser.press(consent, "consent-allow", { scope: ["openid"] });
+    expect((await app.refresh(token)).json.scope).toBe("openid");
+  });
+});
+
+describe("what is no refresh token of this client", () => {
+  test("an access token, an ID token, another client's, one of another server: invalid_grant", async () => {
+    const { access_token: access, id_token: id } = await app.tokens();
+    const { refresh_token: foreign } = await (await register(idp)).tokens();
+    const elsewhere = await (await register(await serve())).tokens();
+    for (const wrong of [access, id, foreign, elsewhere.refresh_token, "x.y.z"]) {
+      const { status, json } = await app.refresh(wrong);
+      expect([status, json.error]).toEqual([400, "invalid_grant"]);
+      expect(json.error_description).not.toContain(wrong);
+    }
+    expect((await (await register(idp)).refresh(foreign)).json.error).toBe("invalid_grant");
+  });
+
+  test("a client without the grant may not refresh", async () => {
+    const own = await register(idp, { grant_types: ["authorization_code"] });
+    const { refresh_token: token } = await own.tokens();
+    expect((await own.refresh(token)).json.error).toBe("unauthorized_client");
+  });
+});
