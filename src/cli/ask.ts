@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 
 /** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly name: string;
 }

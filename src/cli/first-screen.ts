@@ -4,7 +4,7 @@ import { cells } from "./table.ts";
 /** The first screen of `idp start`: from it a person can go on. At most 80 cells wide, but what is to be copied is never cut. */
 
 /** A user as the screen shows it. */
-export interface ScreenUser {
+interface ScreenUser {
   readonly username: string;
   readonly email: string;
   readonly status: "active" | "suspended" | "banned";
@@ -78,7 +78,7 @@ function clientRows({ first, all }: Screen["clients"]): readonly string[] {
 }
 
 /** What an app needs to use the first client that signs users in. */
-export function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): readonly string[] {
+function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): readonly string[] {
   const client = clients.first.find(({ redirectUris }) => redirectUris.length > 0);
   if (client === undefined) return [`OIDC_ISSUER=${issuer}`];
   const { id, isPublic, secret, redirectUris } = client;

@@ -13,7 +13,7 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/\/_idp\/api\//, "api "],
 ];
 
-export function endpointName(path: string): string {
+function endpointName(path: string): string {
   for (const [form, name] of names) {
     const found = form.exec(path);
     if (found !== null)

@@ -24,7 +24,3 @@ export function seedSummary(result: SeedResult): string {
   });
   return kinds.length === 0 ? "nothing in them" : kinds.join("; ");
 }
-
-/** Whether anything was added or changed. */
-export const isChange = (result: SeedResult): boolean =>
-  Object.values(result).some(({ added, changed }) => added.length > 0 || changed.length > 0);
