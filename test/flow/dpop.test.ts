@@ -6,6 +6,7 @@ import { newFolder, startIdp } from "../helpers/cli.ts";
 /** oauth4webapi, unmodified, with DPoP (RFC 9449): as the client, and as a resource server that verifies by the published keys. */
 
 const idp = await startIdp(["--memory", "--access-token-alg", "RS256"], { cwd: newFolder(afterAll) }, afterAll);
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
 const http = { [oauth.allowInsecureRequests]: true };
 const issuer = new URL(idp.issuer);
 const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, http));
