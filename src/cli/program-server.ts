@@ -49,11 +49,26 @@ function declareStart(program: Command, act: Act): void {
     .option("--fixtures <path>", "a fixture file or folder; repeatable (env: IDP_FIXTURES)", collect)
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
+    .option("--cert <file>", "serve https with this PEM certificate; needs --key")
+    .option("--key <file>", "the PEM private key of --cert")
+    .addOption(
+      new Option(
+        "--backchannel <how>",
+        "dynamic: discovery under another host name gives the back-channel endpoints under that name",
+      ).choices(["off", "dynamic"]),
+    )
+    .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
     .option("--open", "open the account page in a browser")
     .option("--ready-file <file>", "write a JSON file once the server is ready")
     .optionsGroup("Settings, which win over those of fixtures:")
     .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
     .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
+    .addOption(
+      new Option("--access-token-alg <alg>", "RS256: for resource servers that verify by JWKS").choices([
+        "HS256",
+        "RS256",
+      ]),
+    )
     .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
     .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
     .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))

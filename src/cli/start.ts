@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import type { ClientView } from "../core/clients-admin.ts";
 import type { Settings } from "../core/context.ts";
@@ -35,6 +35,11 @@ export interface StartFlags {
   readonly sessionTtl?: number;
   readonly refreshRotation?: Settings["refresh_rotation"];
   readonly refreshGrace?: number;
+  readonly accessTokenAlg?: Settings["access_token_alg"];
+  readonly cert?: string;
+  readonly key?: string;
+  readonly backchannel?: "off" | "dynamic";
+  readonly dynamicRegistration?: true;
 }
 
 /** The flags that are settings, under the names of fixtures. */
@@ -48,6 +53,7 @@ function settingsOf(flags: StartFlags): Partial<Settings> {
     session_ttl: flags.sessionTtl,
     refresh_rotation: flags.refreshRotation,
     refresh_grace: flags.refreshGrace,
+    access_token_alg: flags.accessTokenAlg,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -56,6 +62,26 @@ function settingsOf(flags: StartFlags): Partial<Settings> {
 function fixturesOf(cli: Invocation, flags: StartFlags): FoundFixtures {
   const named = flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
   return findFixtures(named, process.cwd());
+}
+
+/** `--cert` and `--key`, which mean nothing without each other. */
+function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined) {
+    const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
+    throw new OperationError("usage", `--${given} needs --${missing} too`, {
+      hint: "idp start --cert localhost.pem --key localhost-key.pem",
+    });
+  }
+  return { tls: { cert: readPem("cert", cert), key: readPem("key", key) } };
+}
+
+function readPem(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new OperationError("usage", `--${flag} ${file} cannot be read`, { hint: "It is a PEM file", cause: error });
+  }
 }
 
 function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, progress: Progress): IdpOptions {
@@ -68,6 +94,9 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
     ...(issuer === undefined ? {} : { issuer }),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
     ...(adminToken === undefined ? {} : { adminToken }),
+    ...tlsOf(flags),
+    ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
+    ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
     fixtures: fixtures.sources,
     onProgress: progress.update,
     settings: settingsOf(flags),

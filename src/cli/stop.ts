@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import { callServer, type Server } from "./remote.ts";
 import { findTarget, findServer } from "./target.ts";
 
 /** Open requests are answered first; longer than this none of them takes. In milliseconds. */
@@ -11,8 +12,10 @@ const patience = 20_000;
 export async function stop(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   const { pid } = await target.call("stop", {});
-  const url = target.server?.url ?? "";
-  const isGone = cli.url === null ? async () => (await findServer(cli))?.pid !== pid : () => refuses(url);
+  const { server } = target;
+  const isGone = async (): Promise<boolean> =>
+    cli.url === null || server === null ? (await findServer(cli))?.pid !== pid : refuses(server);
+  const url = server?.url ?? "";
   for (let waited = 0; !(await isGone()); waited += 20) {
     if (waited >= patience) throw new OperationError("conflict", `process ${pid} has not ended yet`);
     await delay(20);
@@ -21,8 +24,8 @@ export async function stop(cli: Invocation): Promise<Outcome> {
 }
 
 /** Whether nothing answers there any more. */
-const refuses = (url: string): Promise<boolean> =>
-  fetch(`${url}/_idp/health`).then(
+const refuses = (server: Server): Promise<boolean> =>
+  callServer(server, "status", {}).then(
     () => false,
-    () => true,
+    (error: unknown) => error instanceof OperationError && error.code === "no_server",
   );
