@@ -1,0 +1,38 @@
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import { expect, test } from "vitest";
+import { exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { startIdp, testClock } from "../helpers/idp.ts";
+
+const kids = async (issuer: string): Promise<unknown[]> => {
+  const response = await fetch(`${issuer}/api/v2/oauth/jwks`);
+  return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+};
+
+test("rotated keys sign from now on, and the old ones verify until their tokens have expired", async () => {
+  const clock = testClock();
+  const idp = await startIdp({ now: clock.now, settings: { session_ttl: 10_000_000 } });
+  const { code, browser } = await signIn(idp);
+  const before = (await exchange(idp, code)).json;
+  await idp.call("keys.rotate", {});
+
+  const after = (await exchange(idp, (await signIn(idp, { browser })).code)).json;
+  const [old, current] = [before, after].map((tokens) => jwtPart(tokens["id_token"], 0)["kid"] as string);
+  expect(current).not.toBe(old);
+  expect(await kids(idp.issuer)).toEqual(expect.arrayContaining([old, current]));
+  expect((await userinfo(idp, before["access_token"])).status).toBe(200);
+  const refreshed = await refresh(idp, before["refresh_token"]);
+  expect(refreshed.status).toBe(200);
+
+  clock.pass(604_800);
+  expect(await kids(idp.issuer)).toEqual([current]);
+});
+
+test("access_token_alg RS256: a resource server verifies access tokens by JWKS, and UserInfo takes them", async () => {
+  const idp = await startIdp({ settings: { access_token_alg: "RS256" } });
+  const { code } = await signIn(idp);
+  const token = String((await exchange(idp, code)).json["access_token"]);
+  const keys = createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`));
+  const { payload } = await jwtVerify(token, keys, { issuer: idp.issuer, typ: "at+jwt", algorithms: ["RS256"] });
+  expect(payload["client_id"]).toBe("demo-app");
+  expect((await userinfo(idp, token)).status).toBe(200);
+});
