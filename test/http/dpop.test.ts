@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
 import type { Idp } from "../../src/index.ts";
 import { register, serve, type App } from "../helpers/app.ts";
-import { callback, jwtPart, paths, pkce, post, refresh, type Answer, type Body } from "../helpers/client.ts";
+import { Browser } from "../helpers/browser.ts";
+import { callback, jwtPart, paths, pick, pkce, post, refresh, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey, tokenHash, type Bend, type ProofKey } from "../helpers/dpop.ts";
 import { testClock } from "../helpers/idp.ts";
 
@@ -468,6 +469,21 @@ test("client_credentials gives bound tokens too, and introspection tells bound t
   const plain = await introspect((await redeem(app, null)).json.access_token);
   expect(plain).toMatchObject({ active: true, token_type: "Bearer" });
   expect(plain).not.toHaveProperty("cnf");
+});
+
+test("a device gets bound tokens too", async () => {
+  const grantType = "urn:ietf:params:oauth:grant-type:device_code";
+  const tv = await register(idp, { token_endpoint_auth_method: "none", grant_types: [grantType, "refresh_token"] });
+  const { client_id } = tv.credentials;
+  const form = { body: new URLSearchParams({ client_id, scope: "openid" }), headers: {} };
+  const begun = (await post(idp, "/api/v2/oauth/device_authorization", {}, form)).json;
+  const browser = new Browser(idp.issuer);
+  const page = await browser.open(String(begun["verification_uri_complete"]));
+  await browser.press(await pick(browser, page, "alice"), "device-allow");
+  const body = { grant_type: grantType, device_code: String(begun["device_code"]), ...tv.credentials };
+  const { json } = await post(idp, paths.token, body, withProof(await key.prove(tokenUrl)));
+  expect(json["token_type"]).toBe("DPoP");
+  expect((await renew(tv, json.refresh_token, null)).json.error).toBe("invalid_grant");
 });
 
 test("a browser may send the DPoP header from a registered origin", async () => {
