@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { RequestListener } from "node:http";
 import { createRequire } from "node:module";
-import type { Express } from "express";
 import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
@@ -71,7 +71,7 @@ export interface Idp {
   readonly issuer: string;
   readonly port: number;
   /** The Express app, for supertest. */
-  readonly app: Express;
+  readonly app: RequestListener;
   /** Opens the control API. */
   readonly adminToken: string;
   /** What the fixtures added and changed. */

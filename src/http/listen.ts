@@ -6,7 +6,6 @@ import {
   type Server,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Express } from "express";
 import { OperationError } from "../core/errors.ts";
 
 /** Listening: on every address of the host, or not at all. */
@@ -20,11 +19,17 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** An Express app, by what matters here: users of the library need no types of Express for ours. */
+interface App extends RequestListener {
+  readonly request: object;
+  readonly response: object;
+}
+
 /**
  * A server whose requests and responses are born with Express's prototypes. Express 5 sets them anew on each object otherwise, which
  * slows that object for its whole life: UserInfo runs at a third of the rate.
  */
-async function createAppServer(app: Express, gate: Gate, tls: Tls | null): Promise<Server> {
+async function createAppServer(app: App, gate: Gate, tls: Tls | null): Promise<Server> {
   const born = <T extends object>(base: new (...args: never[]) => T, prototype: object) => {
     const construct = function (...args: never[]): T {
       return Reflect.construct(base, args, construct) as T;
@@ -36,10 +41,9 @@ async function createAppServer(app: Express, gate: Gate, tls: Tls | null): Promi
     IncomingMessage: born(IncomingMessage, app.request) as unknown as typeof IncomingMessage,
     ServerResponse: born(ServerResponse, app.response) as unknown as typeof ServerResponse,
   };
-  const answer = app as RequestListener;
   const listener: RequestListener = (req, res) => {
-    if (gate.isOpen) answer(req, res);
-    else void gate.opened.then(() => answer(req, res));
+    if (gate.isOpen) app(req, res);
+    else void gate.opened.then(() => app(req, res));
   };
   if (tls === null) return createHttpServer(options, listener);
   const { createServer: createHttpsServer } = await import("node:https");
@@ -85,7 +89,7 @@ function createGate(): Gate {
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 
-async function bind(app: Express, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Server> {
+async function bind(app: App, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Server> {
   const server = await createAppServer(app, gate, tls);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -118,7 +122,7 @@ const attempts = 20;
  * @param tls null: plain http
  * @throws {OperationError} conflict where the port is taken; usage where the address is not this machine's
  */
-export async function listen(app: Express, host: string, port: number, tls: Tls | null): Promise<Listening> {
+export async function listen(app: App, host: string, port: number, tls: Tls | null): Promise<Listening> {
   const gate = createGate();
   for (let attempt = 1; ; attempt += 1) {
     const servers: Server[] = [];
