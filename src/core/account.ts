@@ -1,4 +1,5 @@
 import type { Client, Grant, User } from "../store/store.ts";
+import { clientsToTell, tellClients } from "./backchannel-logout.ts";
 import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { revokeGrant } from "./grants.ts";
@@ -6,7 +7,7 @@ import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
 
-/** The user's own page: connected apps, and taking their access away. */
+/** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 
 interface ConnectedApp {
   readonly client: Client | null;
@@ -20,6 +21,8 @@ export interface AccountPage {
   readonly user: User;
   readonly csrf: string;
   readonly apps: readonly ConnectedApp[];
+  /** This browser's first, then the newest. */
+  readonly sessions: readonly { readonly since: string; readonly current: boolean }[];
 }
 
 /** A form of the account pages is bound to its session: it needs no record of its own. */
@@ -43,7 +46,11 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
           scopes: namedScopes(tx, grant.scopes),
         };
       });
-    return { user: live.user, csrf: csrfOf(live), apps };
+    const sessions = tx
+      .findAll("sessions", "user", live.user.id)
+      .map(({ id, authTime }) => ({ since: new Date(authTime * 1000).toISOString(), current: id === live.session.id }))
+      .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
+    return { user: live.user, csrf: csrfOf(live), apps, sessions };
   });
 
 /**
@@ -67,11 +74,48 @@ export const removeApp = (
     return { name: client === undefined ? form.clientId : clientName(client), removed, username: live.user.username };
   });
 
-/** Ends this browser's session. @throws {InteractionError} csrf */
-export const signOut = (ctx: Context, browser: Browser, csrf: string): Promise<void> =>
+/**
+ * Ends this browser's session, or every session of its user; the clients that took part in them are told.
+ * @returns how many sessions that were
+ * @throws {InteractionError} csrf
+ */
+export async function signOut(
+  ctx: Context,
+  browser: Browser,
+  form: { readonly csrf: string; readonly everywhere: boolean },
+): Promise<number> {
+  const ended = await ctx.store.transaction((tx) => {
+    const live = liveSession(tx, browser.session);
+    if (live === null) return [];
+    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+    const sessions = form.everywhere ? tx.findAll("sessions", "user", live.user.id) : [live.session];
+    return sessions.map((session) => {
+      tx.remove("sessions", session.id);
+      return { session, clients: clientsToTell(tx, session) };
+    });
+  });
+  await Promise.all(ended.map(({ session, clients }) => tellClients(ctx, session, clients)));
+  return ended.length;
+}
+
+/**
+ * Keeps how the user wants to see pages; apps learn it from UserInfo.
+ * @returns whether anybody is signed in
+ * @throws {InteractionError} csrf
+ */
+export const savePreferences = (
+  ctx: Context,
+  browser: Browser,
+  form: { readonly csrf: string } & Pick<User, "language" | "theme">,
+): Promise<boolean> =>
   ctx.store.transaction((tx) => {
     const live = liveSession(tx, browser.session);
-    if (live === null) return;
-    if (!sameSecret(csrf, csrfOf(live))) throw new InteractionError("csrf");
-    tx.remove("sessions", live.session.id);
+    if (live === null) return false;
+    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+    const { language, theme } = form;
+    const { user } = live;
+    if (user.language !== language || user.theme !== theme) {
+      tx.put("users", { ...user, language, theme, updatedAt: new Date(ctx.now()).toISOString() });
+    }
+    return true;
   });

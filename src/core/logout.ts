@@ -32,6 +32,8 @@ export interface SignedOut {
   readonly notices: readonly LogoutNotice[];
   /** There was a session to end. */
   readonly ended: boolean;
+  /** The app that asked, and an address it registered for this; null: none is known. */
+  readonly back: { readonly name: string; readonly href: string } | null;
 }
 
 /** The person is asked first. */
@@ -58,7 +60,7 @@ export async function beginLogout(
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
-    return { kind: "end", ...endSession(tx, session), location } as const;
+    return { kind: "end", ...endSession(tx, session), location, back: wayBack(client) } as const;
   });
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
@@ -113,10 +115,16 @@ function endSession(tx: Tx, live: LiveSession | null): Ending {
   return { session: live.session, clients: clientsToTell(tx, live.session) };
 }
 
-async function tellAndReturn(ctx: Context, ending: Ending & { readonly location: string | null }): Promise<SignedOut> {
-  const { session, clients, location } = ending;
+/** Nothing else is linked to than what the client registered for this, and nothing that a browser would run. */
+function wayBack(client: Client | null): SignedOut["back"] {
+  const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri));
+  return client === null || href === undefined ? null : { name: clientName(client), href };
+}
+
+async function tellAndReturn(ctx: Context, ending: Ending & Pick<SignedOut, "location" | "back">): Promise<SignedOut> {
+  const { session, clients, location, back } = ending;
   const notices = session === null ? [] : await tellClients(ctx, session, clients);
-  return { kind: "signed-out", location, notices, ended: session !== null };
+  return { kind: "signed-out", location, notices, ended: session !== null, back };
 }
 
 export interface LogoutPage {
@@ -151,9 +159,11 @@ export async function answerLogout(
   form: { readonly csrf: string; readonly confirmed: boolean },
 ): Promise<SignedOut | null> {
   const ending = await ctx.store.transaction((tx) => {
-    const { location } = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
+    const { location, clientId } = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
     tx.remove("interactions", uid);
-    return form.confirmed ? { ...endSession(tx, liveSession(tx, browser.session)), location } : null;
+    if (!form.confirmed) return null;
+    const back = wayBack(clientId === null ? null : (tx.get("clients", clientId) ?? null));
+    return { ...endSession(tx, liveSession(tx, browser.session)), location, back };
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

@@ -1,14 +1,15 @@
 import type { Request, Response } from "express";
-import { removeApp, showAccount, signOut, type AccountPage } from "../core/account.ts";
+import { removeApp, savePreferences, showAccount, signOut, type AccountPage } from "../core/account.ts";
 import { beginSignIn } from "../core/authorize.ts";
+import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
-import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
+import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderAccount, renderAccountRevoke, sendPage, renderSignedOut } from "./pages.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
 import { redirect } from "./authorize.ts";
 import { scopeIn } from "./scope-words.ts";
-import type { AccountView, FieldView } from "./views.ts";
+import { themes, type AccountView, type FieldView } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 
@@ -17,6 +18,9 @@ import { note, type Web } from "./web.ts";
 type AppRequest = Request<{ clientId: string }>;
 
 const accountPath = "/account";
+/** More sessions than these are only counted. */
+const shownSessions = 8;
+
 const removePath = (web: Web, clientId: string): string =>
   `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
 
@@ -48,7 +52,13 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
       since: app.grant.createdAt,
       revokeHref: removePath(web, app.clientId),
     })),
+    sessions: account.sessions.slice(0, shownSessions),
+    moreSessions: Math.max(0, account.sessions.length - shownSessions),
+    languages: [...new Set([...web.renderer.texts.languages, user.language])],
+    language: user.language,
+    chosenTheme: user.theme ?? "system",
     outcome: await outcomeOf(web, req),
+    preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
   };
   sendPage(res, 200, await renderAccount(web.renderer, view));
@@ -57,8 +67,6 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
 const fieldsOf = ({ user }: AccountPage): FieldView[] => [
   { name: "id", value: user.id },
   { name: "emailVerified", value: user.emailVerified },
-  { name: "language", value: user.language },
-  { name: "theme", value: user.theme },
   { name: "website", value: user.website },
   { name: "location", value: user.location },
   { name: "birthDate", value: user.birthDate },
@@ -69,6 +77,7 @@ const fieldsOf = ({ user }: AccountPage): FieldView[] => [
 /** What was just done: the address names the client only, and the words are ours. */
 async function outcomeOf(web: Web, req: Request): Promise<AccountView["outcome"]> {
   const query = queryParameters(req);
+  if (single(query, "saved") !== undefined) return { kind: "saved" };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
   if (kind === undefined) return null;
   const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
@@ -113,13 +122,36 @@ export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response
   redirect(res, `${web.base}${accountPath}?${kind}=${encodeURIComponent(clientId)}`);
 };
 
+export const postPreferences = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const language = single(body, "language") ?? "";
+  const theme = themes.find((name) => name === single(body, "theme"));
+  if (!/^[a-z]{2}$/.test(language) || theme === undefined) {
+    throw new OAuthError("invalid_request", `language has to be a code as "en", theme one of ${themes.join(", ")}`);
+  }
+  const csrf = single(body, "csrf") ?? "";
+  if (!(await savePreferences(web.ctx, readBrowser(web, req), { csrf, language, theme }))) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  // What was chosen here goes before what this browser chose earlier.
+  setPreference(web, res, "language", language);
+  setPreference(web, res, "theme", theme);
+  note(res, { note: "language and theme kept" });
+  redirect(res, `${web.base}${accountPath}?saved=1`);
+};
+
 export const postSignOut = (web: Web) => async (req: Request, res: Response) => {
   requireOwnOrigin(web, req);
-  await signOut(web.ctx, readBrowser(web, req), single(bodyParameters(req), "csrf") ?? "");
+  const body = bodyParameters(req);
+  const everywhere = single(body, "everywhere") !== undefined;
+  const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", everywhere });
   clearSessionCookie(web, res);
-  note(res, { note: "signed out" });
+  note(res, { note: everywhere ? `signed out everywhere: ${ended}` : "signed out" });
   const page = await renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
+    state: ended === 0 ? "already" : everywhere ? "all-sessions" : "done",
     back: null,
     signInHref: web.base + accountPath,
   });

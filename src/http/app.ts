@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device.ts";
 import { endpoints } from "../core/endpoints.ts";
-import { getAccount, getRemoveApp, postRemoveApp, postSignOut } from "./account.ts";
+import { getAccount, getRemoveApp, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
@@ -88,6 +88,7 @@ function routes(web: Web): Router {
 
   route(router, "/account", { get: [getAccount(web)] });
   route(router, "/account/apps/:clientId/remove", { get: [getRemoveApp(web)], post: [formBody, postRemoveApp(web)] });
+  route(router, "/account/preferences", { post: [formBody, postPreferences(web)] });
   route(router, "/account/sign-out", { post: [formBody, postSignOut(web)] });
 
   route(router, "/_idp/health", { get: [health(web)] });

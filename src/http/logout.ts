@@ -83,7 +83,8 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
   }
   const page = await renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
-    back: null,
+    state: outcome.ended ? "done" : "already",
+    back: outcome.back,
     signInHref: `${web.base}/account`,
   });
   sendPage(res, 200, page);

@@ -203,6 +203,9 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
       ...view,
       user: withAvatar(view.user),
       fields: view.fields.map(field),
+      sessions: view.sessions.map((session) => ({ ...session, sinceWords: formatTime(session.since, lang, timeZone) })),
+      languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
+      themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
       apps: view.apps.map((app) => ({
         ...app,
         sinceWords: formatTime(app.since, lang, timeZone),
@@ -243,7 +246,8 @@ export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page
 
 export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
   const { page, say } = writerOf(renderer, view);
-  return page("signed-out", { state: "done", title: say("signed-out.title") }, view, plainPageHeaders);
+  const heading = { state: view.state, title: say("signed-out.title") };
+  return page("signed-out", heading, { ...view, sentence: say(`signed-out.${view.state}`) }, plainPageHeaders);
 }
 
 export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {

@@ -67,10 +67,12 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
   delete engine.filters["raw"];
   const languageOf = (globals: object): string => (globals as { page: PageFrame }).page.lang;
 
+  const asText = (values: readonly (readonly [name: string, value: unknown])[]): TextValues =>
+    Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
+
   // {{ "login.title" | t: client: client.name }}: plain text, for attributes.
   engine.registerFilter("t", function (key: string, ...values: [string, unknown][]) {
-    const named = Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
-    return texts.plain(languageOf(this.context.globals), { key, values: named });
+    return texts.plain(languageOf(this.context.globals), { key, values: asText(values) });
   });
 
   // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
@@ -82,7 +84,7 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
     *render(context, emitter) {
       const key = (yield evalToken(this["key"] as ValueToken | undefined, context)) as string;
       const { hook, ...values } = (yield (this["values"] as Values).render(context)) as TextValues;
-      emitter.write(texts.html(languageOf(context.globals), key, values, hook));
+      emitter.write(texts.html(languageOf(context.globals), key, asText(Object.entries(values)), hook));
     },
   });
   return engine;

@@ -141,8 +141,17 @@ export interface AccountView extends View {
     /** The page that asks whether to remove it. */
     readonly revokeHref: string;
   }[];
-  /** An app was just removed, or had been removed elsewhere before; null: neither. */
-  readonly outcome: { readonly kind: "removed" | "gone"; readonly app: string } | null;
+  /** Where the user is signed in, this browser first; ISO 8601. */
+  readonly sessions: readonly { readonly since: string; readonly current: boolean }[];
+  /** How many more there are than those. */
+  readonly moreSessions: number;
+  /** What can be chosen, and what is: the user's own language may be one that there are no texts in. */
+  readonly languages: readonly string[];
+  readonly language: string;
+  readonly chosenTheme: Theme;
+  /** An app was just removed, or had been removed elsewhere before, or a choice was kept; null: nothing of it. */
+  readonly outcome: { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" } | null;
+  readonly preferencesAction: string;
   readonly signOutAction: string;
 }
 
@@ -179,6 +188,7 @@ export interface LogoutView extends View {
 }
 
 export interface SignedOutView extends View {
+  readonly state: "done" | "already" | "all-sessions";
   /** Where to go from here; null: nowhere. */
   readonly back: { readonly name: string; readonly href: string } | null;
   readonly signInHref: string;

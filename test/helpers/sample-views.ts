@@ -213,7 +213,16 @@ const account: AccountView = {
       revokeHref: "/account/apps/demo-app/revoke",
     },
   ],
+  sessions: [
+    { since: "2026-11-20T12:04:00.000Z", current: true },
+    { since: "2026-11-19T08:30:00.000Z", current: false },
+  ],
+  moreSessions: 0,
+  languages: ["en", "tr"],
+  language: "en",
+  chosenTheme: "system",
   outcome: null,
+  preferencesAction: "/account/preferences",
   signOutAction: "/account/sign-out",
 };
 const secondApp = {
@@ -256,6 +265,7 @@ const bareError = { mismatch: null, fix: null };
 
 const signedOut: SignedOutView = {
   ...common,
+  state: "done",
   back: { name: "Demo App", href: "http://localhost:3000/" },
   signInHref: "/account",
 };
@@ -351,7 +361,8 @@ export const consentViews = {
 export const accountViews = {
   "account-none": { ...account, apps: [] },
   "account-one": account,
-  "account-many": { ...account, apps: [...account.apps, secondApp, bareApp] },
+  "account-many": { ...account, apps: [...account.apps, secondApp, bareApp], moreSessions: 3 },
+  "account-saved": { ...account, outcome: { kind: "saved" } },
   "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
   "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
 } satisfies Record<string, AccountView>;
@@ -401,7 +412,8 @@ const logoutViews = {
 
 export const signedOutViews = {
   "signed-out": signedOut,
-  "signed-out-nowhere": { ...signedOut, back: null },
+  "signed-out-already": { ...signedOut, state: "already", back: null },
+  "signed-out-all-sessions": { ...signedOut, state: "all-sessions", back: null },
 } satisfies Record<string, SignedOutView>;
 
 export const errorViews = {

@@ -2,6 +2,10 @@ import { expect, test } from "vitest";
 import { renderAccount } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { AccountView } from "../../src/http/views.ts";
+import { enrol, register } from "../helpers/app.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
+import { pick } from "../helpers/client.ts";
+import { startIdp } from "../helpers/idp.ts";
 import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
 import { accountViews } from "../helpers/sample-views.ts";
 
@@ -35,4 +39,73 @@ test("writes times with their zone", async () => {
   expect(await account({})).toContain(">20 Nov 2026, 12:04 UTC</time>");
   const { html } = await renderAccount(renderer, accountViews["account-one"], "Europe/Istanbul");
   expect(html).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
+});
+
+async function signedIn(idp: Awaited<ReturnType<typeof startIdp>>, user: string): Promise<[Browser, Visit]> {
+  const browser = new Browser(idp.issuer);
+  return [browser, await pick(browser, await browser.open("/account"), user)];
+}
+
+test("language and theme are kept on the user, and hold in every browser", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp, { language: "en" });
+  const [browser, page] = await signedIn(idp, user);
+  const saved = await browser.press(page, "account-save", { language: "tr", theme: "dark" });
+  expect([saved.page, saved.state]).toEqual(["account", "saved"]);
+  expect(elementsOf(saved.body)[0]?.attributes).toMatchObject({ lang: "tr", "data-theme": "dark" });
+  expect(await idp.call("users.show", { username: user })).toMatchObject({ language: "tr", theme: "dark" });
+  const [, elsewhere] = await signedIn(idp, user);
+  expect(elementsOf(elsewhere.body)[0]?.attributes).toMatchObject({ lang: "tr", "data-theme": "dark" });
+});
+
+test("a choice goes before what the browser chose earlier; what is none is refused", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp, { language: "en" });
+  const [browser] = await signedIn(idp, user);
+  const page = await browser.open("/account?lang=tr&theme=light");
+  const saved = await browser.press(page, "account-save", { language: "en", theme: "system" });
+  expect(elementsOf(saved.body)[0]?.attributes).toMatchObject({ lang: "en", "data-theme": "system" });
+  const wanted = { language: "tr", theme: "dark" };
+  for (const change of [{ language: "../x" }, { theme: "pink" }, { language: null }]) {
+    expect((await browser.press(saved, "account-save", { ...wanted, ...change })).status).toBe(400);
+  }
+  expect((await browser.press(saved, "account-save", { ...wanted, csrf: "guessed" })).status).toBe(403);
+  expect(await idp.call("users.show", { username: user })).toMatchObject({ language: "en", theme: "system" });
+});
+
+test("signing out everywhere ends the sessions of all browsers, of this user only", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp);
+  const [other, otherPage] = await signedIn(idp, await enrol(idp));
+  const [first] = await signedIn(idp, user);
+  const [second, page] = await signedIn(idp, user);
+  expect(hooked(page.body, "account-session-2").tag).toBe("li");
+  expect(page.body).not.toContain("account-session-3");
+  const out = await second.press(page, "account-signout-all");
+  expect([out.page, out.state]).toEqual(["signed-out", "all-sessions"]);
+  expect((await first.open("/account")).page).toBe("login");
+  expect((await other.open(otherPage.url)).page).toBe("account");
+  const again = await second.press(page, "account-signout");
+  expect([again.page, again.state]).toEqual(["signed-out", "already"]);
+});
+
+test("an app that somebody removed elsewhere is said to be gone", async () => {
+  const idp = await startIdp();
+  const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
+  const { browser } = await app.signIn();
+  const page = await browser.open("/account/apps/shop/remove");
+  await idp.revoke({ user: "alice", client: "shop" });
+  const gone = await browser.press(page, "account-revoke-confirm");
+  expect([gone.page, gone.state]).toEqual(["account", "gone"]);
+  expect(wordsOf(gone.body).replace(/\s+/g, " ")).toContain("The access of The Shop was already removed.");
+});
+
+test("after a sign-out that an app asked for, the page leads back to the address it registered for that", async () => {
+  const idp = await startIdp();
+  const [browser] = await signedIn(idp, "alice");
+  const asks = await browser.open("/api/v2/oauth/logout?client_id=demo-app");
+  expect(asks.page).toBe("logout");
+  const out = await browser.press(asks, "logout-confirm");
+  expect([out.page, out.state]).toEqual(["signed-out", "done"]);
+  expect(hooked(out.body, "signedout-return").attributes["href"]).toBe("http://localhost:3000/");
 });

@@ -14,7 +14,20 @@ const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)<
 
 /** The view with more text in every value that may come from a client, a user or a request; the words of our own that choose the page stay. */
 function addTo(value: unknown, more: string, name = ""): unknown {
-  const ours = ["state", "status", "kind", "step", "lang", "key", "since", "theme", "keptQuery"];
+  const ours = [
+    "state",
+    "status",
+    "kind",
+    "step",
+    "lang",
+    "key",
+    "since",
+    "theme",
+    "keptQuery",
+    "chosenTheme",
+    "languages",
+    "language",
+  ];
   if (typeof value === "string") return value === "" || ours.includes(name) ? value : value + more;
   if (Array.isArray(value)) return value.map((item) => addTo(item, more, name));
   if (typeof value !== "object" || value === null) return value;
@@ -108,7 +121,7 @@ test("the hooks of the pages are these: taking one away breaks somebody's tests"
   const named = Object.fromEntries([...hooks].map(([page, found]) => [page, [...found].sort().join(" ")]));
   expect(named).toMatchInlineSnapshot(`
     {
-      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-signout account-status account-user main",
+      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-language account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
       "consent": "consent-again consent-allow consent-always consent-client consent-deny consent-error consent-form consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-user main request-details",
       "device": "device-allow device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
       "error": "error-code error-developer error-fix error-message main",
