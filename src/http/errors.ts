@@ -150,7 +150,9 @@ export const errorHandler =
     }
     const answer = forPerson(isPagePath(web, req), answerTo(error));
     if (answer.status === 500) onUnexpected(error);
-    note(res, { error: `${answer.code}: ${answer.message}`, fix: answer.fix });
+    // The operator is told what exactly happened, where the answer must not say it.
+    const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
+    note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix });
     if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
     const authenticate = challenge(req, error);
     if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
