@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { enrol, register, serve } from "../helpers/app.ts";
+import { jwtPart, userinfo } from "../helpers/client.ts";
+
+/** The three forms of UserInfo, and which claims a scope releases, there and in the ID token (CONTRACT 2.5, 3). */
+
+const idp = await serve();
+await idp.call("seed", {
+  scopes: { "team:read": { claims: ["team"] }, "names:read": { claims: ["nickname"] } },
+  users: [
+    {
+      username: "erin",
+      displayName: "Erin Eaves",
+      email: "erin@example.test",
+      emailVerified: true,
+      phone: "+905551112233",
+      website: "https://erin.example.test",
+      birthDate: "1990-05-17",
+      claims: {
+        given_name: "Erin",
+        nickname: "",
+        name: "Erin of the claims",
+        roles: ["admin"],
+        team: "blue",
+        sub: "forged",
+        iss: "forged",
+        scope: "forged",
+        client_id: "forged",
+        email_verified: false,
+      },
+    },
+  ],
+});
+const { id: erin } = await idp.call("users.show", { username: "erin" });
+
+type Format = "native" | "standard" | "combined";
+
+async function answers(format: Format | undefined, scope: string, user = "erin") {
+  const app = await register(idp, format === undefined ? {} : { userinfo_format: format });
+  const tokens = await app.tokens({ user, scope });
+  return {
+    info: (await userinfo(idp, tokens.access_token)).json,
+    id: jwtPart(tokens.id_token, 1),
+    access: jwtPart(tokens.access_token, 1),
+  };
+}
+/** The claims of an ID token that say something of the user. */
+const protocol = "iss sub aud azp iat exp auth_time nonce at_hash acr amr sid".split(" ");
+const userClaims = (id: Record<string, unknown>) => Object.keys(id).filter((name) => !protocol.includes(name));
+
+describe("userinfo_format", () => {
+  test("native, also where none is registered: the spec's body and sub", async () => {
+    for (const format of ["native", undefined] as const) {
+      const { info } = await answers(format, "openid profile");
+      expect(Object.keys(info)).toEqual(["sub", "id", "user", "language", "theme", "createdAt"]);
+    }
+  });
+
+  test("standard: OpenID Connect claims instead", async () => {
+    const { info } = await answers("standard", "openid profile email phone");
+    expect(info).toEqual({
+      sub: erin,
+      name: "Erin of the claims",
+      given_name: "Erin",
+      preferred_username: "erin",
+      picture: "https://cdn.example.test/avatars/erin.png",
+      website: "https://erin.example.test",
+      birthdate: "1990-05-17",
+      locale: "en",
+      updated_at: expect.any(Number) as number,
+      email: "erin@example.test",
+      email_verified: false,
+      phone_number: "+905551112233",
+      roles: ["admin"],
+    });
+  });
+
+  test("combined: both", async () => {
+    const { info } = await answers("combined", "openid profile email");
+    expect(info).toMatchObject({ sub: erin, id: erin, email: "erin@example.test", user: { username: "erin" } });
+    expect(info["user"]).toHaveProperty("email.domain", "example.test");
+  });
+});
+
+describe("a scope releases its claims and no others, in UserInfo and in the ID token alike", () => {
+  const profile = [
+    "name",
+    "given_name",
+    "preferred_username",
+    "picture",
+    "website",
+    "birthdate",
+    "locale",
+    "updated_at",
+  ];
+  test.each([
+    ["openid", []],
+    ["openid profile", profile],
+    ["openid email", ["email", "email_verified"]],
+    ["openid phone", ["phone_number"]],
+    ["openid details", []],
+    ["openid social", []],
+    ["openid offline_access", []],
+    ["openid team:read", ["team"]],
+  ])("%s", async (scope, names) => {
+    const { info, id } = await answers("standard", scope);
+    expect(Object.keys(info).sort()).toEqual(["sub", "roles", ...names].sort());
+    expect(userClaims(id).sort()).toEqual(["roles", ...names].sort());
+  });
+
+  test("in a native client `details` stands for profile's website and birthdate", async () => {
+    const native = await answers("native", "openid profile");
+    expect(userClaims(native.id)).not.toContain("website");
+    const details = await answers("native", "openid details");
+    expect(userClaims(details.id)).toEqual(expect.arrayContaining(["website", "birthdate"]));
+  });
+
+  test("all 14 claims of profile, address and phone_number_verified come from alice's own claims", async () => {
+    const { info } = await answers("standard", "openid profile phone", "alice");
+    for (const name of ["family_name", "middle_name", "nickname", "profile", "gender", "zoneinfo", "locale"]) {
+      expect([name, info[name]]).toEqual([name, expect.stringMatching(/./)]);
+    }
+    expect(info["phone_number_verified"]).toBe(true);
+  });
+
+  test("none is null or empty: what is not set is left out", async () => {
+    const { info } = await answers("standard", "openid profile phone names:read", await enrol(idp));
+    for (const name of ["website", "birthdate", "phone_number", "nickname", "given_name"]) {
+      expect(info).not.toHaveProperty(name);
+    }
+  });
+});
+
+describe("a user's own claims", () => {
+  test("are released always, or by the scope that lists them", async () => {
+    const without = await answers("standard", "openid");
+    expect(without.info).toHaveProperty("roles", ["admin"]);
+    expect(without.info).not.toHaveProperty("team");
+    expect((await answers("standard", "openid team:read")).info).toHaveProperty("team", "blue");
+  });
+
+  test("are in the access token too", async () => {
+    const { access } = await answers("native", "openid team:read");
+    expect(access).toMatchObject({ roles: ["admin"], team: "blue" });
+  });
+
+  test("never set what a token works by", async () => {
+    const { info, id, access } = await answers("standard", "openid");
+    for (const token of [info, id, access]) expect(token["sub"]).toBe(erin);
+    for (const token of [id, access]) expect(token["iss"]).toBe(idp.issuer);
+    expect([access["scope"], access["client_id"]]).not.toContain("forged");
+  });
+});
+
+test("id_token_claims: minimal leaves the user's claims out of the ID token, not out of UserInfo", async () => {
+  const app = await register(idp, { id_token_claims: "minimal", userinfo_format: "standard" });
+  const tokens = await app.tokens({ user: "erin", scope: "openid profile email" });
+  expect(userClaims(jwtPart(tokens.id_token, 1))).toEqual([]);
+  expect((await userinfo(idp, tokens.access_token)).json).toHaveProperty("email");
+});
