@@ -1,19 +1,17 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import type { ClientView } from "../core/clients-admin.ts";
 import type { Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
-import type { FixtureFile } from "../core/fixtures/schema.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
 import { findFixtures, type FoundFixtures } from "../fixture-files.ts";
-import { fewRows, firstScreen, type Screen, type ScreenClient } from "./first-screen.ts";
+import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
-import { seedSummary } from "./seed-summary.ts";
+import { screenOf } from "./screen-content.ts";
 import { version } from "./version.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -133,16 +131,19 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   return null;
 }
 
+/** Says that it is ready, in the form that was asked for. */
 async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<void> {
   const { issuer, port } = idp;
-  const inMemory = flags.memory === true;
-  const data = inMemory ? null : resolve(cli.data, "data.json");
+  const file = flags.memory === true ? null : join(cli.data, "data.json");
+  const data = file === null ? null : resolve(file);
   const ready = { event: "ready", issuer, port, pid: process.pid, data, version: version() };
   if (flags.readyFile !== undefined) writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
-    if (!cli.quiet)
-      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(cli, flags, idp, fixtures)), cli.out)}\n`);
+    if (!cli.quiet) {
+      const kept = file === null ? "in memory: nothing is kept" : `${file}, kept between runs`;
+      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, kept)), cli.out)}\n`);
+    }
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
@@ -164,60 +165,13 @@ async function openBrowser(cli: Invocation, url: string): Promise<void> {
   const instead = (): void => say(cli, `No browser could be opened. Open it yourself: ${url}`);
   try {
     const { default: open } = await import("open");
-    (await open(url)).once("error", instead);
+    const opener = await open(url);
+    opener.once("error", instead);
+    // Where there is no browser, the opener starts all the same and then says so by its exit code.
+    opener.once("exit", (code) => {
+      if (code !== 0) instead();
+    });
   } catch {
     instead();
   }
 }
-
-async function screenOf(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<Screen> {
-  const users = await idp.call("users.list", { limit: fewRows });
-  const { users: allUsers } = await idp.call("status", {});
-  const clients = await idp.call("clients.list", { secrets: true });
-  const demo = demoOf(fixtures);
-  return {
-    version: version(),
-    took: performance.now(),
-    issuer: idp.issuer,
-    users: {
-      first: users.map(({ username, email, status }) => {
-        return { username, email, status, password: demo.passwords.get(username) ?? null };
-      }),
-      all: allUsers,
-    },
-    clients: {
-      first: clients.slice(0, fewRows).map((client) => screenClient(client, demo.secrets.get(client.client_id))),
-      all: clients.length,
-    },
-    data: flags.memory === true ? "in memory: nothing is kept" : `${join(cli.data, "data.json")}, kept between runs`,
-    fixtures: [
-      fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
-      ...(idp.seeded === null ? [] : [seedSummary(idp.seeded)]),
-    ],
-  };
-}
-
-/** What of the built-in demo everybody knows: passwords by username, secrets by client id. Of other fixtures nothing is told. */
-function demoOf({ sources }: FoundFixtures): {
-  readonly passwords: ReadonlyMap<string, string>;
-  readonly secrets: ReadonlyMap<string, string>;
-} {
-  const demos = sources.flatMap((source) => ("value" in source ? [source.value as FixtureFile] : []));
-  const known = (entries: readonly (readonly [string, string | undefined])[]): ReadonlyMap<string, string> =>
-    new Map(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
-  return {
-    passwords: known(demos.flatMap(({ users = [] }) => users.map((user) => [user.username, user.password] as const))),
-    secrets: known(
-      demos.flatMap(({ clients = [] }) => clients.map((client) => [client.client_id, client.client_secret] as const)),
-    ),
-  };
-}
-
-/** @param known the secret that everybody knows; shown where it is still the client's */
-const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
-  id: client.client_id,
-  isPublic: client.public,
-  secret: known !== undefined && client.client_secret === known ? known : null,
-  redirectUris: client.redirect_uris,
-  grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
-});

@@ -165,6 +165,17 @@ test("--memory keeps nothing, and --ready-file says where it runs", async () => 
   expect(existsSync(join(cwd, ".idp"))).toBe(false);
 });
 
+test("--open without a browser prints the address instead", async () => {
+  // An opener that opens nothing: the one that ships with `open` looks for browsers by PATH.
+  const { output, issuer, child } = await startIdp(["--open", "--memory"], {
+    cwd: newFolder(),
+    env: { PATH: "/nowhere", DISPLAY: "" },
+  });
+  const said = `Open it yourself: ${issuer}/account`;
+  while (!output.stderr.includes(said)) await once(child.stderr, "data");
+  expect(output.stderr).toContain(said);
+});
+
 test("settings' flags win over fixtures", async () => {
   const cwd = newFolder();
   writeFileSync(
