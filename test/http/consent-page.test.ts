@@ -81,5 +81,5 @@ test("gives Allow and Deny the same look, and a dead button first so that Enter 
   expect(allow).toMatchObject({ name: "decision", value: "allow" });
   expect(deny).toMatchObject({ name: "decision", value: "deny", class: allow["class"] });
   const form = elementsOf(html.slice(html.indexOf('<form id="consent-form"')));
-  expect(form.find(({ tag }) => tag === "button")?.attributes).toEqual({ disabled: "", hidden: "" });
+  expect(form.find(({ tag }) => tag === "button")?.attributes).toEqual({ formmethod: "dialog", hidden: "" });
 });
