@@ -68,8 +68,10 @@ const hasBody = (req: Request): boolean =>
 
 const given = (req: Request): string => `"${req.headers["content-type"] ?? ""}"`;
 
+const isText = (value: unknown): boolean => typeof value === "string";
+
 /**
- * The parameters of a body that was read. Repeated ones are lists.
+ * The parameters of a body that was read. Repeated ones are lists; so a JSON list of texts means what a repeated field of a form does.
  * @throws {OAuthError} invalid_request where a JSON body is no object, or holds anything but text
  */
 export function bodyParameters(req: Request): RawParameters {
@@ -78,9 +80,8 @@ export function bodyParameters(req: Request): RawParameters {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
-  const isForm = req.is("application/x-www-form-urlencoded") !== false;
   for (const [name, value] of Object.entries(body)) {
-    if (typeof value !== "string" && !(isForm && Array.isArray(value))) {
+    if (!isText(value) && !(Array.isArray(value) && value.every(isText))) {
       throw new OAuthError("invalid_request", `${name} has to be a string`);
     }
   }
@@ -94,7 +95,8 @@ export function bodyParameters(req: Request): RawParameters {
 export function single(parameters: RawParameters, name: string): string | undefined {
   const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
   if (Array.isArray(value)) {
-    throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.2)`);
+    const sent = value.length === 1 ? "as a list; send text" : `${value.length} times; send it once`;
+    throw new OAuthError("invalid_request", `${name} was sent ${sent} (RFC 6749 3.2)`);
   }
   return typeof value === "string" && value !== "" ? value : undefined;
 }
