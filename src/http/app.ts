@@ -69,7 +69,7 @@ function routes(web: Web): Router {
 
   route(router, endpoints.par, { post: [formBody, postPar(web)] });
   route(router, endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
-  route(router, devicePath, { get: [getDevice(web)], post: [formBody, postDevice(web)] });
+  route(router, devicePath, { get: [getDevice(web)], post: [formOrJsonBody, postDevice(web)] });
   if (web.dynamicRegistration) {
     route(router, endpoints.register, { post: [jsonBody, postRegister(web)] });
     route(router, `${endpoints.register}/:clientId`, {
@@ -80,16 +80,19 @@ function routes(web: Web): Router {
   }
   route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
-  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formBody, postLogin(web)] });
-  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formBody, postConsent(web)] });
+  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
+  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
 
   route(router, endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
-  route(router, "/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formBody, postLogoutPage(web)] });
+  route(router, "/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formOrJsonBody, postLogoutPage(web)] });
 
   route(router, "/account", { get: [getAccount(web)] });
-  route(router, "/account/apps/:clientId/remove", { get: [getRemoveApp(web)], post: [formBody, postRemoveApp(web)] });
-  route(router, "/account/preferences", { post: [formBody, postPreferences(web)] });
-  route(router, "/account/sign-out", { post: [formBody, postSignOut(web)] });
+  route(router, "/account/apps/:clientId/remove", {
+    get: [getRemoveApp(web)],
+    post: [formOrJsonBody, postRemoveApp(web)],
+  });
+  route(router, "/account/preferences", { post: [formOrJsonBody, postPreferences(web)] });
+  route(router, "/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
 
   route(router, "/_idp/health", { get: [health(web)] });
   route(router, stylesheetPath, { get: [stylesheet(web)] });

@@ -6,7 +6,8 @@ import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
-import { renderFormPost, sendPage } from "./pages.ts";
+import { renderFormPost } from "./pages.ts";
+import { sendPage } from "./page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../core/redirect-response.ts";
 
 /** The authorization endpoint (RFC 6749 3.1). */

@@ -1,16 +1,15 @@
-import type { Response } from "express";
 import { avatarOf, type Avatar } from "./avatar.ts";
 import { compare } from "./comparison.ts";
-import type { PageFrame, Renderer } from "./render.ts";
+import { writerOf, type Page } from "./page-writer.ts";
+import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatDuration, formatTime, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { formatDuration, formatTime, nameOfLanguage } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
   DeviceView,
   EndedView,
   ErrorView,
-  FieldView,
   FormPostView,
   LoginView,
   LogoutView,
@@ -18,87 +17,15 @@ import type {
   PersonView,
   PickerView,
   SignedOutView,
-  View,
 } from "./views.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
 
-/** A page ready to be sent. */
-export interface Page {
-  readonly html: string;
-  /** The security headers it is sent with. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-export function sendPage(response: Response, status: number, page: Page): void {
-  response.status(status).set(page.headers).type("html").send(page.html);
-}
-
 const withAvatar = <P extends PersonView>(person: P): P & { readonly avatar: Avatar } => ({
   ...person,
   avatar: avatarOf(person.displayName, person.color),
 });
-
-/** What a page is called, apart from the name of its template. */
-interface Heading {
-  readonly state: string;
-  readonly title: string;
-  /** `data-page`, where it is not the template's name. */
-  readonly name?: string;
-  /** Something was refused. */
-  readonly failed?: boolean;
-}
-
-/** The links in the footer: the same page in another language, in another theme. */
-function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
-  const href = (name: string, value: string): string => `?${keptQuery === "" ? "" : `${keptQuery}&`}${name}=${value}`;
-  return {
-    languages: languages.map((code) => ({
-      code,
-      name: nameOfLanguage(code),
-      href: href("lang", code),
-      current: code === lang,
-    })),
-    themes: themes.map((name) => ({ key: `theme.${name}`, href: href("theme", name), current: name === theme })),
-  };
-}
-
-/** The words of one page, in its language, and the page made of them. */
-function writerOf(renderer: Renderer, view: View) {
-  const { texts } = renderer;
-  const lang = texts.match([view.lang]) ?? texts.fallback;
-  const has = (key: string): boolean => texts.has(lang, key);
-  const say = (key: string): string => texts.plain(lang, { key, values: {} });
-  return {
-    lang,
-    say,
-    plain: (text: Text): string => texts.plain(lang, text),
-    /** A scope's title: the one given, else the catalogue's, else its name. */
-    scopeTitle: (scope: { readonly name: string; readonly title: string | null }): string =>
-      scope.title ?? (has(`scope.${scope.name}`) ? say(`scope.${scope.name}`) : scope.name),
-    field: ({ name, value }: FieldView) => {
-      const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
-      return {
-        label: has(key) ? say(key) : name,
-        value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
-      };
-    },
-    page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
-      const { base, theme } = view;
-      const frame = {
-        name: template,
-        failed: false,
-        ...heading,
-        lang,
-        base,
-        theme,
-        choices: choicesOf(texts, view, lang),
-      };
-      return { html: await renderer.render(template, frame, data), headers };
-    },
-  };
-}
 
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
   const to = (target: number): string | null =>
@@ -148,9 +75,8 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
       picker: picker && {
         ...picker,
         ...pickerLinks(picker),
-        from: String(first),
-        to: String(first + picker.users.length - 1),
-        total: String(picker.total),
+        from: first,
+        to: first + picker.users.length - 1,
         users: picker.users.map((user) => ({
           ...withAvatar(user),
           statusWord: user.status === "active" ? "" : say(`status.${user.status}`),

@@ -22,8 +22,8 @@ import {
   renderLogin,
   renderLogout,
   renderSignedOut,
-  type Page,
 } from "../../src/http/pages.ts";
+import { type Page } from "../../src/http/page-writer.ts";
 import type { Renderer } from "../../src/http/render.ts";
 
 /** A view of every page in every state, and the function that renders it. */

@@ -1,7 +1,8 @@
 import express from "express";
 import request from "supertest";
 import { expect, test } from "vitest";
-import { renderError, renderLogin, sendPage, type Page } from "../../src/http/pages.ts";
+import { renderError, renderLogin } from "../../src/http/pages.ts";
+import { sendPage, type Page } from "../../src/http/page-writer.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/security-headers.ts";
 import { errorViews, loginViews } from "../helpers/sample-views.ts";

@@ -1,0 +1,116 @@
+/**
+ * The content of a page as data, for who asks with `Accept: application/json`: an API test needs no HTML. Whatever the page shows is
+ * there, beside what it can be answered with: `csrf`, `fields` and `actions`. A body of an action is JSON or a form: `csrf`, what the
+ * action `sends`, and the fields.
+ */
+
+interface Field {
+  readonly name: string;
+  readonly value?: unknown;
+  /** What can be chosen. */
+  readonly options?: readonly string[];
+}
+
+interface Action {
+  readonly name: string;
+  readonly method: "GET" | "POST";
+  readonly href: string;
+  readonly sends?: Readonly<Record<string, string>>;
+}
+
+export interface PageContent {
+  readonly page: string;
+  readonly state: string;
+  readonly fields: readonly Field[];
+  readonly actions: readonly Action[];
+  readonly [content: string]: unknown;
+}
+
+/** What of a page's data is its look and not its content. */
+const look = new Set(["lang", "theme", "base", "keptQuery", "avatar", "passwordFirst", "passwordOpen", "wrong"]);
+
+function withoutLook(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutLook);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) => (look.has(name) ? [] : [[name, withoutLook(item)]])),
+  );
+}
+
+type Data = Readonly<Record<string, unknown>>;
+type Answers = Pick<PageContent, "fields" | "actions">;
+
+const text = (data: Data, name: string): string => (typeof data[name] === "string" ? data[name] : "");
+
+const post = (href: string, name: string, sends?: Record<string, string>): Action => ({
+  name,
+  method: "POST",
+  href,
+  ...(sends !== undefined && { sends }),
+});
+const get = (href: string, name: string): Action => ({ name, method: "GET", href });
+
+const namesIn = (list: unknown, member: string): string[] =>
+  Array.isArray(list) ? list.map((item) => String((item as Data)[member])) : [];
+
+/** How each page can be answered, by its template. */
+const answers: Readonly<Record<string, (data: Data) => Answers>> = {
+  login: (data) => ({
+    fields: [{ name: "username", value: data["username"] }, { name: "password" }],
+    actions: [
+      post(text(data, "action"), "sign-in"),
+      ...(data["picker"] === null ? [] : [post(text(data, "action"), "pick", { pick: "1" })]),
+      ...(data["canCancel"] === true ? [post(text(data, "action"), "cancel", { cancel: "1" })] : []),
+    ],
+  }),
+  consent: (data) => {
+    const { fresh, granted } = data["scopes"] as Data;
+    const options = [...namesIn(fresh, "name"), ...namesIn(granted, "name")];
+    return {
+      fields: [{ name: "scope", value: options, options }],
+      actions: [
+        post(text(data, "action"), "allow", { decision: "allow" }),
+        post(text(data, "action"), "deny", { decision: "deny" }),
+        get(text(data, "switchUserAction"), "switch-user"),
+      ],
+    };
+  },
+  device: (data) => {
+    const sends = { user_code: text(data, "userCode") };
+    if (data["state"] === "confirm") {
+      const decide = (decision: string): Action => post(text(data, "action"), decision, { ...sends, decision });
+      return { fields: [], actions: [decide("allow"), decide("deny")] };
+    }
+    if (data["state"] === "done" || data["state"] === "denied") return { fields: [], actions: [] };
+    return { fields: [{ name: "user_code", value: data["typed"] }], actions: [post(text(data, "action"), "continue")] };
+  },
+  logout: (data) => ({
+    fields: [],
+    actions: [
+      post(text(data, "action"), "sign-out", { decision: "sign-out" }),
+      post(text(data, "action"), "stay", { decision: "stay" }),
+    ],
+  }),
+  account: (data) => ({
+    fields: [
+      { name: "language", value: data["language"], options: namesIn(data["languages"], "code") },
+      { name: "theme", value: data["chosenTheme"], options: namesIn(data["themes"], "name") },
+    ],
+    actions: [
+      post(text(data, "preferencesAction"), "save"),
+      post(text(data, "signOutAction"), "sign-out"),
+      post(text(data, "signOutAction"), "sign-out-everywhere", { everywhere: "1" }),
+      ...namesIn(data["apps"], "revokeHref").map((href) => get(href, "remove")),
+    ],
+  }),
+  "account-revoke": (data) => ({
+    fields: [],
+    actions: [post(text(data, "action"), "remove"), get(text(data, "cancelHref"), "keep")],
+  }),
+};
+
+/** @param data what the template is given */
+export function contentOf(template: string, data: object): Answers & Data {
+  const none: Answers = { fields: [], actions: [] };
+  return { ...(withoutLook(data) as Data), ...(answers[template]?.(data as Data) ?? none) };
+}

@@ -1,0 +1,89 @@
+import type { Response } from "express";
+import { contentOf, type PageContent } from "./page-content.ts";
+import type { PageFrame, Renderer } from "./render.ts";
+import { formPageHeaders, privateApiHeaders } from "./security-headers.ts";
+import { nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { themes, type FieldView, type View } from "./views.ts";
+
+/** What every page is made by: its words, its frame, its headers, and the same content as data. */
+
+/** A page ready to be sent. */
+export interface Page {
+  readonly html: string;
+  /** The security headers it is sent with. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same content as data. */
+  readonly content: PageContent;
+}
+
+/** HTML; or, to who asks for JSON, the same content as data. */
+export function sendPage(response: Response, status: number, page: Page): void {
+  response.status(status);
+  if (response.req.accepts(["html", "json"]) === "json") response.set(privateApiHeaders).json(page.content);
+  else response.set(page.headers).type("html").send(page.html);
+}
+
+/** What a page is called, apart from the name of its template. */
+interface Heading {
+  readonly state: string;
+  readonly title: string;
+  /** `data-page`, where it is not the template's name. */
+  readonly name?: string;
+  /** Something was refused. */
+  readonly failed?: boolean;
+}
+
+/** The links in the footer: the same page in another language, in another theme. */
+function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
+  const href = (name: string, value: string): string => `?${keptQuery === "" ? "" : `${keptQuery}&`}${name}=${value}`;
+  return {
+    languages: languages.map((code) => ({
+      code,
+      name: nameOfLanguage(code),
+      href: href("lang", code),
+      current: code === lang,
+    })),
+    themes: themes.map((name) => ({ key: `theme.${name}`, href: href("theme", name), current: name === theme })),
+  };
+}
+
+/** The words of one page, in its language, and the page made of them. */
+export function writerOf(renderer: Renderer, view: View) {
+  const { texts } = renderer;
+  const lang = texts.match([view.lang]) ?? texts.fallback;
+  const has = (key: string): boolean => texts.has(lang, key);
+  const say = (key: string): string => texts.plain(lang, { key, values: {} });
+  return {
+    lang,
+    say,
+    plain: (text: Text): string => texts.plain(lang, text),
+    /** A scope's title: the one given, else the catalogue's, else its name. */
+    scopeTitle: (scope: { readonly name: string; readonly title: string | null }): string =>
+      scope.title ?? (has(`scope.${scope.name}`) ? say(`scope.${scope.name}`) : scope.name),
+    field: ({ name, value }: FieldView) => {
+      const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
+      return {
+        name,
+        label: has(key) ? say(key) : name,
+        value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
+      };
+    },
+    page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
+      const { base, theme } = view;
+      const frame = {
+        name: template,
+        failed: false,
+        ...heading,
+        lang,
+        base,
+        theme,
+        choices: choicesOf(texts, view, lang),
+      };
+      return {
+        html: await renderer.render(template, frame, data),
+        headers,
+        content: { page: frame.name, ...heading, lang, ...contentOf(template, data) },
+      };
+    },
+  };
+}
