@@ -12,7 +12,7 @@ import { answerClient, responseLocation } from "./redirect-response.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { userRefusal } from "./token-state.ts";
-import { seconds } from "./tokens.ts";
+import { seconds } from "./time.ts";
 
 /** What the browser flow would yield, without a browser, under the same rules (CONTRACT 6). */
 

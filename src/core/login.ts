@@ -6,7 +6,7 @@ import { endInteraction, findForForm, findInteraction, purposeOf, type Browser }
 import { verifyPassword } from "./passwords.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { liveSession, startSession } from "./sessions.ts";
-import { seconds } from "./tokens.ts";
+import { seconds } from "./time.ts";
 
 /** The login page and its form: records who signed in, and when. */
 

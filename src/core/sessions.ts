@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ReadTx, Session, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import { seconds } from "./tokens.ts";
+import { seconds } from "./time.ts";
 
 /** Sessions of browsers. The cookie's value is known to the browser alone: the store has its hash. */
 

@@ -12,7 +12,7 @@ export const effectiveSettings = (fixtures: Partial<Settings>, flags: Partial<Se
 
 /** The settings that fixtures gave the data. */
 export function storedSettings(tx: ReadTx): Partial<Settings> {
-  return (tx.get("meta", "settings")?.value ?? {});
+  return tx.get("meta", "settings")?.value ?? {};
 }
 
 export const storeSettings = (tx: Tx, settings: Partial<Settings>): void =>

@@ -3,6 +3,7 @@ import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerify
 import type { Client, Grant, Session, User } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { seconds } from "./time.ts";
 import { OAuthError } from "./errors.ts";
 import { publicAlgs, type SigningKey } from "./keys.ts";
 
@@ -79,9 +80,6 @@ export interface RefreshClaims extends TokenClaims {
   readonly sid?: string;
   readonly resource?: readonly string[];
 }
-
-/** Seconds since 1970, as JWT has them. */
-export const seconds = (ctx: Context): number => Math.floor(ctx.now() / 1000);
 
 function sign({ alg, kid, privateKey }: SigningKey, type: string, claims: Record<string, unknown>): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg, typ: type, kid }).sign(privateKey);
