@@ -59,7 +59,7 @@ const isHttpError = (error: unknown): error is Error & { status: number; type?: 
   error.status < 500;
 
 const bodyMessages: Readonly<Record<string, string>> = {
-  "entity.too.large": "the body is too large: at most 102,400 bytes are taken",
+  "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
   "entity.parse.failed": "the body cannot be read as its Content-Type says",
   "encoding.unsupported": "the Content-Encoding of the body is not supported",
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
