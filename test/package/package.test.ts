@@ -93,6 +93,7 @@ await idp.close();
     target: "es2023",
     module: "nodenext",
     strict: true,
+    lib: ["es2023"],
     types: ["node"],
     typeRoots: [join(repository, "node_modules", "@types")],
   };
