@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { callback, paths } from "../helpers/client.ts";
+
+/** Bodies: how large, of which type, and what is in them (CONTRACT 2.6). */
+
+const idp = await serve();
+const app = await register(idp);
+
+const send = (path: string, init: RequestInit = {}) => fetch(idp.issuer + path, { redirect: "manual", ...init });
+const json = { "content-type": "application/json" };
+const form = { "content-type": "application/x-www-form-urlencoded" };
+
+/** Endpoints whose bodies are read as JSON or as a form, and as a form only. */
+const either = [paths.token, paths.revoke, "/api/v2/oauth/introspect", paths.userinfo];
+const formOnly = [
+  paths.authorize,
+  "/api/v2/oauth/logout",
+  "/api/v2/oauth/par",
+  "/api/v2/oauth/device_authorization",
+  "/device",
+];
+
+const large = "x".repeat(102_401);
+
+test.each([...either, ...formOnly])("%s: over 102,400 bytes 413", async (path) => {
+  const response = await send(path, {
+    method: "POST",
+    body: `a=${large}`,
+    headers: { ...form, accept: "application/json" },
+  });
+  expect(response.status).toBe(413);
+  expect(await response.json()).toMatchObject({
+    error_description: expect.stringContaining("102,400 bytes") as string,
+  });
+});
+
+test.each(either)("%s: of JSON too, and without a length that says so", async (path) => {
+  const body = JSON.stringify({ a: large });
+  expect((await send(path, { method: "POST", body, headers: json })).status).toBe(413);
+  const stream = new Blob([body]).stream();
+  const chunked = await send(path, { method: "POST", body: stream, headers: json, duplex: "half" } as RequestInit);
+  expect(chunked.status).toBe(413);
+});
+
+test("exactly 102,400 bytes are read", async () => {
+  const body = `a=${"x".repeat(102_398)}`;
+  expect((await send(paths.token, { method: "POST", body, headers: form })).status).toBe(401);
+});
+
+test.each(["{", '{"a":}', "nonsense", '"text"', "5", "null"])("JSON that cannot be read: 400: %s", async (body) => {
+  for (const path of [paths.token, paths.revoke, "/api/v2/oauth/introspect"]) {
+    const response = await send(path, { method: "POST", body, headers: json });
+    const text = await response.text();
+    expect(response.status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ error: "invalid_request" });
+    expect(text).not.toMatch(/\n\s+at |SyntaxError/);
+  }
+});
+
+test.each([
+  ["a list", "[]", /has to be an object/],
+  ["a number", '{"client_id":5}', /client_id has to be a string/],
+  ["an object", '{"code":{"$ne":""}}', /code has to be a string/],
+  ["null", '{"code":null}', /code has to be a string/],
+  ["a list of one", '{"client_id":["a"]}', /client_id was sent as a list; send text/],
+  ["a list of numbers", '{"code":[1]}', /code has to be a string/],
+  ["__proto__", '{"__proto__":{"client_id":"demo-app"}}', /__proto__ has to be a string/],
+])("JSON with %s where text is wanted: 400", async (_name, body, description) => {
+  const response = await send(paths.token, { method: "POST", body, headers: json });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: "invalid_request",
+    error_description: expect.stringMatching(description) as string,
+  });
+});
+
+test.each([
+  "grant_type",
+  "client_id",
+  "client_secret",
+  "code",
+  "redirect_uri",
+  "code_verifier",
+  "refresh_token",
+  "scope",
+])("a form with %s twice: 400", async (name) => {
+  const fields = {
+    grant_type: "authorization_code",
+    ...app.credentials,
+    code: "x",
+    redirect_uri: callback,
+  };
+  const body = `${new URLSearchParams(fields as Record<string, string>).toString()}&${name}=a&${name}=b`;
+  const response = await send(paths.token, { method: "POST", body, headers: form });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: "invalid_request",
+    error_description: expect.stringContaining(name) as string,
+  });
+});
+
+test.each(["text/plain", "multipart/form-data; boundary=x", "application/xml", ""])(
+  "another media type: 415: %j",
+  async (type) => {
+    for (const path of [...either, ...formOnly]) {
+      const headers = { "content-type": type, accept: "application/json" };
+      const response = await send(path, { method: "POST", body: new Blob(["a=b"]), headers });
+      expect([path, response.status]).toEqual([path, 415]);
+      expect(await response.json()).toMatchObject({
+        error: "invalid_request",
+        error_description: expect.stringContaining("Content-Type") as string,
+      });
+    }
+  },
+);
+
+test.each([
+  ["a charset nobody reads", { "content-type": "application/json; charset=klingon" }],
+  ["an encoding nobody reads", { ...json, "content-encoding": "rot13" }],
+])("%s: 415", async (_name, headers) => {
+  expect((await send(paths.token, { method: "POST", body: "{}", headers })).status).toBe(415);
+});
