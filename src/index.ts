@@ -44,6 +44,8 @@ export interface IdpOptions {
   readonly host?: string;
   /** Clients may register themselves (RFC 7591); off unless set. */
   readonly dynamicRegistration?: boolean;
+  /** A folder whose files (pages, `style.css`, `locales/*.json`) go before the built-in ones, file by file. */
+  readonly templates?: string;
   /** PEM texts: https instead of http. */
   readonly tls?: Tls;
   /** `dynamic`: discovery that is fetched under another of our host names gives the back-channel endpoints under that name. */
@@ -193,7 +195,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     });
     const web = {
       ctx,
-      renderer: createRenderer(),
+      renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
       base: new URL(issuer).pathname.replace(/\/$/, ""),
       port: () => listening.port,
       version,

@@ -58,6 +58,7 @@ function declareStart(program: Command, act: Act): void {
       ).choices(["off", "dynamic"]),
     )
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
+    .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
     .option("--open", "open the account page in a browser")
     .option("--ready-file <file>", "write a JSON file once the server is ready")
     .optionsGroup("Settings, which win over those of fixtures:")

@@ -23,6 +23,7 @@ export interface StartFlags {
   readonly fixtures?: readonly string[];
   readonly memory?: true;
   readonly allowHost?: readonly string[];
+  readonly templates?: string;
   readonly open?: true;
   readonly readyFile?: string;
   readonly login?: string;
@@ -93,6 +94,7 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
     ...(adminToken === undefined ? {} : { adminToken }),
     ...tlsOf(flags),
+    ...(flags.templates === undefined ? {} : { templates: flags.templates }),
     ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
     ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
     fixtures: fixtures.sources,

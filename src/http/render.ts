@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Hash as Values, Liquid, ValueToken } from "liquidjs";
+import { OperationError } from "../core/errors.ts";
 import type { Theme } from "./views.ts";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
 
@@ -92,9 +93,10 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
 
 /**
  * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) go before the built-in ones, file by file; the first wins
+ * @throws {OperationError} usage, where one is no folder
  */
 export function createRenderer(overrides: readonly string[] = []): Renderer {
-  const roots = [...overrides, builtInRoot];
+  const roots = [...overrides.map(folderOf), builtInRoot];
   const texts = loadTexts(roots);
   let engine: Promise<Liquid> | null = null;
   let style: Stylesheet | null = null;
@@ -116,6 +118,16 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
       return (await engine).renderFileSync(`${template}.html`, data, { globals: { page } }) as string;
     },
   };
+}
+
+/** @throws {OperationError} usage */
+function folderOf(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperationError("usage", `templates ${path} is not a folder`, {
+      hint: "It holds files as login.html, style.css or locales/en.json, whichever you want to replace",
+    });
+  }
+  return resolve(path);
 }
 
 function readFirst(roots: readonly string[], name: string): string {

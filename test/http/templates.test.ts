@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl } from "../helpers/client.ts";
+import { startIdp } from "../helpers/idp.ts";
 import { renderLogin, renderSignedOut } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { LoginView } from "../../src/http/views.ts";
@@ -37,4 +40,36 @@ test.each([
 ])("refuse %s", async (_what, template, message) => {
   const broken = createRenderer([templatesFolder({ "login.html": template })]);
   await expect(renderLogin(broken, loginViews["login-default"])).rejects.toThrow(message);
+});
+
+test("a running server takes pages, texts and the stylesheet of a folder", async () => {
+  const folder = templatesFolder({
+    "style.css": "body { color: teal }",
+    "partials.txt": "is nobody's",
+    "locales/en.json": JSON.stringify({ "login.title": "Come in" }),
+    "signed-out.html": '{% layout "layout.html" %}{% block main %}<h1>Bye</h1>{% endblock %}',
+  });
+  const idp = await startIdp({ templates: folder });
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(authorizeUrl(idp));
+  expect(login.body).toContain("<h1>Come in</h1>");
+  expect(login.body).toContain("Pick a test user");
+  const href = /href="([^"]+style\.css[^"]+)"/.exec(login.body)?.[1] ?? "";
+  expect((await browser.open(href)).body).toBe("body { color: teal }");
+  const account = await browser.press(await browser.open("/account"), "login-as-alice");
+  expect((await browser.press(account, "account-signout")).body).toContain("<h1>Bye</h1>");
+});
+
+test("a page of theirs that is broken answers 500 in plain words, and the log says which", async () => {
+  const notes: string[] = [];
+  const templates = templatesFolder({ "login.html": "{{ nothing }}" });
+  const idp = await startIdp({ templates, log: (note) => notes.push(note) });
+  const broken = await new Browser(idp.issuer).open(authorizeUrl(idp));
+  expect(broken.status).toBe(500);
+  expect(broken.body).not.toContain("nothing");
+  expect(notes.join("\n")).toContain("undefined variable: nothing");
+});
+
+test("what is no folder is refused at start", async () => {
+  await expect(startIdp({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
 });
