@@ -8,7 +8,7 @@ import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../i
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
-import { killFamily, userRefusal } from "../token-state.ts";
+import { killFamily, requireApproval } from "../token-state.ts";
 import type { TokenSubject } from "../tokens.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
@@ -99,14 +99,7 @@ function plan(
   request: CodeRequest,
   asked: Pick<TokenSubject, "resources" | "jkt">,
 ): TokenPlan {
-  const user = tx.get("users", record.userId);
-  if (user === undefined) throw new OAuthError("invalid_grant", "the user of this code no longer exists");
-  const refusal = userRefusal(user);
-  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message);
-  const grant = tx.get("grants", record.grantId);
-  if (grant === undefined || grant.status === "revoked" || grant.epoch !== record.epoch) {
-    throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this code was revoked");
-  }
+  const { user, grant } = requireApproval(tx, record, "code");
   const subject = { client, user, grant, family: record.family, scopes: request.scopes, ...asked };
   return {
     subject,

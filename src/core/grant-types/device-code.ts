@@ -4,7 +4,7 @@ import { OAuthError } from "../errors.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
-import { userRefusal } from "../token-state.ts";
+import { requireApproval } from "../token-state.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
 
@@ -77,15 +77,7 @@ function redeem(
   poll: DevicePoll,
   jkt: string | null,
 ): TokenPlan {
-  const user = request.grant === null ? undefined : tx.get("users", request.grant.userId);
-  const grant = request.grant === null ? undefined : tx.get("grants", request.grant.grantId);
-  if (user === undefined || request.grant === null)
-    throw new OAuthError("invalid_grant", "the user of this device_code no longer exists");
-  const refusal = userRefusal(user);
-  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message);
-  if (grant === undefined || grant.status === "revoked" || grant.epoch !== request.grant.epoch) {
-    throw new OAuthError("invalid_grant", "Access revoked by user: the grant behind this device_code was revoked");
-  }
+  const { user, grant } = requireApproval(tx, request.grant, "device_code");
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
