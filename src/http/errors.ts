@@ -188,7 +188,8 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
 }
 
 async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
-  const step = req.path.endsWith("/consent") ? "consent" : "login";
+  // A cookie that did not come is told in the same words on either page.
+  const step = req.path.endsWith("/consent") && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const view = {
     ...viewFor(web, req, res),

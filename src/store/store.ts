@@ -274,8 +274,9 @@ const define =
   <const D extends Definition<T>>(definition: D): D =>
     definition;
 
-/** Origin of a redirect URI as browsers send it in `Origin`; "" for a private-use scheme. */
-const originOf = (uri: string): string => /^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "";
+/** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
+const originOf = (uri: string): string =>
+  (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
 
 /** Every collection: its key, and each way its records are looked up. */
 export const collections = {
