@@ -125,6 +125,9 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   const progress = showProgress(cli, "Loading fixtures");
   const idp = await createIdp(optionsOf(cli, flags, fixtures, progress)).finally(progress.end);
   try {
+    // A user that is not there would be a login page where none is expected.
+    const automatic = /^auto:(.+)$/.exec(flags.login ?? "")?.[1];
+    if (automatic !== undefined) await idp.call("users.show", { username: automatic });
     await announce(cli, flags, idp, fixtures);
     await Promise.race([stopped, idp.closed]);
   } finally {

@@ -278,3 +278,9 @@ test("a reader that has seen enough is no error", async () => {
   });
   expect(lines(printed)).toEqual([expect.stringContaining("USERNAME"), "exit 0"]);
 });
+
+test("--login auto: names a user who is there", async () => {
+  const { code, stderr } = await idp("start --port auto --memory --login auto:alcie".split(" "), { cwd: newFolder() });
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
+});
