@@ -62,7 +62,7 @@ function declareIssue(program: Command, act: Act): void {
 }
 
 function declareToken(program: Command, act: Act): void {
-  const token = program.command("token").description("decode, verify, issue and revoke tokens");
+  const token = program.command("token").description("decode, verify, introspect, issue and revoke tokens");
   const given = "a token, or - for standard input; Bearer … and a whole token response will do";
   token
     .command("decode")
@@ -81,6 +81,18 @@ function declareToken(program: Command, act: Act): void {
     .action(
       act(async (cli, text: string | undefined, flags: VerifyFlags) =>
         (await import("./token-verify.ts")).tokenVerify(cli, text, flags),
+      ),
+    );
+  withIssuer(token.command("introspect"))
+    .description("tell what a token is good for now; exit 6 and the reason where it is inactive")
+    .argument("[token]", given)
+    .addHelpText(
+      "after",
+      examples("idp token introspect eyJhbGciOi…", "idp token introspect - --json < token.txt | jq -r .scope"),
+    )
+    .action(
+      act(async (cli, text: string | undefined, flags: { issuer?: string }) =>
+        (await import("./token-introspect.ts")).tokenIntrospect(cli, text, flags),
       ),
     );
   withIssuer(forWhom(token.command("issue")))

@@ -178,6 +178,12 @@ export const operations = {
     async (ctx, input) => (await import("../core/verify.ts")).verifyToken(ctx, input),
     { changes: false },
   ),
+  "token.introspect": changes(
+    "/token/introspect",
+    { token: "string" },
+    async (ctx, input) => (await import("../core/introspect.ts")).introspectToken(ctx, input),
+    { changes: false },
+  ),
   "token.revoke": changes("/token/revoke", { token: "string" }, async (ctx, input) =>
     (await import("../core/revoke.ts")).revokeToken(ctx, input),
   ),

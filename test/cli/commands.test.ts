@@ -177,6 +177,8 @@ const cases: readonly Case[] = [
   { words: "grants list --user bob", code: 0, json: [grant("bob", "app", "revoked")] },
 ];
 
+const words = (line: string): readonly string[] => line.split(" ");
+
 /** The single JSON document of a stream. */
 function documentOf(stream: string): unknown {
   expect(stream.endsWith("\n")).toBe(true);
@@ -234,6 +236,34 @@ for (const mode of ["running", "stopped"] as const) {
       expect(bad.code).toBe(6);
       expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
       expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
+    });
+
+    test("introspection says what a token is good for, and of a dead one why", async () => {
+      const issued = await idp(words("token issue --user alice --client app --scope openid"), { cwd });
+      const introspect = () => idp(words("token introspect - --json"), { cwd, input: issued.stdout });
+      const good = await introspect();
+      expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
+      expect(documentOf(good.stdout)).toMatchObject({
+        active: true,
+        token_type: "Bearer",
+        iss: issuer,
+        client_id: "app",
+        scope: "openid",
+        username: "alice",
+      });
+      await idp(words("revoke --user alice --client app"), { cwd });
+      const dead = await introspect();
+      expect(dead.code).toBe(6);
+      expect(documentOf(dead.stdout)).toEqual({ active: false, reason: expect.stringContaining("revoked") });
+      expect(documentOf(dead.stderr)).toEqual(
+        refused("refused", expect.stringMatching(/^the token is not active: .+/)),
+      );
+      const foreign = await idp(words("token introspect a.b.c"), { cwd });
+      expect(foreign).toMatchObject({
+        code: 6,
+        stdout: "inactive\n",
+        stderr: expect.stringContaining("of this server"),
+      });
     });
 
     test("tokens carry the issuer of the server, or the one that the data was last served under", async () => {

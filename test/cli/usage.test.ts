@@ -35,6 +35,7 @@ const commands = [
   "token",
   "token decode",
   "token verify",
+  "token introspect",
   "token issue",
   "token revoke",
 ];
@@ -84,6 +85,7 @@ test.each([
   ["issue tokens --client app", /the user is missing/, "Give it: --user alice"],
   ["issue tokens --user alice", /the client is missing/, "Give it: --client demo-app"],
   ["token decode", "there is no token", /standard input/],
+  ["token introspect", "there is no token", /standard input/],
   ["status --url localhost:4370", /--url takes an address/, undefined],
   ["status --url http://localhost:1", /wants its admin token/, /IDP_ADMIN_TOKEN/],
 ])("idp %s: exit 2", async (words, message, hint) => {

@@ -1,0 +1,38 @@
+import type { Introspection } from "../core/introspect.ts";
+import { OperationError } from "../core/errors.ts";
+import { failureOf } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import type { Style } from "./style.ts";
+import { pairs } from "./table.ts";
+import { findTarget } from "./target.ts";
+import { readToken } from "./token-input.ts";
+import { relative, utcTime } from "./words.ts";
+
+/** `idp token introspect`: what a token is good for now (RFC 7662), and of one that is dead, why. */
+export async function tokenIntrospect(
+  cli: Invocation,
+  argument: string | undefined,
+  { issuer }: { readonly issuer?: string },
+): Promise<Outcome> {
+  const { token } = await readToken(cli, argument);
+  const target = await findTarget(cli, issuer);
+  const result = await target.call("token.introspect", { token });
+  return answer(result, (shown, style) => describe(shown, style, cli.now()), {
+    failure: result.active
+      ? null
+      : failureOf(new OperationError("refused", `the token is not active: ${result.reason ?? "no reason is known"}`)),
+  });
+}
+
+function describe({ active, reason: _, ...members }: Introspection, style: Style, now: number): string {
+  if (!active) return style.red("inactive");
+  const value = (name: string, member: unknown): string => {
+    if ((name === "iat" || name === "exp") && typeof member === "number") {
+      return `${utcTime(member) ?? member}  ${relative(member - now / 1000)}`;
+    }
+    return typeof member === "string" ? member : JSON.stringify(member);
+  };
+  const lines = Object.entries(members).map(([name, member]) => [name, value(name, member)] as const);
+  return [style.green("active"), pairs(lines, style)].join("\n");
+}
