@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { jwtPart, pick } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** Two tabs, double submits, the back button, and what happens meanwhile: a decision applies to its own request, once. */
+
+const clock = testClock();
+const idp = await serve({ now: clock.now, settings: { session_ttl: 1_000_000 } });
+
+describe("two tabs", () => {
+  test("each sign-in goes on with its own request", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const one = await browser.open(app.url({ state: "one", nonce: "n-one", scope: "openid email" }));
+    const two = await browser.open(app.url({ state: "two", nonce: "n-two", scope: "openid phone" }));
+    const consentTwo = await pick(browser, two, "alice");
+    const consentOne = await pick(browser, one, "alice");
+    const backTwo = (await browser.press(consentTwo, "consent-allow")).left;
+    const backOne = (await browser.press(consentOne, "consent-allow")).left;
+    for (const [back, name, scope] of [
+      [backOne, "one", "openid email"],
+      [backTwo, "two", "openid phone"],
+    ] as const) {
+      expect(back?.searchParams.get("state")).toBe(name);
+      const { json } = await app.exchange(back?.searchParams.get("code") ?? "");
+      expect(json.scope).toBe(scope);
+      expect(jwtPart(json.id_token, 1)["nonce"]).toBe(`n-${name}`);
+    }
+  });
+
+  test("consent given in one tab is not asked for again in the other", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open(app.url()), "alice");
+    const [one, two] = [await browser.open(app.url({ state: "one" })), await browser.open(app.url({ state: "two" }))];
+    await browser.press(one, "consent-allow");
+    expect((await browser.open(two.url)).left?.searchParams.get("state")).toBe("two");
+  });
+
+  test("consent given in one tab: what the other's form decides on the same is done already", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open(app.url()), "alice");
+    const [one, two] = [await browser.open(app.url({ state: "one" })), await browser.open(app.url({ state: "two" }))];
+    await browser.press(one, "consent-allow");
+    expect((await browser.press(two, "consent-allow")).left?.searchParams.get("state")).toBe("two");
+  });
+
+  test("another user signed in meanwhile: nobody decides for somebody else", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const alices = await pick(browser, await browser.open(app.url()), "alice");
+    const bobs = await pick(browser, await browser.open(app.url({ prompt: "select_account" })), "bob");
+    const refused = await browser.press(alices, "consent-allow");
+    expect([refused.status, refused.left]).toEqual([403, null]);
+    expect(await idp.call("grants.list", { client: app.credentials.client_id })).toEqual([]);
+    await browser.press(bobs, "consent-allow");
+    expect(await idp.call("grants.list", { client: app.credentials.client_id })).toMatchObject([{ user: "bob" }]);
+  });
+
+  test("signed out meanwhile: consent has to wait for a sign-in", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const consent = await pick(browser, await browser.open(app.url({ state: "kept" })), "alice");
+    await browser.press(await browser.open("/account"), "account-signout");
+    const login = await browser.press(consent, "consent-allow");
+    expect(login.page).toBe("login");
+    const again = await pick(browser, login, "alice");
+    expect((await browser.press(again, "consent-allow")).left?.searchParams.get("state")).toBe("kept");
+  });
+});
+
+describe("a decision counts once", () => {
+  test.each(["consent-allow", "consent-deny"])(
+    "%s pressed twice: the second says that it was answered",
+    async (button) => {
+      const app = await register(idp);
+      const browser = new Browser(idp.issuer);
+      const consent = await pick(browser, await browser.open(app.url()), "alice");
+      expect((await browser.press(consent, button)).left).not.toBeNull();
+      const again = await browser.press(consent, button);
+      expect([again.status, again.page, again.state, again.left]).toEqual([400, "consent", "finished", null]);
+    },
+  );
+
+  test("of ten at the same moment one gets a code", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const consent = await pick(browser, await browser.open(app.url()), "alice");
+    const visits = await Promise.all(Array.from({ length: 10 }, () => browser.press(consent, "consent-allow")));
+    expect(visits.filter(({ left }) => left !== null)).toHaveLength(1);
+  });
+
+  test("denied, then allowed by the back button: it stays denied", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const consent = await pick(browser, await browser.open(app.url()), "alice");
+    await browser.press(consent, "consent-deny");
+    expect((await browser.press(consent, "consent-allow")).left).toBeNull();
+    expect(await idp.call("grants.list", { client: app.credentials.client_id })).toEqual([]);
+  });
+
+  test("cancelled on the login page: the form is worth nothing any more", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(app.url());
+    await browser.press(login, "login-cancel");
+    const again = await pick(browser, login, "alice");
+    expect([again.status, again.page, again.left]).toEqual([400, "login", null]);
+  });
+});
+
+describe("the back button", () => {
+  test("from consent to login: signing in again, also as another user, goes on with the same request", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(app.url({ state: "kept" }));
+    await pick(browser, login, "alice");
+    const consent = await pick(browser, await browser.open(login.url), "bob");
+    expect(consent.body).toContain("Bob Brown");
+    expect((await browser.press(consent, "consent-allow")).left?.searchParams.get("state")).toBe("kept");
+    expect(await idp.call("grants.list", { client: app.credentials.client_id })).toMatchObject([{ user: "bob" }]);
+  });
+
+  test("to a consent page that was answered: it says so, and shows nothing to press", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const consent = await pick(browser, await browser.open(app.url()), "alice");
+    await browser.press(consent, "consent-allow");
+    const back = await browser.open(consent.url);
+    expect([back.status, back.page]).toEqual([404, "consent"]);
+    expect(back.body).not.toContain("consent-allow");
+  });
+});
+
+describe("a request waits an hour", () => {
+  test.each(["login", "consent"])("%s: after it the page says that it is over", async (step) => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(app.url());
+    const page = step === "login" ? login : await pick(browser, login, "alice");
+    clock.pass(3599);
+    expect((await browser.open(page.url)).status).toBe(200);
+    clock.pass(1);
+    const over = await browser.open(page.url);
+    expect([over.status, over.page, over.state]).toEqual([404, step, "expired"]);
+    const pressed = step === "login" ? await pick(browser, page, "alice") : await browser.press(page, "consent-allow");
+    expect([pressed.status, pressed.left]).toEqual([400, null]);
+  });
+});
