@@ -3,10 +3,11 @@ import { startPageServer } from "../helpers/page-server.ts";
 import { launchChromium } from "../helpers/chromium.ts";
 import { samples } from "../helpers/sample-views.ts";
 
-/** `npm run shots [name…]`: a picture of every page and state, light and dark, narrow and wide, into `shots/`. */
+/** `npm run shots [name…]`: a picture of every page and state, light and dark, narrow and wide, English and Turkish, into `shots/`. */
 const only = process.argv.slice(2);
 const wanted = samples.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
-const server = await startPageServer();
+const languages = ["en", "tr"];
+const servers = await Promise.all(languages.map((lang) => startPageServer((view) => ({ ...view, lang }))));
 const browser = await launchChromium();
 await mkdir("shots", { recursive: true });
 for (const colorScheme of ["light", "dark"] as const) {
@@ -14,12 +15,14 @@ for (const colorScheme of ["light", "dark"] as const) {
     // Without scripts the form_post page stays where it is.
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 720 }, javaScriptEnabled: false });
     for (const { name } of wanted) {
-      await page.goto(`${server.url}/${name}`);
-      await page.screenshot({ path: `shots/${name}-${colorScheme}-${String(width)}.png`, fullPage: true });
+      for (const [index, lang] of languages.entries()) {
+        await page.goto(`${servers[index]?.url ?? ""}/${name}`);
+        await page.screenshot({ path: `shots/${name}-${lang}-${colorScheme}-${String(width)}.png`, fullPage: true });
+      }
     }
     await page.close();
   }
 }
 await browser.close();
-await server.close();
-process.stdout.write(`${String(wanted.length * 4)} pictures in shots/\n`);
+await Promise.all(servers.map((server) => server.close()));
+process.stdout.write(`${String(wanted.length * 4 * languages.length)} pictures in shots/\n`);

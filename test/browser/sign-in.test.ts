@@ -176,6 +176,7 @@ test("a decision counts once: by the back button there is nothing left to decide
   await page.getByTestId("login-as-alice").click();
   await page.getByTestId("consent-allow").click();
   expect(await place()).toBe("app");
+  await page.waitForLoadState();
   await page.goBack();
   expect(await place()).toBe("consent finished");
   expect(await page.getByTestId("consent-again").getAttribute("href")).toBe(`${new URL(app.callback).origin}/`);
@@ -233,4 +234,43 @@ test("under another name of this machine the cookie is missing, and the page lea
   expect(await place()).toBe("login default");
   await page.getByTestId("login-as-alice").click();
   expect(await place()).toBe("consent default");
+});
+
+test("in Turkish and dark by the links of the footer, from the login page to the signed-out page", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByRole("link", { name: "Türkçe" }).click();
+  await page.getByRole("link", { name: "Koyu" }).click();
+  expect(await page.locator("h1").textContent()).toBe("Giriş yapın");
+  await page.getByTestId("login-as-alice").click();
+  expect(await page.locator("h1").textContent()).toBe("Web App erişim istiyor");
+  await page.getByTestId("consent-allow").click();
+  await page.goto(`${idp.issuer}/account`);
+  expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+  await page.getByTestId("account-language").selectOption("en");
+  await page.getByTestId("account-theme").selectOption("light");
+  await page.getByTestId("account-save").click();
+  expect(await place()).toBe("account saved");
+  expect(await page.locator("html").getAttribute("data-theme")).toBe("light");
+  await page.getByTestId("account-signout-all").click();
+  expect(await place()).toBe("signed-out all-sessions");
+  expect(await page.locator("h1").textContent()).toBe("You are signed out");
+});
+
+test("a second click on Allow decides nothing more: one grant, one code", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-alice").click();
+  const form = await page.getByTestId("consent-form").evaluate((element) => {
+    const { action } = element as unknown as { readonly action: string };
+    return action;
+  });
+  const csrf = await page.locator("#consent-form input[name=csrf]").getAttribute("value");
+  const send = () =>
+    context.request.post(form, {
+      form: { csrf: csrf ?? "", decision: "allow", scope: "openid" },
+      headers: { origin: idp.issuer },
+      maxRedirects: 0,
+    });
+  const answers = await Promise.all([send(), send(), send()]);
+  expect(answers.map((one) => one.status()).sort()).toEqual([303, 400, 400]);
+  expect(await idp.call("grants.list", {})).toHaveLength(1);
 });
