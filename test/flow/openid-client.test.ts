@@ -34,13 +34,13 @@ writeFileSync(
     scopes: { "orders:read": { description: { en: "See your orders" } } },
   }),
 );
-const idp = await startIdp(["--memory"], { cwd }, afterAll);
+const idp = await startIdp(["--memory", "--dynamic-registration"], { cwd }, afterAll);
+
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
+const plainHttp = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] };
 
 const discover = (clientId: string, authentication: client.ClientAuth, metadata?: Partial<client.ClientMetadata>) =>
-  client.discovery(new URL(idp.issuer), clientId, metadata, authentication, {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
-    execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks],
-  });
+  client.discovery(new URL(idp.issuer), clientId, metadata, authentication, plainHttp);
 
 const discoverApp = () => discover("app", client.ClientSecretPost(app.client_secret));
 
@@ -185,4 +185,15 @@ test("the device flow: the code is typed on another screen", async () => {
   const tokens = await client.pollDeviceAuthorizationGrant(config, device);
   expect(tokens.claims()).toMatchObject({ sub: aliceId, aud: "tv" });
   expect(await client.refreshTokenGrant(config, tokens.refresh_token ?? "")).toHaveProperty("access_token");
+});
+
+test("a client that registers itself", async () => {
+  const config = await client.dynamicClientRegistration(
+    new URL(idp.issuer),
+    { redirect_uris: [callback], client_name: "Just arrived" },
+    undefined,
+    plainHttp,
+  );
+  expect(config.clientMetadata().client_id).toEqual(expect.any(String));
+  expect((await signIn(config, "openid")).claims()).toMatchObject({ sub: aliceId });
 });

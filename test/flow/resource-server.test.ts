@@ -31,9 +31,24 @@ test("an ID token is verified by the published keys, also after a restart", asyn
   expect((await jwtVerify(token, await publishedKeys(again), rules)).payload).toEqual(payload);
 });
 
-test("the secret of access tokens is not published", async () => {
+test("an access token is verified by the published keys where they sign it, also by those that were rotated", async () => {
   const cwd = newFolder();
-  const idp = await startIdp([], { cwd });
+  const idp = await startIdp(["--access-token-alg", "RS256"], { cwd });
+  const rules = { issuer: idp.issuer, audience: idp.issuer, algorithms: ["RS256"], typ: "at+jwt" };
+  const before = await issue("access", cwd);
+  expect(await run(["keys", "rotate"], { cwd })).toMatchObject({ code: 0 });
+  const after = await issue("access", cwd);
+
   const keys = await publishedKeys(idp);
+  const [old, current] = [await jwtVerify(before, keys, rules), await jwtVerify(after, keys, rules)];
+  expect(old.payload).toMatchObject({ client_id: "demo-app", scope: "openid email" });
+  expect(current.protectedHeader.kid).not.toBe(old.protectedHeader.kid);
+  // A token of another kind is no access token, though the same key signed it.
+  await expect(jwtVerify(await issue("id", cwd), keys, rules)).rejects.toThrow();
+});
+
+test("the secret that signs access tokens otherwise is not published", async () => {
+  const cwd = newFolder();
+  const keys = await publishedKeys(await startIdp([], { cwd }));
   await expect(jwtVerify(await issue("access", cwd), keys)).rejects.toThrow("Unsupported");
 });
