@@ -42,6 +42,7 @@ async function createAppServer(app: App, gate: Gate, tls: Tls | null): Promise<S
     ServerResponse: born(ServerResponse, app.response) as unknown as typeof ServerResponse,
   };
   const listener: RequestListener = (req, res) => {
+    toOriginForm(req);
     if (gate.isOpen) app(req, res);
     else void gate.opened.then(() => app(req, res));
   };
@@ -55,6 +56,19 @@ async function createAppServer(app: App, gate: Gate, tls: Tls | null): Promise<S
       cause: error,
     });
   }
+}
+
+/**
+ * A whole URL as request target: its host counts, whatever `Host` says (RFC 9112 3.2.2). Express is handed the path alone, for it answers
+ * by itself, before all that is mounted, where a URL cannot be parsed.
+ */
+function toOriginForm(req: IncomingMessage): void {
+  const { url = "/" } = req;
+  if (url.startsWith("/")) return;
+  const [, authority, rest = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (authority === undefined) return;
+  req.headers.host = authority;
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** A PEM certificate and its PEM private key. */

@@ -1,0 +1,27 @@
+import { afterEach, expect } from "vitest";
+import type { Idp } from "../../src/index.ts";
+import { serve } from "./app.ts";
+import type { IdpOptions } from "../../src/index.ts";
+
+/** A server under attack. */
+
+/** What no answer may hold: a stack trace, a path of the program. */
+export const innards = /\n\s+at |node_modules|file:\/\/|\.ts:\d+|TypeError|ERR_[A-Z]/;
+
+/** As `serve`; after each attack the server has met no error that nobody expected, and still answers. */
+export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
+  const noted: string[] = [];
+  const statuses: number[] = [];
+  const idp = await serve({
+    ...options,
+    log: (line) => noted.push(line),
+    onRequest: ({ status }) => statuses.push(status),
+  });
+  afterEach(async () => {
+    const health = await fetch(`${idp.issuer}/_idp/health`);
+    expect(health.status, "the server answers no more").toBe(200);
+    expect(statuses.splice(0).filter((status) => status >= 500)).toEqual([]);
+    expect(noted.splice(0).filter((line) => innards.test(line))).toEqual([]);
+  });
+  return idp;
+}
