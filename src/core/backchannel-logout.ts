@@ -1,4 +1,4 @@
-import type { Client, ReadTx, Session } from "../store/store.ts";
+import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { signLogoutToken } from "./tokens.ts";
 
@@ -16,7 +16,14 @@ export interface LogoutNotice {
 }
 
 /** Whether a client wants to be told, so that its sessions are worth remembering. */
-export const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
+const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
+
+/** The client has an ID token of this session now: it is told when the session ends (Back-Channel Logout 2.3). */
+export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
+  const session = sid === null || !wantsLogoutTokens(client) ? undefined : tx.find("sessions", "sid", sid);
+  if (session === undefined || session.clientIds.includes(client.client_id)) return;
+  tx.put("sessions", { ...session, clientIds: [...session.clientIds, client.client_id] });
+}
 
 /** The clients to tell when this session ends. */
 export const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =>

@@ -1,5 +1,5 @@
 import type { Client, Code, Tx } from "../../store/store.ts";
-import { wantsLogoutTokens } from "../backchannel-logout.ts";
+import { rememberClient } from "../backchannel-logout.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
@@ -58,18 +58,11 @@ export async function redeemCode(
     checkBinding("code", request.dpopJkt, jkt);
     const resources = narrowResources(request.resources, exchange.resource);
     tx.put("codes", { ...record, usedAt: ctx.now() });
-    if (wantsLogoutTokens(client)) rememberClient(tx, record, client);
+    rememberClient(tx, client, record.sid);
     return plan(tx, client, record, request, { resources, jkt });
   });
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);
-}
-
-/** The client has an ID token of this session now: it is told when the session ends (Back-Channel Logout 2.3). */
-function rememberClient(tx: Tx, record: Code, client: Client): void {
-  const session = record.sid === null ? undefined : tx.find("sessions", "sid", record.sid);
-  if (session === undefined || session.clientIds.includes(client.client_id)) return;
-  tx.put("sessions", { ...session, clientIds: [...session.clientIds, client.client_id] });
 }
 
 /** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */

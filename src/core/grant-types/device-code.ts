@@ -1,4 +1,5 @@
 import type { Client, DeviceRequest, Tx } from "../../store/store.ts";
+import { rememberClient } from "../backchannel-logout.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
@@ -80,6 +81,7 @@ function redeem(
   const { user, grant } = requireApproval(tx, request.grant, "device_code");
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
+  rememberClient(tx, client, request.sid);
   const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
   const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
   return {
