@@ -1,0 +1,183 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { register, serve, type App } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { jwtPart, paths, post } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** OpenID Connect Back-Channel Logout 1.0: clients of a session are told when it ends. */
+
+const clock = testClock();
+const notes: string[] = [];
+const idp = await serve({ now: clock.now, log: (note) => notes.push(note) });
+
+interface Told {
+  readonly path: string;
+  readonly type: string | undefined;
+  readonly body: URLSearchParams;
+}
+let told: Told[] = [];
+
+const read = async (req: IncomingMessage): Promise<string> => {
+  let text = "";
+  for await (const chunk of req) text += String(chunk);
+  return text;
+};
+/** The clients' back channel. */
+const receiver = createServer((req, res) => {
+  void read(req).then((text) => {
+    told.push({ path: req.url ?? "", type: req.headers["content-type"], body: new URLSearchParams(text) });
+    if (req.url === "/moved") res.writeHead(307, { location: "/elsewhere" }).end();
+    else res.writeHead(req.url === "/broken" ? 500 : 200).end();
+  });
+});
+await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+const base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+afterAll(() => receiver.close());
+beforeEach(() => {
+  told = [];
+  notes.length = 0;
+});
+
+const listening = (path = "/told") => register(idp, { backchannel_logout_uri: base + path });
+
+/** Signs in at each of the apps, in one browser. @returns the ID tokens, in their order */
+async function signInAt(apps: readonly App[], browser = new Browser(idp.issuer)) {
+  const hints: string[] = [];
+  for (const app of apps) hints.push((await app.tokens({ browser })).id_token);
+  return { browser, hints };
+}
+const secret = ({ credentials }: App): Record<string, string> => ({
+  client_id: credentials.client_id,
+  client_secret: credentials.client_secret ?? "",
+});
+const logOut = (browser: Browser, hint: string) => browser.open(`/api/v2/oauth/logout?id_token_hint=${hint}`);
+
+test("the logout token says whose session of which client ended, and nothing else", async () => {
+  const app = await listening();
+  const { browser, hints } = await signInAt([app]);
+  await logOut(browser, hints[0] ?? "");
+  expect(told).toHaveLength(1);
+  expect([told[0]?.path, told[0]?.type]).toEqual(["/told", "application/x-www-form-urlencoded;charset=UTF-8"]);
+  expect([...(told[0]?.body.keys() ?? [])]).toEqual(["logout_token"]);
+  const { payload, protectedHeader } = await jwtVerify(
+    told[0]?.body.get("logout_token") ?? "",
+    createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`)),
+    { issuer: idp.issuer, audience: app.credentials.client_id, typ: "logout+jwt", currentDate: new Date(clock.now()) },
+  );
+  expect(protectedHeader.alg).toBe("RS256");
+  expect(payload).toEqual({
+    iss: idp.issuer,
+    sub: "7123456789012345678",
+    aud: app.credentials.client_id,
+    iat: clock.now() / 1000,
+    exp: clock.now() / 1000 + 120,
+    jti: expect.stringMatching(/^.{16,}$/) as string,
+    sid: jwtPart(hints[0] ?? "", 1)["sid"],
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+});
+
+describe("who is told", () => {
+  test("every client of the session that wants to know, in parallel, each its own token", async () => {
+    const apps = [await listening("/one"), await listening("/two"), await register(idp)];
+    const { browser, hints } = await signInAt(apps);
+    await logOut(browser, hints[0] ?? "");
+    expect(told.map(({ path }) => path).sort()).toEqual(["/one", "/two"]);
+    const audiences = told.map(({ body }) => jwtPart(body.get("logout_token") ?? "", 1)["aud"]);
+    expect(audiences.sort()).toEqual([apps[0], apps[1]].map((app) => app?.credentials.client_id).sort());
+  });
+
+  test("a client of the device flow, whose user decided in this session", async () => {
+    const app = await register(idp, {
+      grant_types: ["urn:ietf:params:oauth:grant-type:device_code"],
+      backchannel_logout_uri: `${base}/device`,
+    });
+    const { browser } = await signInAt([await register(idp)]);
+    const { json } = await post(
+      idp,
+      "/api/v2/oauth/device_authorization",
+      {},
+      { headers: {}, body: new URLSearchParams(secret(app)) },
+    );
+    await browser.press(await browser.open(`/device?user_code=${String(json["user_code"])}`), "device-allow");
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const tokens = await post(idp, paths.token, {
+      grant_type,
+      device_code: String(json["device_code"]),
+      ...app.credentials,
+    });
+    await logOut(browser, tokens.json.id_token);
+    expect(told.map(({ path }) => path)).toEqual(["/device"]);
+  });
+
+  test("once, however often the client signed the user in", async () => {
+    const app = await listening();
+    const { browser, hints } = await signInAt([app, app, app]);
+    await logOut(browser, hints[0] ?? "");
+    expect(told).toHaveLength(1);
+  });
+
+  test("nobody of another session of the same user", async () => {
+    const [here, there] = [await listening("/here"), await listening("/there")];
+    const { browser, hints } = await signInAt([here]);
+    await signInAt([there]);
+    await logOut(browser, hints[0] ?? "");
+    expect(told.map(({ path }) => path)).toEqual(["/here"]);
+  });
+
+  test("nobody while the session goes on: a code that was never redeemed, a denied question", async () => {
+    const app = await listening();
+    const { browser } = await app.signIn();
+    const asks = await browser.open("/api/v2/oauth/logout");
+    await browser.press(asks, "logout-stay");
+    expect(told).toEqual([]);
+    await browser.press(await browser.open("/api/v2/oauth/logout"), "logout-confirm");
+    expect(told).toEqual([]);
+  });
+});
+
+describe("what ends a session", () => {
+  test.each<[name: string, end: (browser: Browser, sid: string) => Promise<unknown>]>([
+    [
+      "the sign-out page",
+      async (browser) => browser.press(await browser.open("/api/v2/oauth/logout"), "logout-confirm"),
+    ],
+    [
+      "signing out on the account page",
+      async (browser) => browser.press(await browser.open("/account"), "account-signout"),
+    ],
+    ["the operator", async (_browser, id) => idp.call("sessions.end", { id })],
+  ])("%s", async (_name, end) => {
+    const { browser, hints } = await signInAt([await listening()]);
+    await end(browser, String(jwtPart(hints[0] ?? "", 1)["sid"]));
+    expect(told).toHaveLength(1);
+    expect((await browser.open("/account")).page).toBe("login");
+  });
+});
+
+describe("a client that does not listen keeps nobody from signing out", () => {
+  test.each([
+    ["answers 500", () => listening("/broken"), /answered 500/],
+    ["redirects", () => listening("/moved"), /could not be reached/],
+    ["is not there", () => register(idp, { backchannel_logout_uri: "http://127.0.0.1:1/" }), /could not be reached/],
+  ])("one that %s: signed out, the others told, and the log says so", async (_name, deaf, words) => {
+    const broken = await deaf();
+    const { browser, hints } = await signInAt([broken, await listening("/fine")]);
+    expect((await logOut(browser, hints[0] ?? "")).page).toBe("signed-out");
+    expect((await browser.open("/account")).page).toBe("login");
+    expect(told.map(({ path }) => path)).toContain("/fine");
+    expect(told.map(({ path }) => path)).not.toContain("/elsewhere");
+    const note = notes.find((one) => one.includes(`"${broken.credentials.client_id}"`));
+    expect(note).toMatch(words);
+  });
+});
+
+test("the token is signed as the client's ID tokens are", async () => {
+  const app = await register(idp, { backchannel_logout_uri: `${base}/told`, id_token_signed_response_alg: "ES256" });
+  const { browser, hints } = await signInAt([app]);
+  await logOut(browser, hints[0] ?? "");
+  expect(jwtPart(told[0]?.body.get("logout_token") ?? "", 0)).toMatchObject({ alg: "ES256", typ: "logout+jwt" });
+});

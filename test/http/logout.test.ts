@@ -1,0 +1,186 @@
+import { createHmac } from "node:crypto";
+import { generateKeyPair, SignJWT } from "jose";
+import { describe, expect, test } from "vitest";
+import { register, serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { jwtPart, userinfo } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** OpenID Connect RP-Initiated Logout 1.0. */
+
+const clock = testClock();
+const idp = await serve({ now: clock.now, settings: { session_ttl: 1_000_000 } });
+const path = "/api/v2/oauth/logout";
+const bye = "http://localhost:3000/bye?x=1";
+const app = await register(idp, { post_logout_redirect_uris: [bye, "http://localhost:3000/"] });
+const { client_id } = app.credentials;
+
+const logoutUrl = (parameters: Record<string, string>): string =>
+  `${path}?${new URLSearchParams(parameters).toString()}`;
+const isSignedIn = async (browser: Browser): Promise<boolean> => (await browser.open("/account")).page === "account";
+
+/** Somebody who is signed in, and the ID token that the app got. */
+async function signedIn(user = "alice") {
+  const { browser, code } = await app.signIn({ user });
+  return { browser, hint: (await app.exchange(code)).json.id_token };
+}
+
+const { hint: genuine } = await signedIn();
+
+describe("with a genuine hint for this session: at once", () => {
+  test("back to the registered address, with state alone", async () => {
+    const { browser, hint } = await signedIn();
+    const visit = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye, state: "a b&c" }));
+    expect([visit.status, visit.headers.get("location")]).toEqual([303, `${bye}&state=a+b%26c`]);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test("without a state nothing is added", async () => {
+    const { browser, hint } = await signedIn();
+    const { headers } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));
+    expect(headers.get("location")).toBe(bye);
+  });
+
+  test("without an address: the signed-out page", async () => {
+    const { browser, hint } = await signedIn();
+    const visit = await browser.open(logoutUrl({ id_token_hint: hint, state: "s1" }));
+    expect([visit.status, visit.page]).toEqual([200, "signed-out"]);
+    expect(visit.body).toContain('id="signedout-message"');
+    expect(visit.headers.get("cache-control")).toBe("no-store");
+    expect(visit.headers.getSetCookie().join()).toMatch(/_session=; Max-Age=0/);
+  });
+
+  test("with the hint's client_id beside it", async () => {
+    const { browser, hint } = await signedIn();
+    const { left } = await browser.open(logoutUrl({ id_token_hint: hint, client_id, post_logout_redirect_uri: bye }));
+    expect(left?.href).toBe(bye);
+  });
+
+  test("an expired hint is still a hint", async () => {
+    const { browser, hint } = await signedIn();
+    clock.pass(5000);
+    const { left } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));
+    expect(left?.href).toBe(bye);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test("by POST: with the cookie at once, without it (cross-site) by way of a GET", async () => {
+    const { browser, hint } = await signedIn();
+    const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: bye });
+    const crossSite = await fetch(idp.issuer + path, { method: "POST", body, redirect: "manual" });
+    expect([crossSite.status, crossSite.headers.get("location")]).toEqual([303, `${path}?${body.toString()}`]);
+    expect((await browser.open(path, { method: "POST", body })).left?.href).toBe(bye);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test("nobody signed in any more: straight back", async () => {
+    const { hint } = await signedIn();
+    const { left } = await new Browser(idp.issuer).open(
+      logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }),
+    );
+    expect(left?.href).toBe(bye);
+  });
+
+  test("tokens live on: the session ends, not the grant", async () => {
+    const { browser, code } = await app.signIn();
+    const { json } = await app.exchange(code);
+    await browser.open(logoutUrl({ id_token_hint: json.id_token }));
+    expect((await userinfo(idp, json.access_token)).status).toBe(200);
+  });
+});
+
+describe("otherwise the person is asked", () => {
+  test.each<[name: string, parameters: () => Promise<Record<string, string>>]>([
+    ["no hint", async () => ({})],
+    ["no hint, but the client", async () => ({ client_id, post_logout_redirect_uri: bye })],
+    ["a hint for another user", async () => ({ id_token_hint: (await signedIn("bob")).hint })],
+  ])("%s: yes signs out, no stays", async (_name, parameters) => {
+    const { browser } = await signedIn();
+    const url = logoutUrl(await parameters());
+    const asks = await browser.open(url);
+    expect([asks.page, asks.left]).toEqual(["logout", null]);
+    expect(await isSignedIn(browser)).toBe(true);
+    const stays = await browser.press(asks, "logout-stay");
+    expect([stays.page, stays.left, await isSignedIn(browser)]).toEqual(["account", null, true]);
+    const goes = await browser.press(await browser.open(url), "logout-confirm");
+    expect(goes.left?.href ?? goes.page).toMatch(/^http:\/\/localhost:3000\/bye\?x=1$|^signed-out$/);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test("after the yes: back to the address of the client that asked, with state", async () => {
+    const { browser } = await signedIn();
+    const asks = await browser.open(logoutUrl({ client_id, post_logout_redirect_uri: bye, state: "s1" }));
+    expect((await browser.press(asks, "logout-confirm")).left?.href).toBe(`${bye}&state=s1`);
+  });
+
+  test("an address without a client: after the yes it stays here", async () => {
+    const { browser } = await signedIn();
+    const asks = await browser.open(logoutUrl({ post_logout_redirect_uri: bye }));
+    const visit = await browser.press(asks, "logout-confirm");
+    expect([visit.page, visit.left]).toEqual(["signed-out", null]);
+  });
+
+  test("the answer counts once", async () => {
+    const { browser } = await signedIn();
+    const asks = await browser.open(logoutUrl({}));
+    await browser.press(asks, "logout-stay");
+    expect((await browser.press(asks, "logout-confirm")).status).toBe(400);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+});
+
+describe("refused with a page, never a redirect, and nobody is signed out", () => {
+  const claims = jwtPart(genuine, 1);
+  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const none = `${encode({ ...jwtPart(genuine, 0), alg: "none" })}.${genuine.split(".")[1] ?? ""}.`;
+  function hs256(kid: unknown): string {
+    const text = `${encode({ alg: "HS256", typ: "JWT", kid })}.${encode(claims)}`;
+    return `${text}.${createHmac("sha256", app.credentials.client_secret ?? "")
+      .update(text)
+      .digest("base64url")}`;
+  }
+  const foreign = async () =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: "RS256", typ: "JWT", kid: String(jwtPart(genuine, 0)["kid"]) })
+      .sign((await generateKeyPair("RS256")).privateKey);
+
+  test.each<[name: string, parameters: () => Promise<Record<string, string>>]>([
+    ["a forged hint", async () => ({ id_token_hint: await foreign() })],
+    ["alg none", async () => ({ id_token_hint: none })],
+    ["HS256 with the client's secret", async () => ({ id_token_hint: hs256(undefined) })],
+    ["HS256 under the public key's kid", async () => ({ id_token_hint: hs256(jwtPart(genuine, 0)["kid"]) })],
+    ["no JWT", async () => ({ id_token_hint: "x" })],
+    ["an access token", async () => ({ id_token_hint: (await app.tokens()).access_token })],
+    ["another client_id than the hint's", async () => ({ id_token_hint: genuine, client_id: "demo-app" })],
+    ["an unknown client", async () => ({ client_id: "nobody" })],
+  ])("%s", async (_name, parameters) => {
+    const { browser } = await signedIn();
+    const visit = await browser.open(logoutUrl({ post_logout_redirect_uri: bye, ...(await parameters()) }));
+    expect([visit.status, visit.page, visit.left]).toEqual([400, "error", null]);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test.each([
+    "https://evil.test/",
+    "http://localhost:3000/bye",
+    "http://localhost:3000/bye?x=1&y=2",
+    "http://localhost:3000/bye?x=1/",
+    "http://localhost:3000/x/../",
+    "http://localhost:3000/callback",
+  ])("an address that is not registered, or extended: %s", async (uri) => {
+    const { browser, hint: own } = await signedIn();
+    for (const who of [{ id_token_hint: own }, { client_id }]) {
+      const visit = await browser.open(logoutUrl({ ...who, post_logout_redirect_uri: uri }));
+      expect([visit.status, visit.page, visit.left]).toEqual([400, "error", null]);
+    }
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test("a parameter sent twice", async () => {
+    const { browser } = await signedIn();
+    const visit = await browser.open(
+      `${logoutUrl({ client_id })}&post_logout_redirect_uri=${bye}&post_logout_redirect_uri=${bye}`,
+    );
+    expect([visit.status, visit.left]).toEqual([400, null]);
+  });
+});
