@@ -125,9 +125,17 @@ export function loadTexts(roots: readonly string[]): Texts {
   };
 }
 
-/** A language by its own name: "Türkçe". */
-export const nameOfLanguage = (code: string): string =>
-  new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
+const languageNames = new Map<string, string>();
+
+/** A language by its own name: "Türkçe". Asked for at every page, and slow to find out. */
+export function nameOfLanguage(code: string): string {
+  let name = languageNames.get(code);
+  if (name === undefined) {
+    name = new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
+    languageNames.set(code, name);
+  }
+  return name;
+}
 
 /** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
 export function formatTime(iso: string, language: string, timeZone: string): string {

@@ -80,7 +80,9 @@ describe.each(samples)("$name", (sample) => {
     const html = await htmlOf(sample);
     const elements = elementsOf(html);
     const labelled = elements.flatMap(({ tag, attributes }) => (tag === "label" ? attributes["for"] : []));
-    const fields = elements.filter(({ tag, attributes }) => tag === "input" && attributes["type"] !== "hidden");
+    const fields = elements.filter(
+      ({ tag, attributes }) => tag === "select" || (tag === "input" && attributes["type"] !== "hidden"),
+    );
     for (const { attributes } of fields) expect(labelled).toContain(attributes["id"]);
     const posting = html.split("<form").filter((part) => part.includes('method="post"'));
     for (const form of posting) {

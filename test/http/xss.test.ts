@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { register, serve, type App } from "../helpers/app.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
+import { pick } from "../helpers/client.ts";
+import { elementsOf, unescapeHtml } from "../helpers/html.ts";
+
+/** What clients, users and requests may hold is shown as text on every page of a running server. */
+
+const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script>{{ 7 | plus: 1 }}{% raw %}`;
+
+const idp = await serve({
+  fixtures: {
+    users: [
+      {
+        username: "alice",
+        displayName: `Alice ${payload}`,
+        about: payload,
+        location: payload,
+        claims: { roles: [payload] },
+      },
+    ],
+    scopes: { orders: { description: { en: `Orders ${payload}` }, claims: ["roles"] } },
+  },
+});
+const app: App = await register(idp, { client_id: "shop", client_name: `Shop ${payload}` });
+
+/** The page is built of our own elements only, none of them with a handler, and says what it was given. */
+function isHarmless(visit: Visit, says: readonly string[] = [payload]): void {
+  const elements = elementsOf(visit.body);
+  expect(elements.filter(({ tag }) => tag === "img" || tag === "iframe")).toEqual([]);
+  expect(elements.filter(({ tag }) => tag === "script").length).toBe(visit.page === "form-post" ? 1 : 0);
+  const names = elements.flatMap(({ attributes }) => Object.keys(attributes));
+  expect(names.filter((name) => name.startsWith("on") || name === "style")).toEqual([]);
+  for (const text of says) expect(unescapeHtml(visit.body)).toContain(text);
+}
+
+const everything = {
+  state: `state ${payload}`,
+  nonce: `nonce ${payload}`,
+  login_hint: `hint ${payload}`,
+  acr_values: payload.replaceAll(" ", "_"),
+  ui_locales: payload,
+  scope: `openid details orders ${payload.replaceAll(" ", "_")}`,
+};
+const ofRequest = [`state ${payload}`, `nonce ${payload}`, `hint ${payload}`, payload.replaceAll(" ", "_")];
+
+test("login, its search and its refusals", async () => {
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url(everything));
+  isHarmless(login, [`Shop ${payload}`, `Alice ${payload}`, ...ofRequest]);
+  isHarmless(await browser.open(`${login.url}?${new URLSearchParams({ q: payload, page: payload }).toString()}`));
+  isHarmless(await browser.press(login, "login-submit", { username: payload, password: payload }));
+});
+
+test("consent, the account and its questions", async () => {
+  const browser = new Browser(idp.issuer);
+  const consent = await pick(browser, await browser.open(app.url(everything)), "alice");
+  expect(consent.page).toBe("consent");
+  isHarmless(consent, [`Shop ${payload}`, `Alice ${payload}`, `Orders ${payload}`, ...ofRequest]);
+  await browser.press(consent, "consent-allow");
+  isHarmless(await browser.press(consent, "consent-allow"), [`Shop ${payload}`]);
+  isHarmless(await browser.open("/account"), [`Shop ${payload}`, `Alice ${payload}`, `Orders ${payload}`]);
+  const question = await browser.open("/account/apps/shop/remove");
+  isHarmless(question, [`Shop ${payload}`, `Orders ${payload}`]);
+  isHarmless(await browser.press(question, "account-revoke-confirm"), [`Shop ${payload}`]);
+  isHarmless(await browser.open("/api/v2/oauth/logout?client_id=shop"), [`Shop ${payload}`]);
+});
+
+test("the answer by form_post", async () => {
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url({ state: payload, response_mode: "form_post" }));
+  const denied = await browser.press(login, "login-cancel");
+  expect(denied.page).toBe("form-post");
+  isHarmless(denied);
+});
+
+test.each([
+  ["an unknown client", { client_id: payload }],
+  ["an address that is not registered", { redirect_uri: `http://localhost:3000/${payload}` }],
+] as const)("the error page for %s", async (_what, change) => {
+  const refused = await new Browser(idp.issuer).open(app.url(change));
+  expect([refused.status, refused.page]).toEqual([400, "error"]);
+  isHarmless(refused, []);
+  expect(refused.body).toContain("onerror=alert(1)");
+});
+
+test("a code that somebody types, and a path that is not there", async () => {
+  const browser = new Browser(idp.issuer);
+  await pick(browser, await browser.open("/account"), "alice");
+  isHarmless(await browser.open(`/device?${new URLSearchParams({ user_code: payload }).toString()}`));
+  isHarmless(
+    await browser.open(`/${encodeURIComponent(payload)}?${new URLSearchParams({ [payload]: payload }).toString()}`),
+    [],
+  );
+});
