@@ -48,6 +48,7 @@ beforeEach(async () => {
       ],
       clients: [
         { client_id: "web", client_secret: "web-secret", client_name: "Web App", redirect_uris: [app.callback] },
+        { client_id: "tv", grant_types: ["urn:ietf:params:oauth:grant-type:device_code"] },
       ],
     },
   });
@@ -273,4 +274,30 @@ test("a second click on Allow decides nothing more: one grant, one code", async 
   const answers = await Promise.all([send(), send(), send()]);
   expect(answers.map((one) => one.status()).sort()).toEqual([303, 400, 400]);
   expect(await idp.call("grants.list", {})).toHaveLength(1);
+});
+
+test("by keyboard alone: a device is connected, then the person signs out", async () => {
+  const answer = await fetch(`${idp.issuer}/api/v2/oauth/device_authorization`, {
+    method: "POST",
+    body: new URLSearchParams({ client_id: "tv", scope: "openid email" }),
+  });
+  const { user_code } = (await answer.json()) as { user_code: string };
+  await page.goto(`${idp.issuer}/device`);
+  await tabTo("login-as-bob");
+  await enter();
+  await tabTo("device-code");
+  await page.keyboard.type(user_code.toLowerCase().replace("-", " "));
+  await enter();
+  expect(await place()).toBe("device confirm");
+  expect(await page.getByTestId("device-shown-code").textContent()).toBe(user_code);
+  await tabTo("device-allow");
+  await enter();
+  expect(await place()).toBe("device done");
+  expect(await idp.call("grants.list", {})).toMatchObject([{ user: "bob", client: "tv", scope: "openid email" }]);
+
+  await page.goto(`${idp.issuer}/api/v2/oauth/logout`);
+  expect(await place()).toBe("logout default");
+  await tabTo("logout-confirm");
+  await enter();
+  expect(await place()).toBe("signed-out done");
 });
