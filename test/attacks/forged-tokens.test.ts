@@ -1,0 +1,144 @@
+import { createHmac, generateKeyPairSync } from "node:crypto";
+import { exportJWK, SignJWT } from "jose";
+import { describe, expect, test } from "vitest";
+import { register } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { jwtPart, post, userinfo } from "../helpers/client.ts";
+
+/** Tokens that this server did not make, and tokens of one kind in the place of another. */
+
+const idp = await underAttack();
+const app = await register(idp);
+const tokens = await app.tokens();
+const { access_token: access, refresh_token: refreshToken, id_token: idToken } = tokens;
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const header = jwtPart(access, 0);
+const claims = jwtPart(access, 1);
+const [head = "", payload = "", signature = ""] = access.split(".");
+const jwks = (await (await fetch(`${idp.issuer}/api/v2/oauth/jwks`)).json()) as { keys: Record<string, string>[] };
+const rsa = jwks.keys.find(({ kty }) => kty === "RSA") ?? {};
+const own = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const ownJwk = await exportJWK(own.publicKey);
+
+const hmac = (key: string | Buffer, changedHeader: object, changedClaims: object = {}): string => {
+  const text = `${encode({ ...header, ...changedHeader })}.${encode({ ...claims, ...changedClaims })}`;
+  return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
+};
+const byOwnKey = (changed: object): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: "RS256", typ: "at+jwt", ...changed }).sign(own.privateKey);
+
+/** Another letter at the end of the signature that decodes to the same bytes. */
+const respelt = (): string => {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const last = alphabet.indexOf(signature.at(-1) ?? "");
+  return signature.slice(0, -1) + (alphabet[last ^ 1] ?? "");
+};
+
+const forgeries: readonly (readonly [name: string, token: string])[] = [
+  ["none", `${encode({ ...header, alg: "none" })}.${payload}.`],
+  ["None, with the old signature", `${encode({ ...header, alg: "None" })}.${payload}.${signature}`],
+  ["no signature", `${head}.${payload}.`],
+  ["two parts", `${head}.${payload}`],
+  ["HS256 with the public key's modulus", hmac(rsa["n"] ?? "", { kid: rsa["kid"] })],
+  ["HS256 with the public key as JSON", hmac(JSON.stringify(rsa), { kid: rsa["kid"] })],
+  ["HS256 with an empty secret", hmac("", {})],
+  ["HS256 with the client's secret", hmac(app.credentials.client_secret ?? "", {})],
+  ["a kid that is a path", hmac("", { kid: "../../../../dev/null" })],
+  ["a kid that is __proto__", hmac("", { kid: "__proto__" })],
+  ["a kid that is a number", hmac("", { kid: 0 })],
+  ["a kid of another algorithm", hmac("", { kid: rsa["kid"], alg: "RS256" })],
+  ["a jwk of its own", await byOwnKey({ jwk: ownJwk })],
+  ["a jku of its own", await byOwnKey({ jku: `${idp.issuer}/api/v2/oauth/jwks?x`, kid: rsa["kid"] })],
+  ["an x5u of its own", await byOwnKey({ x5u: "http://127.0.0.1:1/", kid: rsa["kid"] })],
+  ["another RS256 key under our kid", await byOwnKey({ kid: rsa["kid"] })],
+  ["other claims under the old signature", `${head}.${encode({ ...claims, scope: "admin" })}.${signature}`],
+  ["crit", `${encode({ ...header, crit: ["exp"] })}.${payload}.${signature}`],
+  ["b64 false", `${encode({ ...header, b64: false, crit: ["b64"] })}.${payload}.${signature}`],
+  ["a fourth part", `${access}.${signature}`],
+  ["JWS as JSON", JSON.stringify({ protected: head, payload, signature })],
+  ["a header that is a list", `${encode([])}.${payload}.${signature}`],
+  ["claims that are text", `${head}.${encode("x")}.${signature}`],
+  ["deep claims", `${head}.${Buffer.from("[".repeat(5000)).toString("base64url")}.${signature}`],
+  ["a refresh token", refreshToken],
+  ["an ID token", idToken],
+  ["nothing but dots", ".."],
+];
+
+const introspect = async (token: string) =>
+  (await post(idp, "/api/v2/oauth/introspect", { ...app.credentials, token })).json["active"];
+
+describe("no access token is", () => {
+  test.each(forgeries)("%s", async (_name, token) => {
+    const response = await fetch(`${idp.issuer}/api/v2/oauth/userinfo`, {
+      method: "POST",
+      body: new URLSearchParams({ access_token: token }),
+    });
+    expect(response.status).toBe(401);
+    expect(await response.text()).not.toContain(token.slice(-43));
+    expect(await introspect(token)).toBe(token === refreshToken);
+    const revoked = await post(idp, "/api/v2/oauth/revoke", {
+      ...app.credentials,
+      token: token === refreshToken ? idToken : token,
+    });
+    expect([revoked.status, revoked.json]).toEqual([200, {}]);
+    expect((await userinfo(idp, access)).status).toBe(200);
+  });
+});
+
+describe("no refresh token is", () => {
+  test.each([...forgeries.filter(([, token]) => token !== refreshToken), ["an access token", access] as const])(
+    "%s",
+    async (_name, token) => {
+      const { status, json } = await app.refresh(token);
+      expect([status, json.error]).toEqual([400, "invalid_grant"]);
+    },
+  );
+});
+
+test("a token spelt otherwise is the same token: dead with it", async () => {
+  const spellings = [`${head}.${payload}.${respelt()}`, `${access}=`, `${head}.${payload}.\n${signature}`];
+  await post(idp, "/api/v2/oauth/revoke", { ...app.credentials, token: access });
+  for (const token of [access, ...spellings]) {
+    const response = await fetch(`${idp.issuer}/api/v2/oauth/userinfo`, {
+      method: "POST",
+      body: new URLSearchParams({ access_token: token }),
+    });
+    expect(response.status).toBe(401);
+  }
+});
+
+const byStranger = await new SignJWT(jwtPart(idToken, 1))
+  .setProtectedHeader({ alg: "RS256", typ: "JWT", jwk: ownJwk })
+  .sign(own.privateKey);
+
+describe("a sign-out by a forged hint", () => {
+  test.each([
+    ["an access token", access],
+    ["no signature", `${encode({ alg: "none", typ: "JWT" })}.${idToken.split(".")[1] ?? ""}.`],
+    ["a key of its own", byStranger],
+    [
+      "HS256 with the client's secret",
+      hmac(app.credentials.client_secret ?? "", { typ: "JWT", kid: undefined }, jwtPart(idToken, 1)),
+    ],
+  ])("%s: nobody is signed out", async (_name, hint) => {
+    const { browser } = await app.signIn();
+    const query = new URLSearchParams({ id_token_hint: hint });
+    const visit = await browser.open(`/api/v2/oauth/logout?${query.toString()}`);
+    expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+    expect((await browser.open("/account")).page).toBe("account");
+  });
+});
+
+describe("a sign-out to an address nobody registered", () => {
+  test.each(["https://evil.test/", "javascript:alert(1)", "//evil.test", "http://localhost:3000/\r\nX: y"])(
+    "%j",
+    async (uri) => {
+      const { browser, code } = await app.signIn();
+      const hint = (await app.exchange(code)).json.id_token;
+      const query = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: uri });
+      const visit = await browser.open(`/api/v2/oauth/logout?${query.toString()}`);
+      expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+      expect((await browser.open("/account")).page).toBe("account");
+    },
+  );
+});
