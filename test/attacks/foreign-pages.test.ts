@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import { enrol, register } from "../helpers/app.ts";
+import { innards, underAttack } from "../helpers/attack.ts";
+import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { pick, userinfo } from "../helpers/client.ts";
+import { rawRequest } from "../helpers/raw-http.ts";
+
+/** What a page of another origin can do to a person who is signed in here, and a person to another one. */
+
+const adminToken = "an-admin-token-of-these-tests";
+const idp = await underAttack({ adminToken });
+const app = await register(idp);
+const foreignOrigins = [
+  "https://evil.test",
+  "http://localhost:1",
+  "http://127.0.0.1:1",
+  `http://localhost:${idp.port}.evil.test`,
+  "null",
+];
+
+/** A browser that stands on the consent page. */
+async function atConsent(user: string, parameters = {}): Promise<{ browser: Browser; page: Visit }> {
+  const browser = new Browser(idp.issuer);
+  const page = await pick(browser, await browser.open(app.url(parameters)), user);
+  expect(page.page).toBe("consent");
+  return { browser, page };
+}
+
+describe("a form that a foreign page sends is refused, with the right csrf value too", () => {
+  test.each(foreignOrigins)("%s", async (origin) => {
+    const user = await enrol(idp);
+    const fresh = new Browser(idp.issuer);
+    const login = await fresh.open(app.url());
+    expect((await pick(new Browser(idp.issuer), login, user)).status).toBe(400);
+    expect((await fresh.press(login, "login-as-alice", {}, { origin })).status).toBe(403);
+    const { browser, page } = await atConsent(user);
+    expect((await browser.press(page, "consent-allow", {}, { origin })).status).toBe(403);
+    const account = await browser.open("/account");
+    expect((await browser.press(account, "account-signout", {}, { origin })).status).toBe(403);
+    expect((await browser.open("/account")).page).toBe("account");
+    expect((await browser.press(page, "consent-allow")).left?.searchParams.has("code")).toBe(true);
+  });
+
+  test.each(["", "x", "__proto__"])("and one of ours with the csrf value %j", async (csrf) => {
+    const { browser, page } = await atConsent(await enrol(idp));
+    expect((await browser.press(page, "consent-allow", { csrf })).status).toBe(403);
+    expect((await browser.press(page, "consent-allow", { csrf: null })).status).toBe(403);
+  });
+});
+
+test("a consent page of one user is no use in another's browser, nor after another signed in", async () => {
+  const [mine, theirs] = [await enrol(idp), await enrol(idp)];
+  const victim = await atConsent(mine);
+  const attacker = await atConsent(theirs);
+  expect((await attacker.browser.press(victim.page, "consent-allow")).status).toBe(400);
+  expect((await victim.browser.press(attacker.page, "consent-allow")).status).toBe(400);
+  // The same interaction, by now of another user.
+  const again = await pick(victim.browser, await victim.browser.open(app.url({ prompt: "login" })), theirs);
+  expect(again.page).toBe("consent");
+  expect((await victim.browser.press(victim.page, "consent-allow")).status).toBe(403);
+});
+
+test("scopes that were not asked for cannot be ticked, and a decision is taken once", async () => {
+  const { browser, page } = await atConsent(await enrol(idp), { scope: "openid profile" });
+  const scope = ["openid", "email", "phone", "admin", "__proto__"];
+  const { left } = await browser.press(page, "consent-allow", { scope });
+  const { json } = await app.exchange(left?.searchParams.get("code") ?? "");
+  expect(json.scope).toBe("openid");
+  expect((await browser.press(page, "consent-allow", { scope })).left).toBeNull();
+  expect((await browser.press(page, "consent-deny")).left).toBeNull();
+  expect((await userinfo(idp, json.access_token)).json["email"]).toBeUndefined();
+});
+
+test("a session cookie that was planted is not the one after the sign-in", async () => {
+  const { browser: attacker } = await app.signIn({ user: await enrol(idp) });
+  const name = `idp_${idp.port}_session`;
+  const planted = attacker.cookies.get(name) ?? "";
+  const victim = new Browser(idp.issuer);
+  const login = await victim.open(app.url());
+  const form = formsOf(login.body).find(({ fields }) => fields.some(([, value]) => value === "alice"));
+  const cookies = [...victim.cookies, [name, planted]].map((pair) => pair.join("=")).join("; ");
+  const answer = await fetch(new URL(form?.action ?? "", idp.issuer), {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: cookies, origin: new URL(idp.issuer).origin },
+    body: new URLSearchParams(form?.fields.map(([field, value]) => [field, value])),
+  });
+  const set = answer.headers.getSetCookie().find((line) => line.startsWith(name)) ?? "";
+  expect(set).toMatch(/HttpOnly.*SameSite=Lax/);
+  expect(set).not.toContain(planted);
+  expect((await attacker.open("/account")).page).toBe("login");
+});
+
+describe("what is shown again stands as text", () => {
+  const mark = `"'><img src=x onerror=alert(1)>{{7*7}}</script>`;
+  const quoted = encodeURIComponent(mark);
+  test.each([
+    `/${quoted}`,
+    `/device?user_code=${quoted}`,
+    `/account?removed=${quoted}&gone=${quoted}&saved=${quoted}`,
+    `/account/apps/${quoted}/remove`,
+    `/interaction/${quoted}/login?q=${quoted}&page=${quoted}&lang=${quoted}&theme=${quoted}`,
+    `/interaction/${quoted}/consent`,
+    `/api/v2/oauth/logout?id_token_hint=${quoted}`,
+    `/api/v2/oauth/logout?client_id=${quoted}&state=${quoted}`,
+    `/api/v2/oauth/logout?client_id=demo-app&post_logout_redirect_uri=${quoted}`,
+    `/api/v2/oauth/authorize?client_id=${quoted}`,
+    `/api/v2/oauth/authorize?client_id=demo-app&redirect_uri=${quoted}&ui_locales=${quoted}&x=${quoted}`,
+  ])("%s", async (path) => {
+    const { browser } = await app.signIn();
+    for (const one of [browser, new Browser(idp.issuer)]) {
+      const visit = await one.open(path);
+      expect(visit.body).not.toContain("<img");
+      expect(visit.body).not.toMatch(innards);
+      expect(visit.status).toBeLessThan(500);
+    }
+  });
+
+  test("in every parameter of a request, with every page on the way", async () => {
+    const user = await enrol(idp, { displayName: mark, about: mark, location: mark });
+    const evil = await register(idp, { client_name: mark });
+    const parameters = { state: mark, nonce: mark, login_hint: mark, ui_locales: mark, acr_values: mark };
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(evil.url(parameters));
+    const wrong = await browser.press(login, "login-submit", { username: mark, password: mark });
+    const consent = await pick(browser, await browser.open(login.url), user);
+    const posted = await browser.open(evil.url({ ...parameters, response_mode: "form_post", prompt: "none" }));
+    const allowed = await browser.press(consent, "consent-allow");
+    const account = await browser.open("/account");
+    const device = await browser.open(`/device?user_code=${quoted}`);
+    for (const visit of [login, wrong, consent, posted, account, device]) {
+      expect(visit.page).not.toBe("error");
+      expect(visit.body).not.toContain("<img");
+      expect(visit.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    }
+    expect(allowed.left?.searchParams.get("state")).toBe(mark);
+  });
+});
+
+test("line breaks in what goes back to the client make no header", async () => {
+  const state = "x\r\nSet-Cookie: evil=1\r\n\r\n<script>\u0130\ud800";
+  const browser = new Browser(idp.issuer);
+  const { headers, left } = await browser.open(app.url({ state, scope: "\r\nX: y", prompt: "none" }));
+  expect(headers.get("set-cookie") ?? "").not.toContain("evil");
+  expect(left?.origin).toBe("http://localhost:3000");
+  expect(left?.searchParams.get("state")).toBe(state.replace("\ud800", "\ufffd"));
+});
+
+describe("DNS rebinding: a foreign Host opens nothing, on any path", () => {
+  const paths = [
+    "/",
+    "/_idp/health",
+    "/_idp/api/users",
+    "/_idp/assets/style.css",
+    "/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+    "/api/v2/oauth/authorize",
+    "/api/v2/oauth/token",
+    "/api/v2/oauth/userinfo",
+    "/api/v2/oauth/revoke",
+    "/api/v2/oauth/introspect",
+    "/api/v2/oauth/jwks",
+    "/api/v2/oauth/logout",
+    "/api/v2/oauth/par",
+    "/api/v2/oauth/device_authorization",
+    "/device",
+    "/account",
+    "/interaction/x/login",
+  ];
+  const hosts = [
+    "evil.test",
+    `evil.test:${idp.port}`,
+    "localhost.evil.test",
+    "127.0.0.1.evil.test",
+    "evillocalhost",
+    "localhost@evil.test",
+    "[::1].evil.test",
+    "0.0.0.0",
+  ];
+  test.each(paths)("%s", async (path) => {
+    for (const host of hosts) {
+      for (const method of ["GET", "POST", "OPTIONS"]) {
+        const bytes = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${adminToken}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+        expect([method, host, (await rawRequest(idp.port, bytes)).status]).toEqual([method, host, 421]);
+      }
+    }
+  });
+});
+
+const { access_token: userToken } = await app.tokens();
+
+describe("the control API", () => {
+  const call = (path: string, headers: Record<string, string>, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${idp.issuer}/_idp/api${path}`, { headers, ...init });
+  test.each<[name: string, headers: Record<string, string>, status: number]>([
+    ["no token", {}, 401],
+    ["an empty token", { authorization: "Bearer " }, 401],
+    ["another token", { authorization: `Bearer ${adminToken}x` }, 401],
+    ["the beginning of the token", { authorization: `Bearer ${adminToken.slice(0, -1)}` }, 401],
+    ["a user's token", { authorization: `Bearer ${userToken}` }, 401],
+    ["the token as Basic", { authorization: `Basic ${Buffer.from(`:${adminToken}`).toString("base64")}` }, 401],
+    ["the token as cookie", { cookie: `token=${adminToken}` }, 401],
+    ...[...foreignOrigins, ""].map((origin): [string, Record<string, string>, number] => [
+      `the token, and Origin ${origin}`,
+      { authorization: `Bearer ${adminToken}`, origin },
+      403,
+    ]),
+  ])("%s", async (_name, headers, status) => {
+    for (const path of ["/users", "/keys", "/clients?secrets=true", "/nothing"]) {
+      const answer = await call(path, headers);
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    }
+    expect((await call("/reset", headers, { method: "POST" })).status).toBe(status);
+    expect((await call("/users", headers, { method: "OPTIONS" })).status).toBe(status);
+  });
+
+  test("the token in the query opens nothing", async () => {
+    expect((await call(`/users?access_token=${adminToken}&token=${adminToken}`, {})).status).toBe(401);
+  });
+
+  test.each([
+    '{"user":{"$ne":null},"client":["demo-app"]}',
+    '{"__proto__":{"user":"alice"},"client":"demo-app"}',
+    '{"constructor":{"prototype":{"admin":true}}}',
+    '{"user":"__proto__","client":"constructor"}',
+    '{"user":"alice","client":"demo-app","scope":"\\ud800"}',
+    "[]",
+    "null",
+    "7",
+    "{",
+    '{"user":1e999}',
+  ])("%s to each operation that issues or seeds", async (body) => {
+    const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+    for (const path of [
+      "/issue/tokens",
+      "/issue/grant",
+      "/issue/code",
+      "/revoke",
+      "/seed",
+      "/token/verify",
+      "/sessions/end",
+      "/keys",
+    ]) {
+      const answer = await call(path, headers, { method: "POST", body });
+      expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 500)]);
+      expect(await answer.text()).not.toMatch(innards);
+    }
+    expect(Object.hasOwn(Object.prototype, "user")).toBe(false);
+    expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
+  });
+
+  test.each([
+    '{"users":[{"username":"__proto__"}]}',
+    '{"users":[{"username":"eve","claims":{"__proto__":{"admin":true},"iss":"x","grant":"g","exp":1}}]}',
+    '{"users":[{"__proto__":{"username":"eve"}}]}',
+    '{"clients":[{"client_id":"evil","redirect_uris":["http://localhost:3000/\\r\\nX: y"],"post_logout_redirect_uris":["javascript:alert(1)"]}]}',
+    '{"clients":[{"client_id":"__proto__","redirect_uris":["http://localhost/"]}]}',
+    '{"scopes":{"__proto__":{"description":{"en":"x"}},"constructor":{}}}',
+    '{"users":[{"username":"eve","displayName":"\\ud800"}]}',
+    '{"settings":{"__proto__":{"login":"auto:alice"}}}',
+    '{"users":{"length":1e9}}',
+  ])("seed %s", async (fixtures) => {
+    const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+    const body = `{"fixtures":${fixtures}}`;
+    const answer = await call("/seed", headers, { method: "POST", body });
+    expect(answer.status).toBeLessThan(500);
+    expect(await answer.text()).not.toMatch(innards);
+    for (const path of ["/users", "/clients", "/users/__proto__", "/clients/constructor"]) {
+      expect((await call(path, headers)).status).toBeLessThan(500);
+    }
+    expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
+  });
+});
