@@ -1,0 +1,70 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { innards } from "../helpers/attack.ts";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+/** What an attacker names things, on the terminal of whoever runs the server; and what that terminal must not show. */
+
+const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202ename";
+const acting = /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
+const secret = "a-client-secret-of-this-test";
+const adminToken = "an-admin-token-of-this-test";
+const password = "a-password-of-this-test";
+
+const fixtures = {
+  users: [{ username: "eve", displayName: evil, email: "eve@example.test", about: evil, location: evil, password }],
+  clients: [
+    { client_id: "evil", client_secret: secret, client_name: evil, redirect_uris: ["http://localhost:3000/callback"] },
+  ],
+  grants: [{ user: "eve", client: "evil", scope: "openid" }],
+};
+
+test("names act on no terminal, and no secret is in what the server and the commands say", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "evil.json"), JSON.stringify(fixtures));
+  const env = { IDP_ADMIN_TOKEN: adminToken };
+  const server = await startIdp(["--memory", "--fixtures", "evil.json"], { cwd, env });
+  const token = `${server.issuer}/api/v2/oauth/token`;
+  const quoted = encodeURIComponent(evil);
+  const post = (body: Record<string, string>): Promise<Response> =>
+    fetch(token, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  await fetch(`${server.issuer}/${quoted}`);
+  await fetch(`${server.issuer}/api/v2/oauth/authorize?client_id=${quoted}&redirect_uri=${quoted}`);
+  await fetch(`${server.issuer}/api/v2/oauth/userinfo?access_token=the-token-in-a-query`);
+  await post({ grant_type: evil, client_id: "evil", client_secret: secret });
+  await post({
+    grant_type: "refresh_token",
+    refresh_token: "the-token-in-a-body",
+    client_id: "evil",
+    client_secret: secret,
+  });
+  await post({
+    grant_type: "authorization_code",
+    code: "the-code-in-a-body",
+    client_id: evil,
+    client_secret: "the-secret-in-a-body",
+  });
+
+  const commands = [
+    ["users", "list"],
+    ["users", "show", "eve", "--json"],
+    ["users", "show", evil],
+    ["clients", "list"],
+    ["clients", "show", "evil"],
+    ["token", "decode", evil],
+    [`nonsense${evil}`],
+  ];
+  const ended = await Promise.all(commands.map((args) => idp([...args, "--url", server.issuer], { cwd, env })));
+  const said = [server.output.stdout + server.output.stderr, ...ended.map(({ stdout, stderr }) => stdout + stderr)];
+  for (const text of said) {
+    expect(text).not.toMatch(acting);
+    expect(text).not.toMatch(innards);
+    for (const hidden of [secret, adminToken, password, "the-token-in-a-", "the-code-in-a-", "the-secret-in-a-"]) {
+      expect(text).not.toContain(hidden);
+    }
+  }
+  // The names were shown, so there was something to escape.
+  expect(said[0]).toContain("\\u001b");
+  expect(ended[0]?.stdout).toContain("eve");
+});
