@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { OperationError, type Problem } from "../core/errors.ts";
-import { operations, type OperationInput, type OperationName, type OperationOutput } from "../http/operations.ts";
+import {
+  operations,
+  type Operation,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from "../http/operations.ts";
 import { RemoteError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -25,21 +31,25 @@ export async function callServer<N extends OperationName>(
   name: N,
   input: OperationInput<N>,
 ): Promise<OperationOutput<N>> {
-  const { method, path } = operations[name];
+  const { method, path, fields }: Pick<Operation, "method" | "path" | "fields"> = operations[name];
   const values: Record<string, unknown> = { ...input };
   const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
     const value = encodeURIComponent(String(values[parameter]));
     Reflect.deleteProperty(values, parameter);
     return value;
   });
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const whole = Object.keys(fields).find((field) => fields[field] === "body");
+  const given = Object.entries(
+    whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
+  ).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
   const address = `${url.replace(/\/$/, "")}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
   const { status, body } = await send(url, address, {
     method,
     adminToken,
-    ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(given)) }),
+    ...(method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(Object.fromEntries(given)) }),
   });
+  if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;
   throw refusalOf(url, status, body);
 }

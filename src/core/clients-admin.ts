@@ -1,4 +1,4 @@
-import type { Client, ReadTx } from "../store/store.ts";
+import type { Client, ReadTx, Tx } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
@@ -14,7 +14,8 @@ export type ClientView = Readonly<Record<string, unknown>> & {
   readonly public: boolean;
 };
 
-function viewClient(client: Client, secrets: boolean): ClientView {
+/** A client as it is shown. @param secrets with its secret */
+export function viewClient(client: Client, secrets: boolean): ClientView {
   const { createdAt: _created, updatedAt: _updated, registrationTokenHash: _hash, client_secret, ...shown } = client;
   const view = { ...shown, public: isPublic(client) };
   return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
@@ -33,6 +34,12 @@ export function requireClient(tx: ReadTx, clientId: string): Client {
     });
   }
   return client;
+}
+
+/** Takes a client away, and with it its grants. */
+export function removeClientRecord(tx: Tx, { client_id }: Client): void {
+  for (const grant of tx.findAll("grants", "client", client_id)) tx.remove("grants", grant.id);
+  tx.remove("clients", client_id);
 }
 
 /** Whether secrets are shown too; they are left out unless this is set. */

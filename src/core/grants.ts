@@ -2,6 +2,7 @@ import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { requireClient } from "./clients-admin.ts";
 import { OperationError } from "./errors.ts";
+import { isDefined, mayAsk, splitScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
 
 /** Consent grants: one a user and client (CONTRACT 2.2). */
@@ -101,14 +102,16 @@ export interface GrantSelection {
   readonly grant?: string | undefined;
 }
 
-function selectGrants(tx: ReadTx, selection: GrantSelection): readonly Grant[] {
-  if (selection.grant !== undefined) {
-    const grant = tx.get("grants", selection.grant);
-    if (grant === undefined) {
-      throw new OperationError("not_found", `no grant "${selection.grant}"`, { hint: "see them: idp grants list" });
-    }
-    return [grant];
+function requireGrant(tx: ReadTx, id: string): Grant {
+  const grant = tx.get("grants", id);
+  if (grant === undefined) {
+    throw new OperationError("not_found", `no grant "${id}"`, { hint: "see them: idp grants list" });
   }
+  return grant;
+}
+
+function selectGrants(tx: ReadTx, selection: GrantSelection): readonly Grant[] {
+  if (selection.grant !== undefined) return [requireGrant(tx, selection.grant)];
   const user = selection.user === undefined ? undefined : requireUser(tx, selection.user);
   const client = selection.client === undefined ? undefined : requireClient(tx, selection.client);
   if (user !== undefined && client !== undefined) {
@@ -126,12 +129,45 @@ export const listGrants = (ctx: Context, selection: GrantSelection): Promise<Gra
 
 /** One grant. @throws {OperationError} not_found */
 export const showGrant = (ctx: Context, input: { readonly id: string }): Promise<GrantView> =>
-  ctx.store.read((tx) => {
-    const grant = tx.get("grants", input.id);
-    if (grant === undefined) {
-      throw new OperationError("not_found", `no grant "${input.id}"`, { hint: "see them: idp grants list" });
+  ctx.store.read((tx) => viewGrant(tx, requireGrant(tx, input.id)));
+
+/**
+ * Sets what an active grant allows; it and its tokens stay.
+ * @param input `scope`: space-separated, all of it
+ * @throws {OperationError} not_found; conflict for a revoked grant; refused for a scope that its client may not ask for
+ */
+export const editGrant = (ctx: Context, input: { readonly id: string; readonly scope: string }): Promise<GrantView> =>
+  ctx.store.transaction((tx) => {
+    const grant = requireGrant(tx, input.id);
+    if (grant.status === "revoked") {
+      throw new OperationError("conflict", `grant "${grant.id}" is revoked, and stays so`, {
+        hint: "Make it anew: idp issue grant",
+      });
     }
-    return viewGrant(tx, grant);
+    const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
+    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt: new Date(ctx.now()).toISOString() };
+    tx.put("grants", changed);
+    return viewGrant(tx, changed);
+  });
+
+/** A scope that nobody defined is a mistake here, where an authorization request would go on without it. */
+function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[] {
+  const names = splitScope(scope);
+  const wrong = names.filter((name) => !isDefined(tx, name) || !mayAsk(client, name));
+  if (names.length > 0 && wrong.length === 0) return names;
+  const why =
+    names.length === 0
+      ? "a grant needs at least one scope"
+      : `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
+  throw new OperationError("refused", why, { hint: `What it may ask for: idp clients show ${client.client_id}` });
+}
+
+/** Revokes one grant; one that is revoked already stays so. @throws {OperationError} not_found */
+export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Promise<null> =>
+  ctx.store.transaction((tx) => {
+    const grant = requireGrant(tx, input.id);
+    if (grant.status === "active") revokeGrant(tx, ctx, grant);
+    return null;
   });
 
 /**

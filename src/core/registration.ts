@@ -1,4 +1,5 @@
 import type { Client, Tx } from "../store/store.ts";
+import { removeClientRecord } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
@@ -147,7 +148,5 @@ export async function updateRegistration(ctx: Context, access: RegistrationAcces
 /** Removes the client; its tokens die with it (RFC 7592 2.3). @throws {OAuthError} missing_token, invalid_token */
 export const removeRegistration = (ctx: Context, { clientId, token }: RegistrationAccess): Promise<void> =>
   ctx.store.transaction((tx) => {
-    requireAccess(tx.get("clients", clientId), token);
-    for (const grant of tx.findAll("grants", "client", clientId)) tx.remove("grants", grant.id);
-    tx.remove("clients", clientId);
+    removeClientRecord(tx, requireAccess(tx.get("clients", clientId), token));
   });

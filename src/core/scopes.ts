@@ -22,7 +22,7 @@ const isBuiltIn = (name: string): boolean => (builtInScopes as readonly string[]
 export const splitScope = (scope: string): string[] => [...new Set(scope.split(" ").filter((name) => name !== ""))];
 
 /** Whether somebody defined this scope: the spec or a fixture. */
-const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
 
 /** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
 export function mayAsk(client: Client, name: string): boolean {

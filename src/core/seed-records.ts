@@ -4,10 +4,9 @@ import type { Context } from "./context.ts";
 import { sameJson } from "./fixtures/digest.ts";
 import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
 import type { FoundIn } from "./fixtures/problems.ts";
-import { revokeGrant } from "./grants.ts";
 import { splitScope } from "./scopes.ts";
 import { samePassword, type ClientEntry, type GrantEntry, type ScopeEntry, type UserEntry } from "./seed-entries.ts";
-import { endSessionsOf } from "./sessions.ts";
+import { banEffects, removeUserRecord } from "./users.ts";
 
 /** Brings records to what their fixtures say: those whose fixture changed since it was last applied, and no others. */
 
@@ -160,23 +159,12 @@ function putUser(
   const { tx, ctx, at } = work;
   // A password of the fixture is hashed anew although it may be the one there is: telling would take as long.
   if (previous !== undefined && fields.length === 0 && password === undefined) return;
-  if (previous !== undefined && previous.id !== user.id) removeUser(tx, previous);
-  if (user.status === "banned" && previous !== undefined && previous.status !== "banned") {
-    // CONTRACT 2.1: a ban ends sessions and revokes grants, for good.
-    for (const grant of tx.findAll("grants", "user", user.id))
-      if (grant.status === "active") revokeGrant(tx, ctx, grant);
-    endSessionsOf(tx, user.id);
-  }
+  // Under another id a user is another subject.
+  if (previous !== undefined && previous.id !== user.id) removeUserRecord(tx, previous);
+  if (user.status === "banned" && previous !== undefined && previous.status !== "banned") banEffects(tx, ctx, user.id);
   const updatedAt = previous !== undefined && fields.length > 0 ? at : user.updatedAt;
   tx.put("users", { ...user, passwordHash: null, passwordPending: password !== undefined, updatedAt });
   if (password !== undefined) work.passwords.set(user.id, password);
-}
-
-/** Under another id a user is another subject: nothing of the old one stays. */
-function removeUser(tx: Tx, user: User): void {
-  for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
-  endSessionsOf(tx, user.id);
-  tx.remove("users", user.id);
 }
 
 export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOutcome {

@@ -48,6 +48,12 @@ export interface EndedSessions {
   readonly notices: readonly LogoutNotice[];
 }
 
+/** Ends one session, as {@link endSessions} does. @throws {OperationError} not_found */
+export const endSession = async (ctx: Context, { id }: { readonly id: string }): Promise<null> => {
+  await endSessions(ctx, { id });
+  return null;
+};
+
 /**
  * Ends sessions, and tells the clients that want to know.
  * @throws {OperationError} not_found for an unknown name; usage where nothing is named

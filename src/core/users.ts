@@ -71,6 +71,24 @@ function setStatus(
   return { ...viewUser(changed), previousStatus: user.status, ...takenAlong };
 }
 
+/** What a ban takes along: sessions end, grants are revoked for good (CONTRACT 2.1). */
+export function banEffects(
+  tx: Tx,
+  ctx: Pick<Context, "now">,
+  userId: string,
+): { readonly sessionsEnded: number; readonly grantsRevoked: number } {
+  const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
+  for (const grant of active) revokeGrant(tx, ctx, grant);
+  return { sessionsEnded: endSessionsOf(tx, userId), grantsRevoked: active.length };
+}
+
+/** Takes a user away, and with them their grants and sessions: nothing of them stays. */
+export function removeUserRecord(tx: Tx, user: User): void {
+  for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
+  endSessionsOf(tx, user.id);
+  tx.remove("users", user.id);
+}
+
 /**
  * Suspends a user: no sign-in, and tokens answer 403 until {@link restoreUser}. Sessions and grants stay.
  * @throws {OperationError} not_found; conflict for a banned user, whose ban this would lighten
@@ -93,12 +111,7 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
 export const banUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
   ctx.store.transaction((tx) => {
     const user = requireUser(tx, input.username);
-    const active = tx.findAll("grants", "user", user.id).filter((grant) => grant.status === "active");
-    for (const grant of active) revokeGrant(tx, ctx, grant);
-    return setStatus(tx, ctx, user, "banned", {
-      sessionsEnded: endSessionsOf(tx, user.id),
-      grantsRevoked: active.length,
-    });
+    return setStatus(tx, ctx, user, "banned", banEffects(tx, ctx, user.id));
   });
 
 /**

@@ -80,16 +80,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isKind = (kind: string, value: unknown): boolean =>
-  kind === "any" || (kind === "array" ? Array.isArray(value) : typeof value === kind);
+  kind === "any" || kind === "body" || (kind === "array" ? Array.isArray(value) : typeof value === kind);
 
 /**
  * The input of an operation out of path, query and body.
  * @throws {OperationError} usage, with every problem at once
  */
 function inputOf(req: Request, fields: Fields): InputOf<Fields> {
-  const body: unknown = req.method === "POST" ? (req.body ?? {}) : req.query;
+  const inBody = req.method === "POST" || req.method === "PATCH";
+  const body: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(body)) throw new OperationError("usage", "the body has to be a JSON object");
-  const given = new Map<string, unknown>([...Object.entries(body), ...Object.entries(req.params)]);
+  const whole = Object.keys(fields).find((name) => fields[name] === "body");
+  const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
+  const given = new Map<string, unknown>([...sent, ...Object.entries(req.params)]);
   const problems: Problem[] = [];
   const input: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(fields)) {
@@ -129,10 +132,12 @@ export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Rou
         note(res, { note: name });
         const result = await operation.run(ctx, inputOf(req, operation.fields), { server });
         if (name === "stop") res.on("finish", onStop);
-        res.status(operation.status).json(result);
+        if (operation.status === 204) res.status(204).end();
+        else res.status(operation.status).json(result);
       };
       if (operation.method === "GET") route.get(handle);
-      else route.post(bodyOf(operation.bodyLimit), handle);
+      else if (operation.method === "DELETE") route.delete(handle);
+      else route[operation.method === "POST" ? "post" : "patch"](bodyOf(operation.bodyLimit), handle);
     }
     const allow = here.map(([, { method }]) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
     route.all((req, _res, next) => {

@@ -7,8 +7,9 @@ import type { FixtureSource } from "../core/fixtures/source.ts";
  * A running server mounts the table below `/_idp/api` (`api.ts`); the command line runs the same functions on a data folder.
  */
 
-/** What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean. */
-type FieldKind = "string" | "string?" | "boolean?" | "number?" | "array?" | "any?";
+/** What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean.
+ * `body`: the whole of the request's body, an object, which the operation itself checks. */
+type FieldKind = "string" | "string?" | "boolean?" | "number?" | "array?" | "any?" | "body";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 interface KindTypes {
@@ -18,6 +19,7 @@ interface KindTypes {
   "number?": number;
   "array?": readonly unknown[];
   "any?": unknown;
+  body: Readonly<Record<string, unknown>>;
 }
 type Optional<F extends Fields> = { [K in keyof F]: F[K] extends `${string}?` ? K : never }[keyof F];
 
@@ -43,10 +45,11 @@ export interface Runner {
 }
 
 export interface Operation<F extends Fields = Fields, O = unknown> {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below `/_idp/api`. */
   readonly path: string;
-  readonly status: 200 | 201;
+  /** 204: it returns null. */
+  readonly status: 200 | 201 | 204;
   readonly fields: F;
   /** It changes data: the command line says where. */
   readonly changes: boolean;
@@ -80,7 +83,7 @@ const changes = <const F extends Fields, O>(
   path: string,
   fields: F,
   run: Run<F, O>,
-  special: Partial<Pick<Operation, "status" | "changes" | "needsServer" | "bodyLimit" | "createsData">> = {},
+  special: Partial<Pick<Operation, "method" | "status" | "changes" | "needsServer" | "bodyLimit" | "createsData">> = {},
 ): Operation<F, O> => ({
   method: "POST",
   path,
@@ -93,8 +96,14 @@ const changes = <const F extends Fields, O>(
   ...special,
 });
 
+const edits = { method: "PATCH" } as const;
+const creates = { status: 201 } as const;
+const removes = { method: "DELETE", status: 204 } as const;
+
 const users = () => import("../core/users.ts");
+const usersEdit = () => import("../core/users-edit.ts");
 const clients = () => import("../core/clients-admin.ts");
+const clientsEdit = () => import("../core/clients-edit.ts");
 const grants = () => import("../core/grants.ts");
 const sessions = () => import("../core/sessions-admin.ts");
 const keys = () => import("../core/keys-admin.ts");
@@ -113,6 +122,24 @@ export const operations = {
   "users.show": reads("/users/:username", { username: "string" }, async (ctx, input) =>
     (await users()).showUser(ctx, input),
   ),
+  "users.add": changes(
+    "/users",
+    { entry: "body" },
+    async (ctx, input) => (await usersEdit()).addUser(ctx, input),
+    creates,
+  ),
+  "users.edit": changes(
+    "/users/:username",
+    { username: "string", entry: "body" },
+    async (ctx, input) => (await usersEdit()).editUser(ctx, input),
+    edits,
+  ),
+  "users.remove": changes(
+    "/users/:username",
+    { username: "string" },
+    async (ctx, input) => (await usersEdit()).removeUser(ctx, input),
+    removes,
+  ),
   "users.suspend": changes("/users/:username/suspend", { username: "string" }, async (ctx, input) =>
     (await users()).suspendUser(ctx, input),
   ),
@@ -128,15 +155,56 @@ export const operations = {
   "clients.show": reads("/clients/:client_id", { client_id: "string", secrets: "boolean?" }, async (ctx, input) =>
     (await clients()).showClient(ctx, input),
   ),
+  "clients.add": changes(
+    "/clients",
+    { entry: "body" },
+    async (ctx, input) => (await clientsEdit()).addClient(ctx, input),
+    creates,
+  ),
+  "clients.edit": changes(
+    "/clients/:client_id",
+    { client_id: "string", entry: "body" },
+    async (ctx, input) => (await clientsEdit()).editClient(ctx, input),
+    edits,
+  ),
+  "clients.remove": changes(
+    "/clients/:client_id",
+    { client_id: "string" },
+    async (ctx, input) => (await clientsEdit()).removeClient(ctx, input),
+    removes,
+  ),
+  "clients.rotate-secret": changes(
+    "/clients/:client_id/rotate-secret",
+    { client_id: "string", client_secret: "string?" },
+    async (ctx, input) => (await clientsEdit()).rotateSecret(ctx, input),
+  ),
   "grants.list": reads("/grants", { user: "string?", client: "string?" }, async (ctx, input) =>
     (await grants()).listGrants(ctx, input),
   ),
   "grants.show": reads("/grants/:id", { id: "string" }, async (ctx, input) => (await grants()).showGrant(ctx, input)),
+  "grants.edit": changes(
+    "/grants/:id",
+    { id: "string", scope: "string" },
+    async (ctx, input) => (await grants()).editGrant(ctx, input),
+    edits,
+  ),
+  "grants.revoke": changes(
+    "/grants/:id",
+    { id: "string" },
+    async (ctx, input) => (await grants()).revokeOneGrant(ctx, input),
+    removes,
+  ),
   "sessions.list": reads("/sessions", { user: "string?" }, async (ctx, input) =>
     (await sessions()).listSessions(ctx, input),
   ),
   "sessions.end": changes("/sessions/end", { user: "string?", id: "string?" }, async (ctx, input) =>
     (await sessions()).endSessions(ctx, input),
+  ),
+  "sessions.remove": changes(
+    "/sessions/:id",
+    { id: "string" },
+    async (ctx, input) => (await sessions()).endSession(ctx, input),
+    removes,
   ),
   "keys.list": reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)),
   "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {

@@ -1,0 +1,116 @@
+import type { Client } from "../store/store.ts";
+import { checkEntry, type Entry } from "./check-entry.ts";
+import { removeClientRecord, requireClient, viewClient, type ClientView } from "./clients-admin.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { normaliseClient } from "./fixtures/normalise.ts";
+import type { FixtureClient } from "./fixtures/schema-client.ts";
+
+/** Adds, changes and removes clients one at a time. What a client may be is what a fixture may say. */
+
+/** An entry that {@link checkEntry} has let through. */
+const checked = (entry: Entry): FixtureClient => entry as unknown as FixtureClient;
+
+/** Without a word on authentication a client is a confidential one, as in RFC 7591 2: a secret that nobody gave is made. */
+function wantsSecret({ client_secret, token_endpoint_auth_method: method }: Entry): boolean {
+  return client_secret === undefined && method !== "none" && method !== "private_key_jwt";
+}
+
+/**
+ * Adds a client. Unless `token_endpoint_auth_method` is "none" or "private_key_jwt", it has a secret: the given one, or one that is made.
+ * @param input `entry`: a client of a fixture
+ * @returns the client, with its secret where that was made here
+ * @throws {OperationError} invalid, with every problem; conflict where the id is taken
+ */
+export async function addClient(ctx: Context, input: { readonly entry: Entry }): Promise<ClientView> {
+  const made = wantsSecret(input.entry);
+  const entry = made ? { ...input.entry, client_secret: ctx.random(32) } : input.entry;
+  await checkEntry("client", entry);
+  const client = normaliseClient(checked(entry), null, new Date(ctx.now()).toISOString());
+  return ctx.store.transaction((tx) => {
+    if (tx.get("clients", client.client_id) !== undefined) {
+      throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
+        hint: `Change it: idp clients edit ${client.client_id}. Another id: idp clients add CLIENT_ID`,
+      });
+    }
+    tx.insert("clients", client);
+    return viewClient(client, made);
+  });
+}
+
+/** The record as a fixture would say it. */
+function entryOf({ createdAt: _, updatedAt: __, registrationTokenHash: ___, ...metadata }: Client): Entry {
+  return metadata;
+}
+
+/** Writes the client that `change` makes of the present one, once it is checked. */
+async function change(ctx: Context, clientId: string, work: (before: Client) => Entry): Promise<Client> {
+  for (;;) {
+    const before = await ctx.store.read((tx) => requireClient(tx, clientId));
+    const entry = work(before);
+    await checkEntry("client", entry);
+    const done = await ctx.store.transaction((tx) => {
+      // Somebody else changed the client meanwhile: what was checked is not what would be written.
+      if (tx.get("clients", clientId) !== before) return null;
+      const { registrationTokenHash } = before;
+      const client: Client = {
+        ...normaliseClient(checked(entry), before, before.createdAt),
+        ...(registrationTokenHash !== undefined && { registrationTokenHash }),
+        updatedAt: new Date(ctx.now()).toISOString(),
+      };
+      tx.put("clients", client);
+      return client;
+    });
+    if (done !== null) return done;
+  }
+}
+
+/**
+ * Changes metadata of a client; each that is given takes the place of what was there, and null takes it away.
+ * @param input `client_id`: which is meant; `entry`: metadata of a client of a fixture
+ * @throws {OperationError} not_found; invalid, with every problem
+ */
+export async function editClient(
+  ctx: Context,
+  input: { readonly client_id: string; readonly entry: Entry },
+): Promise<ClientView> {
+  const client = await change(ctx, input.client_id, (before) => {
+    const merged: Entry = { ...entryOf(before), ...input.entry };
+    if (merged.client_id !== before.client_id) {
+      throw new OperationError("usage", "the id of a client cannot be changed: its grants and tokens carry it", {
+        hint: "Add another client: idp clients add CLIENT_ID",
+      });
+    }
+    return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+  });
+  return viewClient(client, false);
+}
+
+/**
+ * Gives a client another secret; the old one is worth nothing from here on.
+ * @param input `client_secret`: absent, one is made
+ * @returns the client, with its secret where that was made here
+ * @throws {OperationError} not_found; refused for a client that has no secret; invalid
+ */
+export async function rotateSecret(
+  ctx: Context,
+  input: { readonly client_id: string; readonly client_secret?: string | undefined },
+): Promise<ClientView> {
+  const secret = input.client_secret ?? ctx.random(32);
+  const client = await change(ctx, input.client_id, (before) => {
+    if (before.client_secret === undefined) {
+      throw new OperationError("refused", `client "${before.client_id}" has no secret that could be rotated`, {
+        hint: `Give it one: idp clients edit ${before.client_id} --secret-stdin`,
+      });
+    }
+    return { ...entryOf(before), client_secret: secret };
+  });
+  return viewClient(client, input.client_secret === undefined);
+}
+
+/** Removes a client, and with it its grants. @throws {OperationError} not_found */
+export const removeClient = (ctx: Context, input: { readonly client_id: string }): Promise<null> =>
+  ctx.store.transaction((tx) => {
+    removeClientRecord(tx, requireClient(tx, input.client_id));
+    return null;
+  });

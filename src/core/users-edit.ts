@@ -1,0 +1,98 @@
+import type { Tx, User } from "../store/store.ts";
+import { checkEntry, type Entry } from "./check-entry.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import { normaliseUser } from "./fixtures/normalise.ts";
+import type { FixtureUser } from "./fixtures/schema-user.ts";
+import { hashPassword } from "./passwords.ts";
+import { banEffects, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
+
+/** Adds, changes and removes users one at a time. What a user may be is what a fixture may say. */
+
+/** An entry that {@link checkEntry} has let through. */
+const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
+
+function requireFree(tx: Tx, username: string): void {
+  if (tx.find("users", "username", username) === undefined) return;
+  throw new OperationError("conflict", `there is a user "${username}" already`, {
+    hint: `Change them: idp users edit ${username}. Another name: idp users add NAME`,
+  });
+}
+
+/** @returns null where no password is given */
+const hashed = async (ctx: Context, { password }: FixtureUser): Promise<string | null> =>
+  password === undefined ? null : hashPassword(password, ctx.random);
+
+/**
+ * Adds a user; `{ username }` is enough.
+ * @param input `entry`: a user of a fixture
+ * @throws {OperationError} invalid, with every problem; conflict where the name or the id is taken
+ */
+export async function addUser(ctx: Context, input: { readonly entry: Entry }): Promise<UserView> {
+  const entry = { createdAt: new Date(ctx.now()).toISOString(), ...input.entry };
+  await checkEntry("user", entry);
+  const given = checked(entry);
+  const passwordHash = await hashed(ctx, given);
+  return ctx.store.transaction((tx) => {
+    requireFree(tx, given.username);
+    const holder = given.id === undefined ? undefined : tx.get("users", given.id);
+    if (holder !== undefined) {
+      throw new OperationError("conflict", `the id "${holder.id}" is the one of user "${holder.username}"`, {
+        hint: "Leave the id out, and one is made.",
+      });
+    }
+    const user = { ...normaliseUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };
+    tx.insert("users", user);
+    return viewUser(user);
+  });
+}
+
+/** The record as a fixture would say it; its password is known to nobody. */
+function entryOf({ passwordHash: _, passwordPending: __, updatedAt: ___, ...fields }: User): Entry {
+  return fields;
+}
+
+/**
+ * Changes fields of a user; each that is given takes the place of what was there, and `username` renames.
+ * A change to `banned` ends sessions and revokes grants for good, as a ban does.
+ * @param input `username`: who is meant; `entry`: fields of a user of a fixture
+ * @throws {OperationError} not_found; invalid, with every problem; conflict where the new name is taken
+ */
+export async function editUser(
+  ctx: Context,
+  input: { readonly username: string; readonly entry: Entry },
+): Promise<UserView> {
+  for (;;) {
+    const before = await ctx.store.read((tx) => requireUser(tx, input.username));
+    const entry = { ...entryOf(before), ...input.entry };
+    if (entry.id !== before.id) {
+      throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
+        hint: "Add another user: idp users add NAME --set id=…",
+      });
+    }
+    await checkEntry("user", entry);
+    const given = checked(entry);
+    const passwordHash = await hashed(ctx, given);
+    const done = await ctx.store.transaction((tx) => {
+      // Somebody else changed the user meanwhile: what was checked is not what would be written.
+      if (tx.get("users", before.id) !== before) return null;
+      if (given.username !== before.username) requireFree(tx, given.username);
+      const user: User = {
+        ...normaliseUser(given, before, () => false),
+        ...(passwordHash !== null && { passwordHash, passwordPending: false }),
+        updatedAt: new Date(ctx.now()).toISOString(),
+      };
+      if (user.status === "banned" && before.status !== "banned") banEffects(tx, ctx, user.id);
+      tx.put("users", user);
+      return viewUser(user);
+    });
+    if (done !== null) return done;
+  }
+}
+
+/** Removes a user, and with them their grants and sessions. @throws {OperationError} not_found */
+export const removeUser = (ctx: Context, input: { readonly username: string }): Promise<null> =>
+  ctx.store.transaction((tx) => {
+    removeUserRecord(tx, requireUser(tx, input.username));
+    return null;
+  });

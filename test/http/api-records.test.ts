@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import type { IdpOptions } from "../../src/index.ts";
+import { startIdp } from "../helpers/idp.ts";
+
+/** Users, clients, grants and sessions as REST (CONTRACT 9): created, changed, deleted, and each refusal. */
+
+async function connect(options: IdpOptions = {}) {
+  const idp = await startIdp(options);
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${idp.issuer}/_idp/api/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? null : (JSON.parse(text) as unknown) };
+  };
+  const userInfo = async (token: string): Promise<number> =>
+    (await fetch(`${idp.issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
+  return { idp, call, userInfo };
+}
+
+test("users: 201, 200, 204, and 404, 409, 422 with every problem", async () => {
+  const { idp, call, userInfo } = await connect();
+  const created = await call("POST", "users", { username: "erin", password: "pw-of-erin", claims: { roles: ["x"] } });
+  expect(created).toMatchObject({
+    status: 201,
+    body: { username: "erin", hasPassword: true, claims: { roles: ["x"] } },
+  });
+  expect(await call("POST", "users", { username: "erin" })).toMatchObject({ status: 409, body: { error: "conflict" } });
+  expect(await call("POST", "users", { email: 1 })).toMatchObject({
+    status: 422,
+    body: { error: "invalid", problems: [{ path: "username" }, { path: "email" }] },
+  });
+  expect(await call("PATCH", "users/erin", { displayName: "Erin Öz" })).toMatchObject({
+    status: 200,
+    body: { displayName: "Erin Öz", claims: { roles: ["x"] } },
+  });
+  expect(await call("PATCH", "users/erin", { status: "asleep" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", "users/nobody", {})).toMatchObject({ status: 404, body: { error: "not_found" } });
+  const { access_token } = await idp.issueTokens({ user: "erin", client: "demo-app" });
+  expect(await userInfo(access_token)).toBe(200);
+  expect(await call("DELETE", "users/erin")).toEqual({ status: 204, body: null });
+  expect(await userInfo(access_token)).toBe(401);
+  expect(await call("DELETE", "users/erin")).toMatchObject({ status: 404 });
+});
+
+test("clients: 201 with a secret that was made, 200, 204, and 404, 409, 422", async () => {
+  const { idp, call, userInfo } = await connect();
+  const shop = { client_id: "shop", redirect_uris: ["http://localhost:1/cb"] };
+  expect(await call("POST", "clients", shop)).toMatchObject({
+    status: 201,
+    body: { client_secret: expect.any(String) },
+  });
+  expect(await call("POST", "clients", shop)).toMatchObject({ status: 409 });
+  expect(await call("POST", "clients", { client_id: "x" })).toMatchObject({
+    status: 422,
+    body: { problems: [{ path: "redirect_uris" }] },
+  });
+  expect(await call("PATCH", "clients/shop", { client_name: "Shop" })).toMatchObject({
+    status: 200,
+    body: { client_name: "Shop", redirect_uris: shop.redirect_uris },
+  });
+  expect(await call("PATCH", "clients/shop", { client_id: "other" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", "clients/nope", {})).toMatchObject({ status: 404 });
+  const { access_token } = await idp.issueTokens({ user: "alice", client: "shop" });
+  expect(await call("DELETE", "clients/shop")).toEqual({ status: 204, body: null });
+  expect(await userInfo(access_token)).toBe(401);
+  expect(await call("DELETE", "clients/shop")).toMatchObject({ status: 404 });
+});
+
+test("a grant: its scopes are set, UserInfo follows, and DELETE revokes it", async () => {
+  const { idp, call, userInfo } = await connect();
+  const { access_token } = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid email phone" });
+  const [grant] = await idp.call("grants.list", { user: "alice", client: "demo-app" });
+  const path = `grants/${grant?.id}`;
+  expect(await call("PATCH", path, { scope: "openid email" })).toMatchObject({
+    status: 200,
+    body: { scope: "openid email" },
+  });
+  const introspected = await call("POST", "token/introspect", { token: access_token });
+  expect(introspected).toMatchObject({ status: 200, body: { active: true, scope: "openid email" } });
+  expect(await call("PATCH", path, { scope: "openid nonsense" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", path, { scope: "" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", path, {})).toMatchObject({ status: 422, body: { problems: [{ path: "scope" }] } });
+  expect(await call("DELETE", path)).toEqual({ status: 204, body: null });
+  expect(await userInfo(access_token)).toBe(403);
+  expect(await call("GET", path)).toMatchObject({ body: { status: "revoked" } });
+  expect(await call("PATCH", path, { scope: "openid" })).toMatchObject({ status: 409 });
+  expect(await call("DELETE", "grants/g_nope")).toMatchObject({ status: 404 });
+});
+
+test("a session: DELETE ends it, and 404 where nobody has it", async () => {
+  const { idp, call } = await connect({ settings: { login: "auto:alice", consent: "skip" } });
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "demo-app",
+    redirect_uri: "http://localhost:3000/callback",
+  }).toString();
+  await fetch(`${idp.issuer}/api/v2/oauth/authorize?${query}`, { redirect: "manual" });
+  const [session] = await idp.call("sessions.list", {});
+  expect(session).toMatchObject({ user: "alice" });
+  expect(await call("DELETE", `sessions/${session?.id}`)).toEqual({ status: 204, body: null });
+  expect(await idp.call("sessions.list", {})).toEqual([]);
+  expect(await call("DELETE", `sessions/${session?.id}`)).toMatchObject({ status: 404, body: { error: "not_found" } });
+});
