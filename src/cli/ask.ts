@@ -110,6 +110,20 @@ export async function grantOr(
   );
 }
 
+/** A line of text. */
+export async function askText(cli: Invocation, message: string): Promise<string> {
+  const ask = await prompts(cli);
+  const said: { readonly value: unknown } = await ask({ value: { type: "input", message } });
+  return String(said.value);
+}
+
+/** A line of text that nobody sees. */
+export async function askSecret(cli: Invocation, message: string): Promise<string> {
+  const ask = await prompts(cli);
+  const said: { readonly value: unknown } = await ask({ value: { type: "password", message } });
+  return String(said.value);
+}
+
 /** Whether to go on. Asked on a terminal only; `--yes` answers it, and where nobody can be asked the command itself is the answer. */
 export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;

@@ -2,6 +2,7 @@ import type { ClientView } from "../core/clients-admin.ts";
 import { clientOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import type { Style } from "./style.ts";
 import { pairs, table } from "./table.ts";
 import { findTarget } from "./target.ts";
 
@@ -18,7 +19,7 @@ export async function listClients(cli: Invocation, { showSecrets }: SecretFlags)
   const clients = await (await findTarget(cli)).call("clients.list", { secrets: showSecrets });
   return answer(clients, (shown, style) =>
     shown.length === 0
-      ? "No clients yet. Add some to a fixture file: idp seed --help"
+      ? "No clients yet. Add one: idp clients add --help"
       : table(
           [
             { title: "CLIENT", value: (client) => client.client_id },
@@ -45,17 +46,21 @@ export async function showClient(
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, given, "idp clients show demo-app");
   const client = await target.call("clients.show", { client_id, secrets: showSecrets });
-  return answer(client, ({ client_id: id, ...rest }, style) =>
-    [
-      `${style.bold(id)}  ${kindOf(client)}`,
-      pairs(
-        Object.entries(rest).flatMap(([name, value]) =>
-          Array.isArray(value) && value.every((item) => typeof item === "string")
-            ? value.map((item, index) => [index === 0 ? name : "", text(item)] as const)
-            : [[name, text(value)] as const],
-        ),
-        style,
+  return answer(client, describeClient);
+}
+
+/** The lines of one client. */
+export function describeClient(client: ClientView, style: Style): string {
+  const { client_id: id, ...rest } = client;
+  return [
+    `${style.bold(id)}  ${kindOf(client)}`,
+    pairs(
+      Object.entries(rest).flatMap(([name, value]) =>
+        Array.isArray(value) && value.every((item) => typeof item === "string")
+          ? value.map((item, index) => [index === 0 ? name : "", text(item)] as const)
+          : [[name, text(value)] as const],
       ),
-    ].join("\n"),
-  );
+      style,
+    ),
+  ].join("\n");
 }

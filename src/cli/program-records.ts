@@ -1,10 +1,34 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
+import type { ClientFlags } from "./clients-edit.ts";
+import { setField } from "./set-field.ts";
+import type { UserFlags } from "./users-edit.ts";
 
 /** The commands on records: users, clients, grants. */
 
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const setOption = ["--set <field=value>", "any other field of a fixture, as JSON or text; repeatable"] as const;
+
+const userFields = (command: Command): Command =>
+  command
+    .option("--email <address>", "the e-mail address")
+    .option("--display-name <name>", "the name that is shown")
+    .option("--password-stdin", "take the password from standard input")
+    .addOption(new Option("--status <status>", "the status").choices(["active", "suspended", "banned"]))
+    .option(...setOption, setField);
+
+const clientFields = (command: Command): Command =>
+  command
+    .option("--name <name>", "the name that is shown")
+    .option("--redirect-uri <uri>", "a redirect URI; repeatable", collect)
+    .option("--scope <scopes>", "what it may ask for, with spaces between (default: everything)")
+    .option("--public", "a public client: no secret, PKCE")
+    .option("--secret-stdin", "take the secret from standard input")
+    .option(...setOption, setField);
+
 function declareUsers(program: Command, act: Act): void {
-  const users = program.command("users").description("list, show, suspend, ban and restore users");
+  const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
   users
     .command("list")
     .description("list all users")
@@ -16,6 +40,42 @@ function declareUsers(program: Command, act: Act): void {
     .argument("[username]")
     .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
     .action(act(async (cli, username?: string) => (await import("./users.ts")).showUser(cli, username)));
+  userFields(users.command("add"))
+    .description("add a user; a name is enough")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users add erin --email erin@example.test --set language=tr",
+        'printf %s "$PASSWORD" | idp users add erin --password-stdin',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("./users-edit.ts")).addUser(cli, username, flags),
+      ),
+    );
+  userFields(users.command("edit"))
+    .description("change fields of a user")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users edit alice --display-name 'Alice Adams'",
+        'idp users edit alice --set \'claims={"roles":["admin"]}\'',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("./users-edit.ts")).editUser(cli, username, flags),
+      ),
+    );
+  users
+    .command("remove")
+    .description("remove a user, with their grants and sessions")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users remove bob", "idp users remove bob --yes --json"))
+    .action(act(async (cli, username?: string) => (await import("./users-edit.ts")).removeUser(cli, username)));
   users
     .command("suspend")
     .description("suspend a user: no sign-in, tokens answer 403, until restored")
@@ -37,7 +97,7 @@ function declareUsers(program: Command, act: Act): void {
 }
 
 function declareClients(program: Command, act: Act): void {
-  const clients = program.command("clients").description("list and show clients");
+  const clients = program.command("clients").description("list, show, add, edit and remove clients");
   clients
     .command("list")
     .description("list all clients")
@@ -55,10 +115,67 @@ function declareClients(program: Command, act: Act): void {
         (await import("./clients.ts")).showClient(cli, clientId, flags),
       ),
     );
+  declareClientChanges(clients, act);
+}
+
+function declareClientChanges(clients: Command, act: Act): void {
+  clientFields(clients.command("add"))
+    .description("add a client; unless it is public, it gets a secret, which is shown once")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients add shop --redirect-uri http://localhost:3000/callback",
+        "idp clients add spa --public --redirect-uri http://localhost:5173/callback --set userinfo_format=standard",
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
+        (await import("./clients-edit.ts")).addClient(cli, clientId, flags),
+      ),
+    );
+  clientFields(clients.command("edit"))
+    .description("change a client; what is given takes the place of what was there")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients edit demo-app --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
+        "idp clients edit demo-app --set require_pkce=true --set audience=null",
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
+        (await import("./clients-edit.ts")).editClient(cli, clientId, flags),
+      ),
+    );
+  clients
+    .command("remove")
+    .description("remove a client, with its grants")
+    .argument("[client_id]")
+    .addHelpText("after", examples("idp clients remove demo-spa", "idp clients remove demo-spa --yes --json"))
+    .action(act(async (cli, clientId?: string) => (await import("./clients-edit.ts")).removeClient(cli, clientId)));
+  clients
+    .command("rotate-secret")
+    .description("give a client another secret; it is shown once, and the old one stops working")
+    .argument("[client_id]")
+    .option("--secret-stdin", "take the new secret from standard input")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients rotate-secret demo-app --json | jq -r .client_secret",
+        'printf %s "$SECRET" | idp clients rotate-secret demo-app --secret-stdin',
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: { secretStdin?: true }) =>
+        (await import("./clients-edit.ts")).rotateSecret(cli, clientId, flags),
+      ),
+    );
 }
 
 function declareGrants(program: Command, act: Act): void {
-  const grants = program.command("grants").description("list and show what users allowed to clients");
+  const grants = program.command("grants").description("list, show and revoke what users allowed to clients");
   grants
     .command("list")
     .description("list grants, active and revoked")
@@ -76,6 +193,14 @@ function declareGrants(program: Command, act: Act): void {
     .argument("[grant_id]")
     .addHelpText("after", examples("idp grants show g_8fK2aQxYz01b", "idp grants show g_8fK2aQxYz01b --json"))
     .action(act(async (cli, id?: string) => (await import("./grants.ts")).showGrant(cli, id)));
+  grants
+    .command("revoke")
+    .description("revoke one grant: every token of that user and client dies at once, for good")
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
+    .action(
+      act(async (cli, id?: string) => (await import("./revoke.ts")).revoke(cli, id, {}, "idp grants revoke GRANT_ID")),
+    );
 }
 
 /** Adds the commands on records to the program. */
@@ -84,6 +209,10 @@ export function declareRecords(program: Command, act: Act): void {
   declareUsers(program, act);
   declareClients(program, act);
   declareGrants(program, act);
+  declareRevoke(program, act);
+}
+
+function declareRevoke(program: Command, act: Act): void {
   program
     .command("revoke")
     .description("revoke grants: every token of that user and client dies at once, for good")

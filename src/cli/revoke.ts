@@ -11,14 +11,17 @@ interface RevokeFlags {
 }
 
 /** `idp revoke`: grants by user and client, either alone, or one by its id; without any of them the grant is asked for. */
-export async function revoke(cli: Invocation, given: string | undefined, flags: RevokeFlags): Promise<Outcome> {
+export async function revoke(
+  cli: Invocation,
+  given: string | undefined,
+  flags: RevokeFlags,
+  hint = "--user alice --client demo-app, or a grant id",
+): Promise<Outcome> {
   const { user, client } = flags;
   const named = user !== undefined || client !== undefined;
   checkArguments(given, named);
   const target = await findTarget(cli);
-  const selection = named
-    ? { user, client }
-    : { grant: await grantOr(cli, target, given, "--user alice --client demo-app, or a grant id", "active") };
+  const selection = named ? { user, client } : { grant: await grantOr(cli, target, given, hint, "active") };
   if (named && (user === undefined || client === undefined)) {
     const whose = user === undefined ? `all users for ${client}` : `${user} for all clients`;
     if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");

@@ -7,12 +7,14 @@ import type { Invocation } from "./invocation.ts";
 /** A pipe that holds more than this holds no token. */
 const mostBytes = 4 * 1024 * 1024;
 
-async function readAll(stream: NodeJS.ReadStream): Promise<string> {
+/** A stream to its end, as text. @throws {OperationError} usage, where it is too long */
+export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new OperationError("usage", "standard input is too long to be a token");
+    if (bytes > mostBytes)
+      throw new OperationError("usage", "standard input is too long: a token or a secret is meant");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

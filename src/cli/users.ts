@@ -1,4 +1,4 @@
-import type { StatusChange } from "../core/users.ts";
+import type { StatusChange, UserView } from "../core/users.ts";
 import { confirmed, notConfirmed, userOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -15,7 +15,7 @@ export async function listUsers(cli: Invocation): Promise<Outcome> {
   const users = await (await findTarget(cli)).call("users.list", {});
   return answer(users, (shown, style) =>
     shown.length === 0
-      ? "No users yet. Add some to a fixture file: idp seed --help"
+      ? "No users yet. Add one: idp users add alice"
       : table(
           [
             { title: "USERNAME", value: (user) => user.username },
@@ -40,24 +40,27 @@ export async function showUser(cli: Invocation, username: string | undefined): P
   const user = await target.call("users.show", {
     username: await userOr(cli, target, username, "idp users show alice"),
   });
-  return answer(user, (shown, style) => {
-    const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
-    const others = Object.entries(rest).map(
-      ([field, value]) => [field, typeof value === "string" ? value || '""' : JSON.stringify(value)] as const,
-    );
-    return [
-      `${style.bold(name)}  ${displayName}  ${statusColour(style, status)(status)}`,
-      pairs(
-        [
-          ["id", id],
-          ["email", `${email} (${emailVerified ? "verified" : "not verified"})`],
-          ["password", hasPassword ? "set" : "none: signs in from the picker"],
-          ...others,
-        ],
-        style,
-      ),
-    ].join("\n");
-  });
+  return answer(user, describeUser);
+}
+
+/** The lines of one user. */
+export function describeUser(shown: UserView, style: Style): string {
+  const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
+  const others = Object.entries(rest).map(
+    ([field, value]) => [field, typeof value === "string" ? value || '""' : JSON.stringify(value)] as const,
+  );
+  return [
+    `${style.bold(name)}  ${displayName}  ${statusColour(style, status)(status)}`,
+    pairs(
+      [
+        ["id", id],
+        ["email", `${email} (${emailVerified ? "verified" : "not verified"})`],
+        ["password", hasPassword ? "set" : "none: signs in from the picker"],
+        ...others,
+      ],
+      style,
+    ),
+  ].join("\n");
 }
 
 const questions = {

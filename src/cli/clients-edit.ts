@@ -1,0 +1,101 @@
+import type { ClientView } from "../core/clients-admin.ts";
+import { OperationError } from "../core/errors.ts";
+import { clientOr, confirmed, notConfirmed } from "./ask.ts";
+import { describeClient } from "./clients.ts";
+import { given, nameOr, readSecret, refuseName, requireChange } from "./entry-flags.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import type { SetFields } from "./set-field.ts";
+import { findTarget, type Target } from "./target.ts";
+
+export interface ClientFlags {
+  readonly name?: string;
+  readonly redirectUri?: readonly string[];
+  readonly scope?: string;
+  readonly public?: true;
+  readonly secretStdin?: true;
+  readonly set?: SetFields;
+}
+
+async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> {
+  if (flags.public === true && flags.secretStdin === true) {
+    throw new OperationError("usage", "a public client has no secret: give --public or --secret-stdin, not both");
+  }
+  return given({
+    ...flags.set,
+    ...given({
+      client_name: flags.name,
+      redirect_uris: flags.redirectUri,
+      scope: flags.scope,
+      client_secret: await readSecret(cli, flags.secretStdin, "secret"),
+    }),
+    ...(flags.public === true && { token_endpoint_auth_method: "none" }),
+  });
+}
+
+/** A secret that was made is told once: nothing but `clients show --show-secrets` tells it again. */
+const said = (verb: string, client: ClientView, target: Target): Outcome =>
+  answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
+    notes: [
+      ...(client.client_secret === undefined ? [] : ["The client_secret was made here and is shown this once."]),
+      target.where,
+    ],
+  });
+
+/** `idp clients add` */
+export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+  refuseName(flags.set, "client_id");
+  const client_id = await nameOr(
+    cli,
+    name,
+    "client_id",
+    "idp clients add shop --redirect-uri http://localhost:3000/cb",
+  );
+  const entry = { ...(await entryOf(cli, flags)), client_id };
+  const target = await findTarget(cli);
+  return said("Added", await target.call("clients.add", { entry }), target);
+}
+
+/** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
+export async function editClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+  const example = "idp clients edit demo-app --redirect-uri http://localhost:3000/cb";
+  const entry = await entryOf(cli, flags);
+  requireChange(entry, example);
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, example);
+  const before = await target.call("clients.show", { client_id });
+  const changed = {
+    ...entry,
+    ...(flags.public === true && { client_secret: null }),
+    ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
+  };
+  return said("Changed", await target.call("clients.edit", { client_id, entry: changed }), target);
+}
+
+/** `idp clients rotate-secret` */
+export async function rotateSecret(
+  cli: Invocation,
+  name: string | undefined,
+  flags: { readonly secretStdin?: true },
+): Promise<Outcome> {
+  const client_secret = await readSecret(cli, flags.secretStdin, "secret");
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, "idp clients rotate-secret demo-app");
+  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
+    throw notConfirmed("the secret stays");
+  }
+  const client = await target.call("clients.rotate-secret", { client_id, client_secret });
+  return said("Rotated the secret of", client, target);
+}
+
+/** `idp clients remove` */
+export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, "idp clients remove demo-app");
+  if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
+    throw notConfirmed(`${client_id} is not removed`);
+  await target.call("clients.remove", { client_id });
+  return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
+    notes: ["Every token it holds answers 401 from now on.", target.where],
+  });
+}

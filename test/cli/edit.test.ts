@@ -1,0 +1,150 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+/** Users and clients that are added, changed and removed one at a time: the same with the server running and stopped. */
+
+const fixtures = {
+  users: [{ username: "alice", password: "alice" }, { username: "bob" }],
+  clients: [{ client_id: "app", client_secret: "app-secret", redirect_uris: ["http://localhost:3000/callback"] }],
+};
+
+for (const mode of ["running", "stopped"] as const) {
+  describe(`with the server ${mode}`, () => {
+    const cwd = newFolder(afterAll);
+    const cleaning: (() => Promise<void> | void)[] = [];
+    afterAll(async () => {
+      for (const clean of cleaning.reverse()) await clean();
+    });
+    beforeAll(async () => {
+      writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+      const server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
+      if (mode === "running") return;
+      server.child.kill("SIGTERM");
+      await server.ended;
+    });
+
+    /** Runs a command with --json: its exit code and the one document that it printed. */
+    async function run(args: readonly string[], input = ""): Promise<{ code: number | null; json: unknown }> {
+      const { code, stdout, stderr } = await idp([...args, "--json"], { cwd, input });
+      return { code, json: JSON.parse(code === 0 ? stdout : (stderr.split("\n")[0] ?? "")) as unknown };
+    }
+    const line = (text: string, input?: string) => run(text.split(" "), input);
+    const error = (code: string, more: object = {}): unknown => ({ error: expect.objectContaining({ code, ...more }) });
+
+    test("a user is added, changed, renamed and removed", async () => {
+      const added = await line(
+        "users add erin --email erin@example.test --set language=tr --password-stdin",
+        "s3cret\n",
+      );
+      expect(added).toMatchObject({
+        code: 0,
+        json: { username: "erin", email: "erin@example.test", language: "tr", status: "active", hasPassword: true },
+      });
+      expect(JSON.stringify(added)).not.toContain("s3cret");
+      expect(await line("users add erin")).toEqual({ code: 4, json: error("conflict") });
+      expect(await line("users edit erin --set displayName=42x --set website=null")).toMatchObject({
+        code: 0,
+        json: { displayName: "42x", language: "tr", hasPassword: true },
+      });
+      expect(await line("users edit erin --set username=bob")).toEqual({ code: 4, json: error("conflict") });
+      expect(await line("users edit erin --set username=erna")).toMatchObject({ code: 0, json: { username: "erna" } });
+      expect(await line("users edit erin --status banned")).toEqual({ code: 3, json: error("not_found") });
+      expect(await line("users edit erna --set id=1")).toEqual({ code: 2, json: error("usage") });
+      expect(await line("users remove erna")).toEqual({ code: 0, json: { removed: "erna" } });
+      expect(await line("users remove erna")).toMatchObject({ code: 3, json: error("not_found") });
+    });
+
+    test("what is wrong with a user is told field by field, and nothing is changed", async () => {
+      const wrong = await line("users add fay --email nowhere --set languge=tr");
+      expect(wrong).toEqual({
+        code: 7,
+        json: error("invalid", {
+          problems: [
+            { path: "email", message: expect.any(String) },
+            { path: "languge", message: expect.stringContaining("language") },
+          ],
+        }),
+      });
+      expect(await line("users show fay")).toMatchObject({ code: 3 });
+    });
+
+    test("an id that JavaScript cannot hold stays to the digit", async () => {
+      expect(await line("users add gus --set id=7123456789012345677")).toMatchObject({
+        code: 0,
+        json: { id: "7123456789012345677" },
+      });
+      expect(await line("users add hal --set id=7123456789012345677")).toEqual({ code: 4, json: error("conflict") });
+    });
+
+    test("a ban by edit revokes grants; removing a user removes theirs", async () => {
+      const granted = await line("issue grant --user bob --client app");
+      expect(granted.code).toBe(0);
+      expect(await line("users edit bob --status banned")).toMatchObject({ code: 0, json: { status: "banned" } });
+      expect((await line("grants list --user bob")).json).toMatchObject([{ status: "revoked" }]);
+      expect((await line("users remove bob")).code).toBe(0);
+      expect((await line("grants list")).json).toEqual([]);
+    });
+
+    test("a client gets a secret that is shown once, is changed, rotated and removed", async () => {
+      const added = await line(
+        "clients add shop --redirect-uri http://localhost:1/cb --redirect-uri http://localhost:2/cb",
+      );
+      expect(added).toMatchObject({
+        code: 0,
+        json: {
+          client_id: "shop",
+          client_secret: expect.stringMatching(/^[\w-]{43}$/),
+          redirect_uris: ["http://localhost:1/cb", "http://localhost:2/cb"],
+          public: false,
+        },
+      });
+      expect((await line("clients show shop")).json).not.toHaveProperty("client_secret");
+      expect(await line("clients add shop --redirect-uri http://localhost:1/cb")).toEqual({
+        code: 4,
+        json: error("conflict"),
+      });
+      expect(await run(["clients", "edit", "shop", "--scope", "openid email", "--set", "audience=api"])).toMatchObject({
+        code: 0,
+        json: { scope: "openid email", audience: "api" },
+      });
+      expect((await line("clients edit shop --set audience=null")).json).not.toHaveProperty("audience");
+      const rotated = (await line("clients rotate-secret shop")).json as { readonly client_secret: string };
+      expect((await line("clients show shop --show-secrets")).json).toMatchObject(rotated);
+      expect(rotated.client_secret).not.toBe((added.json as typeof rotated).client_secret);
+      expect((await line("clients rotate-secret shop --secret-stdin", "mine\n")).json).not.toHaveProperty(
+        "client_secret",
+      );
+      expect((await line("clients show shop --show-secrets")).json).toMatchObject({ client_secret: "mine" });
+      expect((await line("issue grant --user alice --client shop")).code).toBe(0);
+      expect(await line("clients remove shop")).toEqual({ code: 0, json: { removed: "shop" } });
+      expect((await line("grants list --user alice")).json).toEqual([]);
+      expect(await line("clients remove shop")).toMatchObject({ code: 3 });
+    });
+
+    test("a public client has no secret, and becomes confidential with one", async () => {
+      const added = await line("clients add spa --public --redirect-uri http://localhost:5173/cb");
+      expect(added).toMatchObject({ code: 0, json: { public: true } });
+      expect(added.json).not.toHaveProperty("client_secret");
+      expect(await line("clients rotate-secret spa")).toEqual({ code: 6, json: error("refused") });
+      expect(await line("clients edit spa --secret-stdin", "mine")).toMatchObject({ code: 0, json: { public: false } });
+      expect(await line("clients edit spa --public")).toMatchObject({ code: 0, json: { public: true } });
+      expect((await line("clients show spa --show-secrets")).json).not.toHaveProperty("client_secret");
+      expect(await line("clients add bad --redirect-uri ftp://x")).toEqual({
+        code: 7,
+        json: error("invalid", { problems: [{ path: "redirect_uris[0]", message: expect.any(String) }] }),
+      });
+    });
+
+    test("one grant is revoked by its id", async () => {
+      const { id } = (await line("issue grant --user alice --client app")).json as { readonly id: string };
+      expect(await line(`grants revoke ${id}`)).toMatchObject({
+        code: 0,
+        json: { revoked: [{ id, status: "revoked" }] },
+      });
+      expect(await line(`grants revoke ${id}`)).toEqual({ code: 0, json: { revoked: [] } });
+      expect(await line("grants revoke g_nope")).toEqual({ code: 3, json: error("not_found") });
+    });
+  });
+}
