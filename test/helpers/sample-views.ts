@@ -188,6 +188,7 @@ const allFields = [
   "id sub username displayName avatar avatar.baseUrl avatar.path avatar.color about language theme createdAt",
   "email emailVerified email.username email.domain email.isVerified website location birthDate phone",
   "socialLinks socialLinks[0].platform socialLinks[1].url socialLinks[12].label",
+  "middle_name nickname profile gender zoneinfo",
   "name given_name family_name preferred_username picture locale birthdate updated_at email_verified phone_number",
 ]
   .join(" ")
