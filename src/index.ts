@@ -116,6 +116,12 @@ function checkAdminToken(token: string): void {
       hint: "make one: openssl rand -hex 16",
     });
   }
+  // RFC 6750 2.1: what a header can carry; with any other character nobody could ever send it.
+  if (!/^[\w.~+/-]+=*$/.test(token)) {
+    throw new OperationError("usage", "the admin token holds a character that no Authorization header can carry", {
+      hint: "letters, digits and - . _ ~ + / only; make one: openssl rand -hex 16",
+    });
+  }
 }
 
 function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] {
