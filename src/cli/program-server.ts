@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
+import type { WaitFlags } from "./wait.ts";
 
 /** The commands around a server and its data: start, status, stop, seed. */
 
@@ -94,6 +95,12 @@ export function declareServer(program: Command, act: Act): void {
     .description("stop the server and wait until it is gone; exit 5 where none runs")
     .addHelpText("after", examples("idp stop", "idp stop --data .idp-other"))
     .action(act(async (cli) => (await import("./stop.ts")).stop(cli)));
+  program
+    .command("wait")
+    .description("wait until the server is ready; exit 5 where the time ran out")
+    .addOption(new Option("--timeout <seconds>", "for how long; 0 looks once").argParser(seconds(0)).default(30))
+    .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
+    .action(act(async (cli, flags: WaitFlags) => (await import("./wait.ts")).wait(cli, flags)));
   program
     .command("seed")
     .description("apply fixture files: create what is missing, bring the rest to what changed")

@@ -68,12 +68,26 @@ const isLoopback = (address: string): boolean =>
 async function send(
   url: string,
   address: string,
-  { method, adminToken, body }: { readonly method: string; readonly adminToken: string; readonly body?: string },
+  {
+    method,
+    adminToken,
+    body,
+    timeout = patience,
+  }: {
+    readonly method: string;
+    /** Null: for what everybody may ask. */
+    readonly adminToken: string | null;
+    readonly body?: string;
+    readonly timeout?: number;
+  },
 ): Promise<Answer> {
   const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
-  const headers = { Authorization: `Bearer ${adminToken}`, "Content-Type": "application/json" };
+  const headers = {
+    ...(adminToken !== null && { Authorization: `Bearer ${adminToken}` }),
+    "Content-Type": "application/json",
+  };
   return new Promise((resolve, reject) => {
-    const options = { method, headers, agent: false, timeout: patience, rejectUnauthorized: !isLoopback(address) };
+    const options = { method, headers, agent: false, timeout, rejectUnauthorized: !isLoopback(address) };
     const sent = request(address, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -85,10 +99,18 @@ async function send(
     function fail(cause: Error): void {
       reject(new OperationError("no_server", `nothing answers at ${url}`, { hint: "Start it: idp start", cause }));
     }
-    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${patience / 1000} s`)));
+    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${timeout / 1000} s`)));
     sent.on("error", fail);
     sent.end(body);
   });
+}
+
+/** The issuer that says at this address that it is ready; null where nothing does. @param timeout milliseconds */
+export async function issuerAt(url: string, timeout: number): Promise<string | null> {
+  const health = `${url.replace(/\/$/, "")}/_idp/health`;
+  const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
+  const { status, issuer } = Object(found?.body) as Readonly<Record<string, unknown>>;
+  return status === "ok" && typeof issuer === "string" ? issuer : null;
 }
 
 function parsed(text: string): unknown {
