@@ -23,7 +23,7 @@ function isFresh() {
 }
 
 if (!process.argv.includes("--if-needed") || !isFresh()) {
-  const startedAt = new Date();
+  const startedAt = Date.now() / 1000;
   const next = join(root, `dist.${process.pid}.tmp`);
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
   const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", next], {

@@ -45,7 +45,7 @@ export async function rotateKeys(
   const old = await ctx.store.read((tx) => [...tx.all("keys")].filter(isMeant));
   const createdAt = new Date(ctx.now()).toISOString();
   const made = await Promise.all(
-    old.map(({ alg }) => {
+    old.map(async ({ alg }) => {
       const publicAlg = publicAlgs.find((name) => name === alg);
       return publicAlg === undefined ? newSecret(ctx.random, createdAt) : newPublicKey(publicAlg, createdAt);
     }),

@@ -30,7 +30,7 @@ test("rotated keys sign from now on, and the old ones verify until their tokens 
 test("access_token_alg RS256: a resource server verifies access tokens by JWKS, and UserInfo takes them", async () => {
   const idp = await startIdp({ settings: { access_token_alg: "RS256" } });
   const { code } = await signIn(idp);
-  const token = String((await exchange(idp, code)).json["access_token"]);
+  const token = (await exchange(idp, code)).json.access_token;
   const keys = createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`));
   const { payload } = await jwtVerify(token, keys, { issuer: idp.issuer, typ: "at+jwt", algorithms: ["RS256"] });
   expect(payload["client_id"]).toBe("demo-app");

@@ -17,7 +17,7 @@ async function send(url: string, method: string, body?: unknown, token?: string)
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Record<string, any> };
+  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown> };
 }
 
 const metadata = { client_name: "Registered", redirect_uris: ["https://app.example.test/cb"] };
