@@ -39,5 +39,6 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     requested_token_type: single(body, "requested_token_type"),
   });
   note(res, { user: username, note: `${grantType ?? ""}: ${tokensIn(response)} for "${response.scope}"` });
-  res.set(privateApiHeaders).json(response);
+  // RFC 6749 5.1 asks for both.
+  res.set({ ...privateApiHeaders, Pragma: "no-cache" }).json(response);
 };
