@@ -7,7 +7,8 @@ import { unescapeHtml } from "../helpers/html.ts";
 
 /** What the authorization endpoint refuses: with a page while the client's address is not proven, else by redirect (CONTRACT 2.1). */
 
-const idp = await serve();
+const notes: string[] = [];
+const idp = await serve({ log: (note) => notes.push(note) });
 await register(idp, { client_id: "no-code", grant_types: ["client_credentials"], redirect_uris: [callback] });
 await register(idp, { client_id: "narrow", scope: "openid email" });
 
@@ -198,6 +199,11 @@ describe("what is no reason to refuse", () => {
     ["a parameter without a value counts as not sent", { prompt: "", max_age: "", response_mode: "", resource: "" }],
   ])("%s", async (_name, change) => {
     expect(await open(change)).toMatchObject({ status: 200, page: "login" });
+  });
+
+  test("the names that are ignored are said in the log", async () => {
+    await open({ scope: "openid nonsense more" });
+    expect(notes.at(-1)).toBe('scope "nonsense more" is not defined: ignored');
   });
 
   test("no CORS here: another origin is not let in", async () => {

@@ -35,8 +35,8 @@ describe("Authorization request", () => {
     expect((await app.tokens({ scope: "openid profile email" })).scope).toBe("openid profile email");
   });
 
-  test.each(["af0ifjsldkj", "with spaces & signs = + % # ?", "ünïcödé ☃", "x".repeat(2000)])(
-    "`state`: returned unchanged: %.30s",
+  test.each(["af0ifjsldkj", "with spaces & signs = + % # ?", "ünïcödé ☃", "a\r\nSet-Cookie: b=c", "x".repeat(2000)])(
+    "`state`: returned unchanged: %.30j",
     async (state) => {
       const app = await register(idp);
       expect((await app.signIn({ state })).back.searchParams.get("state")).toBe(state);
