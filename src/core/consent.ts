@@ -113,8 +113,8 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
       const session = liveSession(tx, browser.session);
       if (session !== null && !sameSecret(form.csrf, csrfFor(interaction, session.user)))
         throw new InteractionError("csrf");
-      // Signed out or suspended since the page was shown, or consent given in another tab.
-      if (session === null || nextStep(tx, ctx, progress, session) !== "consent") {
+      // Signed out since the page was shown. Where consent was given in another tab meanwhile, this decision counts all the same.
+      if (session === null || nextStep(tx, ctx, progress, session) === "login") {
         return proceed(tx, ctx, progress, session, browser);
       }
       endInteraction(tx, ctx, interaction);
