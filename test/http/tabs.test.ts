@@ -39,13 +39,25 @@ describe("two tabs", () => {
     expect((await browser.open(two.url)).left?.searchParams.get("state")).toBe("two");
   });
 
-  test("consent given in one tab: what the other's form decides on the same is done already", async () => {
+  test("each tab's decision counts: denied in the second, it is denied there", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     await pick(browser, await browser.open(app.url()), "alice");
-    const [one, two] = [await browser.open(app.url({ state: "one" })), await browser.open(app.url({ state: "two" }))];
+    const [one, two] = [await browser.open(app.url()), await browser.open(app.url({ state: "two" }))];
     await browser.press(one, "consent-allow");
-    expect((await browser.press(two, "consent-allow")).left?.searchParams.get("state")).toBe("two");
+    const { left } = await browser.press(two, "consent-deny");
+    expect([left?.searchParams.get("error"), left?.searchParams.get("state")]).toEqual(["access_denied", "two"]);
+  });
+
+  test("each tab's decision counts: what is unticked in the second is not granted any more", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const scope = "openid email";
+    await pick(browser, await browser.open(app.url()), "alice");
+    const [one, two] = [await browser.open(app.url({ scope })), await browser.open(app.url({ scope }))];
+    await browser.press(one, "consent-allow");
+    const { left } = await browser.press(two, "consent-allow", { scope: ["openid"] });
+    expect((await app.exchange(left?.searchParams.get("code") ?? "")).json.scope).toBe("openid");
   });
 
   test("another user signed in meanwhile: nobody decides for somebody else", async () => {
@@ -100,6 +112,15 @@ describe("a decision counts once", () => {
     await browser.press(consent, "consent-deny");
     expect((await browser.press(consent, "consent-allow")).left).toBeNull();
     expect(await idp.call("grants.list", { client: app.credentials.client_id })).toEqual([]);
+  });
+
+  test("a sign-in that led straight back to the client is over too", async () => {
+    const app = await register(idp);
+    const { browser } = await app.signIn();
+    const login = await browser.open(app.url({ prompt: "login" }));
+    expect((await pick(browser, login, "alice")).left).not.toBeNull();
+    const again = await pick(browser, login, "alice");
+    expect([again.status, again.page, again.left]).toEqual([400, "login", null]);
   });
 
   test("cancelled on the login page: the form is worth nothing any more", async () => {
