@@ -8,6 +8,7 @@ import { escapeDeep, printableJson } from "./escape.ts";
 import { findFixtures, type FoundFixtures } from "../fixture-files.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
+import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
@@ -163,20 +164,5 @@ function writeReadyFile(file: string, ready: object): void {
     renameSync(temporary, file);
   } catch (error) {
     throw new OperationError("usage", `--ready-file ${file} cannot be written`, { cause: error });
-  }
-}
-
-async function openBrowser(cli: Invocation, url: string): Promise<void> {
-  const instead = (): void => say(cli, `No browser could be opened. Open it yourself: ${url}`);
-  try {
-    const { default: open } = await import("open");
-    const opener = await open(url);
-    opener.once("error", instead);
-    // Where there is no browser, the opener starts all the same and then says so by its exit code.
-    opener.once("exit", (code) => {
-      if (code !== 0) instead();
-    });
-  } catch {
-    instead();
   }
 }
