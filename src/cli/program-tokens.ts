@@ -32,7 +32,13 @@ function declareIssue(program: Command, act: Act): void {
   const issue = program.command("issue").description("what the browser flow would yield, without a browser");
   forWhom(issue.command("grant"))
     .description("record a consent")
-    .addHelpText("after", examples('idp issue grant --user alice --client demo-app --scope "openid profile"'))
+    .addHelpText(
+      "after",
+      examples(
+        'idp issue grant --user alice --client demo-app --scope "openid profile"',
+        "idp issue grant --user alice --client demo-app --json | jq -r .id",
+      ),
+    )
     .action(act(async (cli, flags: IssueFlags) => (await import("./issue.ts")).issueGrant(cli, flags)));
   forWhom(issue.command("code"))
     .description("print an authorization code, as a running server would send it to the client")

@@ -37,8 +37,13 @@ export function buildProgram({ terminal, clock, errorHelp, finish }: Surrounding
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help of a command")
     .exitOverride()
-    // Errors are printed in one place, `main.ts`.
-    .configureOutput({ writeErr: errorHelp, outputError: () => undefined })
+    // Errors are printed in one place, `run.ts`.
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: errorHelp,
+      outputError: () => undefined,
+      getOutHelpWidth: () => (terminal.stdout.isTTY ? terminal.stdout.columns : 80),
+    })
     .configureHelp({ sortSubcommands: false })
     .optionsGroup("Global flags, before or after the command:")
     .option("--json", "print one JSON document, and errors as JSON on stderr; never ask")

@@ -1,69 +1,7 @@
 import { expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 
-/** What a person meets who types something wrong, or asks for help. */
-
-const commands = [
-  "",
-  "start",
-  "status",
-  "stop",
-  "wait",
-  "seed",
-  "users",
-  "users list",
-  "users show",
-  "users add",
-  "users edit",
-  "users remove",
-  "users suspend",
-  "users ban",
-  "users restore",
-  "clients",
-  "clients list",
-  "clients show",
-  "clients add",
-  "clients edit",
-  "clients remove",
-  "clients rotate-secret",
-  "grants",
-  "grants list",
-  "grants show",
-  "grants revoke",
-  "revoke",
-  "sessions",
-  "sessions list",
-  "sessions end",
-  "keys",
-  "keys list",
-  "keys rotate",
-  "issue",
-  "issue grant",
-  "issue code",
-  "issue tokens",
-  "token",
-  "token decode",
-  "token verify",
-  "token introspect",
-  "token issue",
-  "token revoke",
-];
-
-test.each(commands)("idp %s --help", async (command) => {
-  const { code, stdout, stderr } = await idp([...command.split(" ").filter(Boolean), "--help"], { cwd: newFolder() });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatchSnapshot();
-});
-
-test("idp alone prints the help, and every command that it lists has help of its own here", async () => {
-  const cwd = newFolder();
-  const alone = await idp([], { cwd });
-  expect(alone).toEqual(await idp(["--help"], { cwd }));
-  const listed = [...alone.stdout.matchAll(/^ {2}([a-z]+)(?: \[.*?\])* {2,}/gm)].map(([, name]) => name);
-  expect(listed.filter((name) => name !== "help").sort()).toEqual(
-    commands.filter((name) => name !== "" && !name.includes(" ")).sort(),
-  );
-});
+/** What a person meets who types something wrong. */
 
 test("--version", async () => {
   expect(await idp(["--version"], { cwd: newFolder() })).toMatchObject({

@@ -1,0 +1,92 @@
+import { CommanderError, type Command } from "commander";
+import { failureOf, type Failure } from "./failure.ts";
+import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
+import { print, printFailure } from "./print.ts";
+import { buildProgram } from "./program.ts";
+
+/** One call of the command line, from its words to its exit code: the only catch. Streams and clock are handed in. */
+
+/** The command that was meant, for "see its help": as far as the words name one. */
+function commandPath(program: Command, words: readonly string[]): string {
+  let command = program;
+  const path = [program.name()];
+  for (const word of words) {
+    const next = command.commands.find((candidate) => candidate.name() === word);
+    if (next === undefined) continue;
+    command = next;
+    path.push(word);
+  }
+  return path.join(" ");
+}
+
+/** commander's message, without its prefix; its suggestion becomes the hint. */
+function usageFailure(error: CommanderError, path: string): Failure {
+  const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  const help = `See: ${path} --help`;
+  const hint = suggestion === undefined ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}`;
+  return { code: "usage", message, hint, problems: [], exit: 2 };
+}
+
+/** What stands behind an error, for `--verbose`. */
+function causeOf(error: unknown): string | null {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? cause.message : typeof cause === "string" ? cause : null;
+}
+
+/** The words before `--`, behind which another command's stand. */
+const ownWords = (words: readonly string[]): readonly string[] =>
+  words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+
+/**
+ * Runs a command.
+ * @param words what was typed after `idp`
+ * @returns the exit code (CONTRACT 6); whatever went wrong has been said by then
+ */
+export async function run(
+  words: readonly string[],
+  terminal: Terminal,
+  clock: Pick<Invocation, "now" | "takeSignals">,
+): Promise<number> {
+  const { stdout, stderr } = terminal;
+  let exit = 0;
+  let help = "";
+  const program = buildProgram({
+    terminal,
+    clock,
+    // The help that commander prints for a command group without a command.
+    errorHelp: (text) => {
+      help += text;
+    },
+    finish: (cli, outcome) => {
+      print(cli, outcome);
+      exit = outcome.failure?.exit ?? 0;
+    },
+  });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const flags = program.opts<GlobalFlags>();
+    // A wrong flag may stand before the others, which then were not read.
+    const cli = { ...settle(flags, terminal, clock), json: ownWords(words).includes("--json") };
+    if (error instanceof CommanderError) {
+      const path = commandPath(program, words);
+      if (error.code === "commander.help") {
+        if (path === program.name()) {
+          stdout.write(help);
+          return 0;
+        }
+        if (!cli.json) stderr.write(`${help}\n`);
+        error.message = `${path} needs one of its commands`;
+      }
+      const failure = usageFailure(error, path);
+      printFailure(cli, failure, null);
+      return failure.exit;
+    }
+    const failure = failureOf(error);
+    if (failure.code === "interrupted" && !cli.json) return failure.exit;
+    printFailure(cli, failure, flags.verbose === true ? causeOf(error) : null);
+    return failure.exit;
+  }
+}
