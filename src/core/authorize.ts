@@ -10,7 +10,7 @@ import { RedirectedError, type AuthorizationResponse } from "./redirect-response
 import { takePushed } from "./pushed-request.ts";
 import { includesAll } from "./scopes.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
-import { verifyIdTokenHint } from "./tokens.ts";
+import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import { seconds } from "./time.ts";
 
 /**

@@ -3,9 +3,10 @@ import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
 import {
   accessTokenLife,
+  idToken,
+  refreshToken,
+  sign,
   signAccessToken,
-  signIdToken,
-  signRefreshToken,
   type AccessTokenSubject,
   type Authentication,
   type TokenSubject,
@@ -72,20 +73,16 @@ export const accessTokenAnswer = (
 export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
-  const [refreshToken, idToken] = await Promise.all([
-    plan.keptRefreshToken ??
-      signRefreshToken(
-        ctx,
-        { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources },
-        authentication,
-        plan.generation,
-      ),
-    signIdToken(ctx, subject, authentication, { ...plan, claims: plan.userClaims.id, accessToken }),
+  const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
+  const content = { ...plan, claims: plan.userClaims.id, accessToken };
+  const [newRefreshToken, newIdToken] = await Promise.all([
+    plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
+    idToken(ctx, subject, authentication, content).then(sign),
   ]);
   const response = {
     ...accessTokenAnswer(ctx, accessToken, subject),
-    refresh_token: refreshToken,
-    id_token: idToken,
+    refresh_token: newRefreshToken,
+    id_token: newIdToken,
   };
   return { response, username: subject.user.username };
 }

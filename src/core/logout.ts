@@ -12,7 +12,7 @@ import {
   type LogoutPurpose,
 } from "./interactions.ts";
 import { liveSession, type LiveSession } from "./sessions.ts";
-import { verifyIdTokenHint, type IdTokenHint } from "./tokens.ts";
+import { verifyIdTokenHint, type IdTokenHint } from "./accepted-tokens.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
 

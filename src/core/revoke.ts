@@ -2,7 +2,8 @@ import type { Client } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { killFamily } from "./token-state.ts";
-import { verifyAccessToken, verifyRefreshToken, type RefreshClaims, type TokenClaims } from "./tokens.ts";
+import { verifyAccessToken, verifyRefreshToken } from "./accepted-tokens.ts";
+import type { RefreshClaims, TokenClaims } from "./tokens.ts";
 
 /** A token whose signature, kind, issuer and times hold. */
 export type GenuineToken =

@@ -1,16 +1,15 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
-import { compactVerify, SignJWT, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
+import { SignJWT } from "jose";
 import type { Client, Grant, Session, User } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { seconds } from "./time.ts";
-import { OAuthError } from "./errors.ts";
-import { publicAlgs, type SigningKey } from "./keys.ts";
+import { publicAlgs } from "./keys.ts";
 
-/** The only file that signs or verifies. What a token says is CONTRACT 2.4. */
+/** The only file that signs. What a token says is CONTRACT 2.4; which tokens are accepted: `accepted-tokens.ts`. */
 
 /** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
-const types = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
+export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
 
 /** Whom an access token speaks for, and where. */
 export interface AccessTokenSubject {
@@ -81,8 +80,24 @@ export interface RefreshClaims extends TokenClaims {
   readonly resource?: readonly string[];
 }
 
-function sign({ alg, kid, privateKey }: SigningKey, type: string, claims: Record<string, unknown>): Promise<string> {
-  return new SignJWT(claims).setProtectedHeader({ alg, typ: type, kid }).sign(privateKey);
+/** With what a token is signed; no `kid`: a client's own secret. */
+interface Signer {
+  readonly alg: string;
+  readonly kid?: string;
+  readonly privateKey: KeyObject;
+}
+
+/** A token as it is about to be signed. */
+export interface UnsignedToken {
+  readonly typ: (typeof tokenTypes)[keyof typeof tokenTypes];
+  readonly signer: Signer;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export function sign({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): Promise<string> {
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg, typ, ...(kid === undefined ? {} : { kid }) })
+    .sign(privateKey);
 }
 
 /** Seconds that an access token signed now will live. */
@@ -93,15 +108,15 @@ export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject)
  * An access token: HS256 unless set otherwise, 30 minutes unless set otherwise.
  * @param custom the user's own claims in it
  */
-export async function signAccessToken(
+export async function accessToken(
   ctx: Context,
   subject: AccessTokenSubject,
   custom: Record<string, unknown>,
-): Promise<string> {
-  const key = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
+): Promise<UnsignedToken> {
+  const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
   const { user, client, grant, family, scopes, resources, jkt, exchanged } = subject;
-  return sign(key, types.access, {
+  const claims = {
     ...custom,
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
@@ -115,8 +130,12 @@ export async function signAccessToken(
     ...(grant === null ? {} : { grant: grant.id, epoch: grant.epoch, family }),
     ...(jkt === null ? {} : { cnf: { jkt } }),
     ...(exchanged?.act == null ? {} : { act: exchanged.act }),
-  });
+  };
+  return { typ: tokenTypes.access, signer, claims };
 }
+
+export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
+  sign(await accessToken(...of));
 
 /** How the user signed in; a refresh token carries it on for the ID tokens to come. */
 export interface Authentication {
@@ -128,14 +147,14 @@ export interface Authentication {
 }
 
 /** A refresh token: HS256, 7 days unless set otherwise. */
-export function signRefreshToken(
+export function refreshToken(
   ctx: Context,
   subject: TokenSubject,
   authentication: Authentication,
   generation: number,
-): Promise<string> {
+): UnsignedToken {
   const now = seconds(ctx);
-  return sign(ctx.keys.secret, types.refresh, {
+  const claims = {
     iss: ctx.issuer,
     sub: subject.user.id,
     client_id: subject.client.client_id,
@@ -154,7 +173,8 @@ export function signRefreshToken(
     ...(subject.resources.length === 0 ? {} : { resource: subject.resources }),
     // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
     ...(subject.jkt === null || !isPublic(subject.client) ? {} : { cnf: { jkt: subject.jkt } }),
-  });
+  };
+  return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
 }
 
 /** OpenID Connect Core 2: no particular level of assurance. */
@@ -169,7 +189,7 @@ function leftHash(token: string, alg: string): string {
 }
 
 /** With what a client's ID tokens are signed; with HS256 its own secret is the key (OpenID Connect Core 10.1). */
-async function idTokenKey(ctx: Context, client: Client): Promise<{ alg: string; kid?: string; privateKey: KeyObject }> {
+async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
   const alg = client.id_token_signed_response_alg ?? "RS256";
   if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };
   const known = publicAlgs.find((name) => name === alg);
@@ -181,7 +201,7 @@ async function idTokenKey(ctx: Context, client: Client): Promise<{ alg: string; 
  * An ID token (OpenID Connect Core 2).
  * @param content `claims`: what it says of the user beside `sub`
  */
-export async function signIdToken(
+export async function idToken(
   ctx: Context,
   subject: TokenSubject,
   authentication: Authentication,
@@ -190,11 +210,11 @@ export async function signIdToken(
     readonly nonce: string | null;
     readonly accessToken: string;
   },
-): Promise<string> {
+): Promise<UnsignedToken> {
   const now = seconds(ctx);
   const { client, user } = subject;
-  const { alg, kid, privateKey } = await idTokenKey(ctx, client);
-  return new SignJWT({
+  const signer = await idTokenSigner(ctx, client);
+  const claims = {
     ...content.claims,
     iss: ctx.issuer,
     sub: user.id,
@@ -205,12 +225,11 @@ export async function signIdToken(
     auth_time: authentication.authTime,
     amr: authentication.amr,
     acr: authentication.acr ?? defaultAcr,
-    at_hash: leftHash(content.accessToken, alg),
+    at_hash: leftHash(content.accessToken, signer.alg),
     ...(authentication.sid === null ? {} : { sid: authentication.sid }),
     ...(content.nonce === null ? {} : { nonce: content.nonce }),
-  })
-    .setProtectedHeader({ alg, typ: types.id, ...(kid === undefined ? {} : { kid }) })
-    .sign(privateKey);
+  };
+  return { typ: tokenTypes.id, signer, claims };
 }
 
 /** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */
@@ -219,8 +238,7 @@ const logoutTokenTtl = 120;
 /** A logout token: `sid`, `jti` and the one event, never a nonce (OpenID Connect Back-Channel Logout 2.4). */
 export async function signLogoutToken(ctx: Context, client: Client, session: Session): Promise<string> {
   const now = seconds(ctx);
-  const { alg, kid, privateKey } = await idTokenKey(ctx, client);
-  return new SignJWT({
+  const claims = {
     iss: ctx.issuer,
     sub: session.userId,
     aud: client.client_id,
@@ -229,125 +247,6 @@ export async function signLogoutToken(ctx: Context, client: Client, session: Ses
     jti: ctx.random(16),
     sid: session.sid,
     events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-  })
-    .setProtectedHeader({ alg, typ: types.logout, ...(kid === undefined ? {} : { kid }) })
-    .sign(privateKey);
-}
-
-/** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
-function reasonOf(error: unknown, now: number): string {
-  if (error instanceof joseErrors.JWTExpired) {
-    const expired = typeof error.payload.exp === "number" ? `${Math.floor(now / 1000) - error.payload.exp} s ago` : "";
-    return `the token expired ${expired}`.trim();
-  }
-  if (error instanceof joseErrors.JWTClaimValidationFailed) {
-    if (error.claim === "typ") return "the token is of another kind";
-    return error.reason === "missing"
-      ? `the token has no "${error.claim}" claim`
-      : `the token's "${error.claim}" claim is not this issuer's`;
-  }
-  if (error instanceof joseErrors.JOSEAlgNotAllowed)
-    return "the token is signed with an algorithm that is not used for it here";
-  if (error instanceof joseErrors.JWSSignatureVerificationFailed) return "the token's signature is not this server's";
-  if (error instanceof joseErrors.JWKSNoMatchingKey) return "the token names a signing key that is not this server's";
-  return "the value is not a token of this server";
-}
-
-/** The key that a header names, for its one algorithm: so no public key ever serves as a secret. */
-function ownKey(ctx: Context, header: { readonly kid?: string; readonly alg?: string }): KeyObject {
-  const found = ctx.keys.verifying(header.kid);
-  if (found === undefined || found.alg !== header.alg) throw new joseErrors.JWKSNoMatchingKey();
-  return found.key;
-}
-
-async function verify(
-  ctx: Context,
-  token: string,
-  typ: string,
-  algorithms: string[],
-  options: JWTVerifyOptions,
-): Promise<unknown> {
-  try {
-    const { payload } = await jwtVerify(
-      token,
-      (header) => {
-        return ownKey(ctx, header);
-      },
-      { algorithms, issuer: ctx.issuer, typ, currentDate: new Date(ctx.now()), ...options },
-    );
-    return payload;
-  } catch (error) {
-    throw new OAuthError("invalid_token", reasonOf(error, ctx.now()), { cause: error });
-  }
-}
-
-/**
- * Whether the signature is this server's, and nothing else: for a report that goes on to say what else is wrong.
- * @returns null where it holds, else why not
- */
-export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {
-  try {
-    await compactVerify(
-      token,
-      (header) => {
-        return ownKey(ctx, header);
-      },
-      { algorithms: ["HS256", ...publicAlgs] },
-    );
-    return null;
-  } catch (error) {
-    return reasonOf(error, ctx.now());
-  }
-}
-
-const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
-
-/**
- * The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`.
- * @throws {OAuthError} invalid_token
- */
-export async function verifyAccessToken(ctx: Context, token: string): Promise<TokenClaims> {
-  return (await verify(ctx, token, types.access, ["HS256", "RS256"], {
-    requiredClaims: [...always, "aud"],
-  })) as TokenClaims;
-}
-
-/** Likewise of a refresh token. @throws {OAuthError} invalid_token */
-export async function verifyRefreshToken(ctx: Context, token: string): Promise<RefreshClaims> {
-  const requiredClaims = [...always, "grant", "epoch", "family", "generation"];
-  return (await verify(ctx, token, types.refresh, ["HS256"], { requiredClaims })) as RefreshClaims;
-}
-
-/** Of whom and for whom an ID token was issued. */
-export interface IdTokenHint {
-  readonly sub: string;
-  readonly clientId: string;
-}
-
-/**
- * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
- * @throws {OAuthError} invalid_request
- */
-export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {
-  try {
-    const { payload } = await jwtVerify(
-      hint,
-      (header) => {
-        return ownKey(ctx, header);
-      },
-      // Any time passes: the hint says who was signed in, and proves nothing else. jose refuses a tolerance that is not finite.
-      {
-        algorithms: [...publicAlgs],
-        issuer: ctx.issuer,
-        typ: types.id,
-        requiredClaims: ["sub", "aud"],
-        clockTolerance: Number.MAX_SAFE_INTEGER,
-      },
-    );
-    return { sub: payload.sub ?? "", clientId: String(payload.aud) };
-  } catch (error) {
-    throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
-      cause: error,
-    });
-  }
+  };
+  return sign({ typ: tokenTypes.logout, signer: await idTokenSigner(ctx, client), claims });
 }

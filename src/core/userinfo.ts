@@ -4,7 +4,7 @@ import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { splitScope } from "./scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
-import { verifyAccessToken } from "./tokens.ts";
+import { verifyAccessToken } from "./accepted-tokens.ts";
 
 /** UserInfo (the spec; OpenID Connect Core 5.3): what the token's scopes and the grant's present scopes both allow. */
 

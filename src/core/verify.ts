@@ -1,7 +1,8 @@
 import type { Context } from "./context.ts";
 import { decodeToken } from "./decode.ts";
 import { isDead, tokenState } from "./token-state.ts";
-import { signatureProblem, type TokenClaims } from "./tokens.ts";
+import { signatureProblem } from "./accepted-tokens.ts";
+import type { TokenClaims } from "./tokens.ts";
 
 /** Every check of a token, not the first that fails only. */
 

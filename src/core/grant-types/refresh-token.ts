@@ -6,7 +6,8 @@ import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../i
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
 import { familyMemory, isDead, killFamily, tokenState } from "../token-state.ts";
-import { verifyRefreshToken, type RefreshClaims } from "../tokens.ts";
+import { verifyRefreshToken } from "../accepted-tokens.ts";
+import type { RefreshClaims } from "../tokens.ts";
 
 /** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
 

@@ -1,19 +1,14 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { extraClaims } from "../claims.ts";
 import { isPublic } from "../clients.ts";
+import { verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
 import { includesAll, mayAsk, resolveScopes, splitScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
-import {
-  signAccessToken,
-  verifyAccessToken,
-  type AccessTokenSubject,
-  type Actor,
-  type TokenClaims,
-} from "../tokens.ts";
+import { signAccessToken, type AccessTokenSubject, type Actor, type TokenClaims } from "../tokens.ts";
 
 /**
  * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
