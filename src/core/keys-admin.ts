@@ -42,16 +42,18 @@ export async function rotateKeys(
     throw new OperationError("usage", `"${input.alg}" is no kind of key`, { hint: `One of: ${known.join(", ")}` });
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
-  const old = await ctx.store.read((tx) => [...tx.all("keys")].filter(isMeant));
+  const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
   const createdAt = new Date(ctx.now()).toISOString();
   const made = await Promise.all(
-    old.map(async ({ alg }) => {
+    [...algs].map(async (alg) => {
       const publicAlg = publicAlgs.find((name) => name === alg);
       return publicAlg === undefined ? newSecret(ctx.random, createdAt) : newPublicKey(publicAlg, createdAt);
     }),
   );
   const retired = { retiredAt: ctx.now(), expiresAt: ctx.now() + familyMemory(ctx) };
   await ctx.store.transaction((tx) => {
+    // Looked up here: who rotates at the same time may have put new ones in.
+    const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
     for (const key of old) tx.put("keys", { ...key, ...retired });
     for (const key of made) tx.insert("keys", key);
   });

@@ -27,6 +27,13 @@ test("rotated keys sign from now on, and the old ones verify until their tokens 
   expect(await kids(idp.issuer)).toEqual([current]);
 });
 
+test("rotated twice at the same moment: one key of each kind signs", async () => {
+  const idp = await startIdp();
+  await Promise.all([idp.call("keys.rotate", {}), idp.call("keys.rotate", { alg: "RS256" })]);
+  const signing = (await idp.call("keys.list", {})).filter(({ status }) => status === "signing");
+  expect(signing.map(({ alg }) => alg).sort()).toEqual(["HS256", "RS256"]);
+});
+
 test("access_token_alg RS256: a resource server verifies access tokens by JWKS, and UserInfo takes them", async () => {
   const idp = await startIdp({ settings: { access_token_alg: "RS256" } });
   const { code } = await signIn(idp);
