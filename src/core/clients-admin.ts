@@ -14,9 +14,17 @@ export type ClientView = Readonly<Record<string, unknown>> & {
   readonly public: boolean;
 };
 
+/** A client as a fixture would say it: what was registered, without what is kept beside it. */
+export function metadataOf(
+  client: Client,
+): Readonly<Record<string, unknown>> & Pick<Client, "client_id" | "client_secret" | "redirect_uris"> {
+  const { epoch: _, createdAt: __, updatedAt: ___, registrationTokenHash: ____, ...metadata } = client;
+  return metadata;
+}
+
 /** A client as it is shown. @param secrets with its secret */
 export function viewClient(client: Client, secrets: boolean): ClientView {
-  const { createdAt: _created, updatedAt: _updated, registrationTokenHash: _hash, client_secret, ...shown } = client;
+  const { client_secret, ...shown } = metadataOf(client);
   const view = { ...shown, public: isPublic(client) };
   return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
 }

@@ -1,6 +1,6 @@
 import type { Client } from "../store/store.ts";
 import { checkEntry, type Entry } from "./check-entry.ts";
-import { removeClientRecord, requireClient, viewClient, type ClientView } from "./clients-admin.ts";
+import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { normaliseClient } from "./fixtures/normalise.ts";
@@ -26,7 +26,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   const made = wantsSecret(input.entry);
   const entry = made ? { ...input.entry, client_secret: ctx.random(32) } : input.entry;
   await checkEntry("client", entry);
-  const client = normaliseClient(checked(entry), null, new Date(ctx.now()).toISOString());
+  const client = normaliseClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
       throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
@@ -36,11 +36,6 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
     tx.insert("clients", client);
     return viewClient(client, made);
   });
-}
-
-/** The record as a fixture would say it. */
-function entryOf({ createdAt: _, updatedAt: __, registrationTokenHash: ___, ...metadata }: Client): Entry {
-  return metadata;
 }
 
 /** Writes the client that `change` makes of the present one, once it is checked. */
@@ -54,7 +49,7 @@ async function change(ctx: Context, clientId: string, work: (before: Client) => 
       if (tx.get("clients", clientId) !== before) return null;
       const { registrationTokenHash } = before;
       const client: Client = {
-        ...normaliseClient(checked(entry), before, before.createdAt),
+        ...normaliseClient(checked(entry), before, { at: before.createdAt, epoch: before.epoch }),
         ...(registrationTokenHash !== undefined && { registrationTokenHash }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };
@@ -75,7 +70,7 @@ export async function editClient(
   input: { readonly client_id: string; readonly entry: Entry },
 ): Promise<ClientView> {
   const client = await change(ctx, input.client_id, (before) => {
-    const merged: Entry = { ...entryOf(before), ...input.entry };
+    const merged: Entry = { ...metadataOf(before), ...input.entry };
     if (merged.client_id !== before.client_id) {
       throw new OperationError("usage", "the id of a client cannot be changed: its grants and tokens carry it", {
         hint: "Add another client: idp clients add CLIENT_ID",
@@ -103,7 +98,7 @@ export async function rotateSecret(
         hint: `Give it one: idp clients edit ${before.client_id} --secret-stdin`,
       });
     }
-    return { ...entryOf(before), client_secret: secret };
+    return { ...metadataOf(before), client_secret: secret };
   });
   return viewClient(client, input.client_secret === undefined);
 }

@@ -1,5 +1,5 @@
 import type { Client, Tx } from "../store/store.ts";
-import { removeClientRecord } from "./clients-admin.ts";
+import { metadataOf, removeClientRecord } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
@@ -40,7 +40,7 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
   } catch (error) {
     throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
   }
-  return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, "");
+  return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, { at: "", epoch: "" });
 }
 
 /** Whether the client proves itself by a secret, or signs with one: then it is given one. */
@@ -50,15 +50,14 @@ function needsSecret(sent: unknown): boolean {
 }
 
 function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
-  const { createdAt, updatedAt: _, registrationTokenHash: __, ...metadata } = client;
   const uri = `${ctx.issuer.replace(/\/$/, "")}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
   return {
     // RFC 7591 2: the defaults that were taken are told too.
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
-    ...metadata,
-    client_id_issued_at: Math.floor(Date.parse(createdAt) / 1000),
+    ...metadataOf(client),
+    client_id_issued_at: Math.floor(Date.parse(client.createdAt) / 1000),
     ...(client.client_secret !== undefined && { client_secret_expires_at: 0 }),
     registration_access_token: registrationAccessToken,
     registration_client_uri: uri,
@@ -76,6 +75,7 @@ export async function registerClient(ctx: Context, sent: unknown): Promise<Regis
   const at = new Date(ctx.now()).toISOString();
   const client: Client = {
     ...checked,
+    epoch: ctx.random(9),
     createdAt: at,
     updatedAt: at,
     registrationTokenHash: hashOf(registrationAccessToken),
@@ -131,10 +131,11 @@ export async function updateRegistration(ctx: Context, access: RegistrationAcces
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
   const checked = await check(sent, { client_id: before.client_id, ...kept });
   const client = await ctx.store.transaction((tx: Tx) => {
-    const { createdAt, registrationTokenHash } = requireAccess(tx.get("clients", access.clientId), access.token);
+    const { epoch, createdAt, registrationTokenHash } = requireAccess(tx.get("clients", access.clientId), access.token);
     const updatedAt = new Date(ctx.now()).toISOString();
     const changed: Client = {
       ...checked,
+      epoch,
       createdAt,
       updatedAt,
       ...(registrationTokenHash !== undefined && { registrationTokenHash }),

@@ -38,7 +38,7 @@ function count(tally: Tally, name: string, existed: boolean, fields: readonly st
 /** The names of the fields in which two records differ, but for those that say when. */
 function differences(before: object, after: object): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  for (const name of ["updatedAt", "passwordHash", "passwordPending"]) names.delete(name);
+  for (const name of ["updatedAt", "passwordHash", "passwordPending", "epoch"]) names.delete(name);
   return [...names].filter((name) => !sameJson(Reflect.get(before, name), Reflect.get(after, name)));
 }
 
@@ -89,7 +89,7 @@ export function applyClients(work: Work, entries: readonly ClientEntry[]): SeedO
       continue;
     }
     const before = work.tx.get("clients", name);
-    const client = normaliseClient(input, before ?? null, work.at);
+    const client = normaliseClient(input, before ?? null, { at: work.at, epoch: work.ctx.random(9) });
     const fields = before === undefined ? [] : differences(before, client);
     if (before === undefined || fields.length > 0) work.tx.put("clients", { ...client, updatedAt: work.at });
     count(tally, name, before !== undefined, fields);

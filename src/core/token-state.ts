@@ -43,7 +43,10 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (single !== undefined) return dead(`was revoked: ${single.reason}`);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
   if (family !== undefined && family.deadBecause !== null) return dead(`was revoked: ${family.deadBecause}`);
-  if (claims.grant === undefined) return { client, user: null, grant: null };
+  if (claims.grant === undefined) {
+    if (claims.epoch !== client.epoch) return dead("was issued to an earlier client of the same client_id");
+    return { client, user: null, grant: null };
+  }
   const user = tx.get("users", claims.sub);
   if (user === undefined) return dead("belongs to a user who no longer exists");
   const refusal = userRefusal(user);

@@ -59,8 +59,9 @@ export interface TokenClaims {
   readonly iat: number;
   readonly exp: number;
   readonly jti: string;
-  /** Absent for a token without a user (client credentials). */
+  /** Absent, as is the family, for a token without a user (client credentials). */
   readonly grant?: string;
+  /** Of the grant; without one, of the client. */
   readonly epoch?: string;
   readonly family?: string;
   /** Absent: a bearer token. */
@@ -127,7 +128,7 @@ export async function accessToken(
     iat: now,
     exp: now + accessTokenLife(ctx, subject),
     jti: ctx.random(16),
-    ...(grant === null ? {} : { grant: grant.id, epoch: grant.epoch, family }),
+    ...(grant === null ? { epoch: client.epoch } : { grant: grant.id, epoch: grant.epoch, family }),
     ...(jkt === null ? {} : { cnf: { jkt } }),
     ...(exchanged?.act == null ? {} : { act: exchanged.act }),
   };

@@ -72,6 +72,11 @@ export interface Client {
   readonly backchannel_logout_session_required?: boolean;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
+  /**
+   * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed
+   * stay dead when the id comes back. (Those of users hang on the epoch of their grant.)
+   */
+  readonly epoch: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */

@@ -136,6 +136,23 @@ describe("a client is removed", () => {
     expect((await own.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
     expect((await browser.open(own.url())).page).toBe("consent");
   });
+
+  test("nor of the tokens that spoke for the client itself", async () => {
+    const own = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [] });
+    const issued = () => post(idp, paths.token, { grant_type: "client_credentials", ...own.credentials });
+    const token = (await issued()).json.access_token;
+    const { client_id, client_secret } = own.credentials;
+    const entry = { client_id, client_secret: client_secret ?? "", grant_types: ["client_credentials"] };
+    await idp.call("clients.edit", { client_id, entry: { client_name: "Changed" } });
+    expect(await idp.call("token.introspect", { token })).toMatchObject({ active: true });
+    await removeClient(own);
+    await idp.call("clients.add", { entry });
+    const reason = "was issued to an earlier client of the same client_id";
+    expect(await idp.call("token.introspect", { token })).toEqual({ active: false, reason });
+    expect(await idp.call("token.introspect", { token: (await issued()).json.access_token })).toMatchObject({
+      active: true,
+    });
+  });
 });
 
 describe("what was changed holds at once", () => {

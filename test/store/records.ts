@@ -30,6 +30,7 @@ export const user = (username: string, fields: Partial<User> = {}): User => ({
 export const client = (client_id: string, redirect_uris: readonly string[], fields: Partial<Client> = {}): Client => ({
   client_id,
   redirect_uris,
+  epoch: "e1",
   createdAt: time,
   updatedAt: time,
   ...fields,
