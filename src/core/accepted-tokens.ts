@@ -1,5 +1,5 @@
-import type { KeyObject } from "node:crypto";
-import { compactVerify, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { compactVerify, decodeJwt, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { publicAlgs } from "./keys.ts";
@@ -97,6 +97,21 @@ export interface IdTokenHint {
   readonly clientId: string;
 }
 
+/** The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). */
+async function idTokenKey(
+  ctx: Context,
+  token: string,
+  header: { readonly kid?: string; readonly alg?: string },
+): Promise<KeyObject> {
+  if (header.alg !== "HS256") return ownKey(ctx, header);
+  const { aud } = decodeJwt(token);
+  const client = typeof aud === "string" ? await ctx.store.read((tx) => tx.get("clients", aud)) : undefined;
+  if (client?.id_token_signed_response_alg !== "HS256" || client.client_secret === undefined) {
+    throw new joseErrors.JWKSNoMatchingKey();
+  }
+  return createSecretKey(client.client_secret, "utf8");
+}
+
 /**
  * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
  * @throws {OAuthError} invalid_request
@@ -106,11 +121,11 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     const { payload } = await jwtVerify(
       hint,
       (header) => {
-        return ownKey(ctx, header);
+        return idTokenKey(ctx, hint, header);
       },
       // Any time passes: the hint says who was signed in, and proves nothing else. jose refuses a tolerance that is not finite.
       {
-        algorithms: [...publicAlgs],
+        algorithms: ["HS256", ...publicAlgs],
         issuer: ctx.issuer,
         typ: tokenTypes.id,
         requiredClaims: ["sub", "aud"],

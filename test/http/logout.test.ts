@@ -81,6 +81,19 @@ describe("with a genuine hint for this session: at once", () => {
     expect(left?.href).toBe(bye);
   });
 
+  test("of a client whose ID tokens are HS256, by its own secret (OpenID Connect Core 10.1)", async () => {
+    const metadata = { id_token_signed_response_alg: "HS256" as const, post_logout_redirect_uris: [bye] };
+    const own = await register(idp, metadata);
+    const { browser, code } = await own.signIn();
+    const hint = (await own.exchange(code)).json.id_token;
+    const { left } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));
+    expect([left?.href, await isSignedIn(browser)]).toEqual([bye, false]);
+    // Another client's secret is no key for it.
+    const other = await register(idp, metadata);
+    const forged = `${hint.split(".")[0] ?? ""}.${Buffer.from(JSON.stringify({ ...jwtPart(hint, 1), aud: other.credentials.client_id })).toString("base64url")}.${hint.split(".")[2] ?? ""}`;
+    expect((await browser.open(logoutUrl({ id_token_hint: forged }))).status).toBe(400);
+  });
+
   test("tokens live on: the session ends, not the grant", async () => {
     const { browser, code } = await app.signIn();
     const { json } = await app.exchange(code);
