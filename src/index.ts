@@ -152,9 +152,12 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
 
   const store = await openStore({ data: options.data ?? null, now, kind: "server", version, log });
   const closers: (() => Promise<void>)[] = [() => store.close()];
+  /** One that fails keeps none of the others from closing; the first failure is thrown in the end. */
   const closeAll = async (): Promise<void> => {
-    for (const closer of closers.reverse()) await closer();
+    const failures: unknown[] = [];
+    for (const closer of closers.reverse()) await closer().catch((error: unknown) => failures.push(error));
     onClosed();
+    if (failures.length > 0) throw failures[0];
   };
   let onClosed = (): void => undefined;
   const closed = new Promise<void>((resolve) => {
@@ -211,7 +214,12 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       allowedHosts: [...(options.allowHosts ?? []), host],
       adminToken,
     };
-    const api = createApi({ ctx, adminToken, version, onStop: () => void close() });
+    const onStop = (): void => {
+      close().catch((error: unknown) => {
+        log(`stopped, but ${String(error)}`);
+      });
+    };
+    const api = createApi({ ctx, adminToken, version, onStop });
     addRoutes(app, web, api, {
       onRequest: options.onRequest,
       onUnexpected: (error) => log(`unexpected: ${String(error)}`),
@@ -234,7 +242,9 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       close,
     };
   } catch (error) {
-    await close();
+    await close().catch((failure: unknown) => {
+      log(`after a start that failed: ${String(failure)}`);
+    });
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OperationError } from "../core/errors.ts";
+import { closable } from "./closing.ts";
 
 /** Listening: on every address of the host, or not at all. */
 
@@ -15,7 +16,7 @@ export interface Listening {
   readonly port: number;
   /** From here on requests are answered. */
   readonly serve: () => void;
-  /** Stops taking connections; resolves when the requests under way are answered. */
+  /** Stops taking connections; resolves when the requests under way are answered. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -103,26 +104,25 @@ function createGate(): Gate {
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 
-async function bind(app: App, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Server> {
+/** A server that listens on one address. */
+interface Bound {
+  readonly server: Server;
+  readonly close: ReturnType<typeof closable>;
+}
+
+async function bind(app: App, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Bound> {
   const server = await createAppServer(app, gate, tls);
+  const close = closable(server);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
       server.off("error", reject);
-      resolve(server);
+      resolve({ server, close });
     });
   });
 }
 
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-const closeServer = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+const portOf = ({ server }: Bound): number => (server.address() as AddressInfo).port;
 
 /** `localhost` means both loopback addresses: clients resolve it to either. */
 const addressesOf = (host: string): readonly string[] => (host === "localhost" ? ["127.0.0.1", "::1"] : [host]);
@@ -139,7 +139,7 @@ const attempts = 20;
 export async function listen(app: App, host: string, port: number, tls: Tls | null): Promise<Listening> {
   const gate = createGate();
   for (let attempt = 1; ; attempt += 1) {
-    const servers: Server[] = [];
+    const servers: Bound[] = [];
     try {
       for (const address of addressesOf(host)) {
         try {
@@ -155,11 +155,12 @@ export async function listen(app: App, host: string, port: number, tls: Tls | nu
         port: portOf(first),
         serve: gate.open,
         close: async () => {
-          await Promise.all(servers.map(closeServer));
+          // What waits at the gate can never be answered once it stays shut.
+          await Promise.all(servers.map(({ close }) => close({ answering: gate.isOpen })));
         },
       };
     } catch (error) {
-      await Promise.all(servers.map(closeServer));
+      await Promise.all(servers.map(({ close }) => close({ answering: false })));
       if (isCode(error, "EADDRINUSE") && port === 0 && attempt < attempts) continue;
       throw explain(error, host, port);
     }

@@ -168,8 +168,11 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
       await queue.close();
       await folding;
       if (unfolded() > 0) await fold();
-      await journal.close();
-      lock.release();
+      try {
+        await journal.close();
+      } finally {
+        lock.release();
+      }
     },
   };
 }

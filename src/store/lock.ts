@@ -222,7 +222,12 @@ export async function takeLock(options: {
       }
     },
     release() {
-      if (readLockFile(path)?.id === lock.id) unlinkSync(path);
+      try {
+        if (readLockFile(path)?.id === lock.id) unlinkSync(path);
+      } catch (error) {
+        if (codeOf(error) === "") throw error;
+        throw new StorageError(`${path} could not be removed: ${describeFault(error)}`, { cause: error });
+      }
     },
   };
 }

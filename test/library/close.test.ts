@@ -1,0 +1,182 @@
+import { rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { request, Agent } from "node:http";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createIdp, type Idp } from "../../src/index.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { newProject, shell } from "../helpers/shell.ts";
+
+/** `close` leaves nothing open, whatever is under way. */
+
+/** A connection as it is after `text` was sent on it. @returns what comes back until it ends */
+async function connection(
+  idp: Idp,
+  text: string,
+): Promise<{ readonly socket: Socket; readonly ended: Promise<string> }> {
+  const socket = connect(idp.port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let received = "";
+  socket.setEncoding("utf8").on("data", (more: string) => (received += more));
+  const ended = new Promise<string>((resolve) => {
+    socket
+      .on("error", () => undefined)
+      .on("close", () => {
+        resolve(received);
+      });
+  });
+  await new Promise<void>((resolve) => {
+    socket.on("connect", () => {
+      socket.write(text, () => {
+        resolve();
+      });
+    });
+  });
+  return { socket, ended };
+}
+
+const takesConnections = (idp: Idp): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(idp.port, "127.0.0.1");
+    socket
+      .on("connect", () => {
+        socket.destroy();
+        resolve(true);
+      })
+      .on("error", () => {
+        resolve(false);
+      });
+  });
+
+const formHead =
+  "POST /api/v2/oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+
+/** Well before a deadline of the server's own: requests that are waited for get 5 s, and idle connections 5 s of Node. */
+const soon = async (closing: Promise<void>): Promise<number> => {
+  const startedAt = performance.now();
+  await closing;
+  return performance.now() - startedAt;
+};
+
+describe("connections that nothing is asked on end at once", () => {
+  test.each([
+    ["one on which nothing was asked yet, as browsers open them", ""],
+    ["half the head of a request", "GET /_idp/health HTTP/1.1\r\nHost: lo"],
+    ["one kept alive after an answer", "GET /_idp/health HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ])("%s", async (_what, text) => {
+    const idp = await createIdp({ port: 0 });
+    const { socket, ended } = await connection(idp, text);
+    // Another request is answered only after the server has seen this one.
+    if (text.endsWith("\r\n\r\n")) await new Promise((resolve) => socket.once("data", resolve));
+    await (await fetch(`${idp.issuer}/_idp/health`)).text();
+    expect(await soon(idp.close())).toBeLessThan(2000);
+    await ended;
+  });
+});
+
+test("a request under way is answered, and its connection ends with it", async () => {
+  const idp = await createIdp({ port: 0 });
+  const body = "grant_type=client_credentials&client_id=demo-service&client_secret=demo-service-secret";
+  const { socket, ended } = await connection(
+    idp,
+    `${formHead}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`,
+  );
+  await (await fetch(`${idp.issuer}/_idp/health`)).text();
+  const closing = idp.close();
+  while (await takesConnections(idp));
+  socket.write(body.slice(20));
+  await closing;
+  const answer = await ended;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toMatch(/^Connection: close\r$/im);
+  expect(answer).toContain('"access_token"');
+});
+
+test("a body that never ends is not waited for beyond five seconds", async () => {
+  const idp = await createIdp({ port: 0 });
+  const { ended } = await connection(idp, `${formHead}Content-Length: 9\r\n\r\n`);
+  await (await fetch(`${idp.issuer}/_idp/health`)).text();
+  expect(await soon(idp.close())).toBeLessThan(9000);
+  await ended;
+}, 15_000);
+
+test("closing twice, at once and later, is closing once", async () => {
+  const idp = await createIdp({ port: 0, data: newFolder() });
+  await Promise.all([idp.close(), idp.close(), idp.closed]);
+  await idp.close();
+  await expect(fetch(`${idp.issuer}/_idp/health`)).rejects.toThrow();
+});
+
+test("a start that fails leaves its port free, also where somebody is asking already", async () => {
+  const first = await createIdp({ port: 0 });
+  const { port } = first;
+  await first.close();
+  const asking = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    asking.destroy();
+  });
+  const asked = new Promise((resolve) => {
+    const ask = (): void => {
+      request({ host: "127.0.0.1", port, path: "/_idp/health", agent: asking }, resolve)
+        .on("error", (error) => {
+          if ("code" in error && error.code === "ECONNREFUSED") setImmediate(ask);
+          else resolve(error);
+        })
+        .end();
+    };
+    ask();
+  });
+  const users = Array.from({ length: 20_000 }, (_, at) => ({ username: at === 19_999 ? "wrong one" : `user${at}` }));
+  await expect(createIdp({ port, fixtures: { users } })).rejects.toMatchObject({ code: "invalid" });
+  await asked;
+  const second = await createIdp({ port });
+  await second.close();
+});
+
+test("what the folder refuses is told in words, and everything else is closed all the same", async () => {
+  const data = newFolder();
+  const idp = await createIdp({ port: 0, data });
+  rmSync(join(data, "lock.json"));
+  mkdirSync(join(data, "lock.json"));
+  await expect(idp.close()).rejects.toMatchObject({
+    name: "DataFileError",
+    message: expect.stringContaining("lock.json cannot be read"),
+  });
+  await idp.closed;
+  await expect(fetch(`${idp.issuer}/_idp/health`)).rejects.toThrow();
+});
+
+test("a folder that went away while it ran is no error", async () => {
+  const data = newFolder();
+  const idp = await createIdp({ port: 0, data });
+  rmSync(data, { recursive: true });
+  await idp.close();
+});
+
+test("a program that closes what it made ends by itself", async () => {
+  const { cwd, env } = newProject();
+  writeFileSync(
+    join(cwd, "app.mjs"),
+    `import { Agent, get } from "node:http";
+import { connect } from "node:net";
+import { createIdp } from "idp";
+const agent = new Agent({ keepAlive: true });
+for (const data of [undefined, "data"]) {
+  const idp = await createIdp({ port: 0, ...(data && { data }) });
+  await (await fetch(idp.issuer + "/_idp/health")).json();
+  await new Promise((resolve) => get({ port: idp.port, host: "127.0.0.1", path: "/_idp/health", agent }, (answer) => answer.resume().on("end", resolve)));
+  const silent = connect(idp.port, "127.0.0.1");
+  await new Promise((resolve) => silent.on("connect", resolve).on("error", () => {}));
+  await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid" });
+  const last = fetch(idp.issuer + "/api/v2/oauth/jwks").then((answer) => answer.json(), () => null);
+  await Promise.all([idp.close(), idp.close()]);
+  await last;
+}
+console.log("closed");
+`,
+  );
+  const startedAt = performance.now();
+  expect(await shell("timeout 20 node app.mjs", { cwd, env })).toEqual({ code: 0, stdout: "closed\n", stderr: "" });
+  // Of Node's own deadlines for connections the shortest is 5 s.
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+});
