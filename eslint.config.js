@@ -35,7 +35,9 @@ export default tseslint.config(
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js"] } },
+      parserOptions: {
+        projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js", "bench/peers/*.js"] },
+      },
     },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],

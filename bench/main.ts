@@ -1,18 +1,62 @@
-import { growth } from "./growth.ts";
+import { parseArgs } from "node:util";
+import { flowNames, type FlowName } from "./flows.ts";
+import { defaults, load } from "./load.ts";
 
-/** `npm run bench -- <name>`: figures, never a test; compare ratios of one run, not numbers of two. */
+/** `npm run bench -- load`: figures, never a test; compare ratios of one run, not numbers of two. */
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { growth };
+const help = `npm run bench -- load [flags]
 
-const [name = ""] = process.argv.slice(2);
-const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
-if (bench === undefined) {
-  console.error(
-    `Name one: ${Object.keys(benches)
-      .map((known) => `npm run bench -- ${known}`)
-      .join(", ")}`,
-  );
-  process.exitCode = 2;
+Measures idp beside a bare node:http server, node-oidc-provider and
+oauth2-mock-server, each on one core, the load on another. bench/README.md
+says what each figure is. On an otherwise idle machine it takes 8 minutes.
+
+  --rounds N        turns of each server (default ${defaults.rounds})
+  --seconds S       length of a turn (default ${defaults.seconds})
+  --connections N   requests at the same time (default ${defaults.connections})
+  --flows LIST      some of: ${flowNames.join(",")}
+  --memory-flows N  full flows before memory is looked at (default ${defaults.memoryFlows});
+                    0 leaves memory and start-up out
+  --json            one JSON document, with the figures of each round`;
+
+const isFlow = (name: string): name is FlowName => (flowNames as readonly string[]).includes(name);
+
+function usage(problem: string): never {
+  console.error(`${problem}\n\n${help}`);
+  process.exit(2);
+}
+
+function numberOf(flag: string, value: string | undefined, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  const number = Number(value);
+  return Number.isFinite(number) && number >= 0 ? number : usage(`${flag} takes a number, not "${value}"`);
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: "string" },
+    seconds: { type: "string" },
+    connections: { type: "string" },
+    flows: { type: "string" },
+    "memory-flows": { type: "string" },
+    json: { type: "boolean" },
+    help: { type: "boolean" },
+  },
+});
+if (values.help === true) {
+  console.log(help);
+} else if (positionals[0] !== "load" || positionals.length > 1) {
+  usage("Name what to run: npm run bench -- load");
 } else {
-  await bench();
+  const flows = values.flows?.split(",") ?? flowNames;
+  const unknown = flows.find((name) => !isFlow(name));
+  if (unknown !== undefined) usage(`there is no flow "${unknown}"`);
+  await load({
+    rounds: numberOf("--rounds", values.rounds, defaults.rounds),
+    seconds: numberOf("--seconds", values.seconds, defaults.seconds),
+    connections: numberOf("--connections", values.connections, defaults.connections),
+    flows: flows.filter(isFlow),
+    memoryFlows: numberOf("--memory-flows", values["memory-flows"], defaults.memoryFlows),
+    json: values.json ?? false,
+  });
 }

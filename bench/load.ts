@@ -1,0 +1,157 @@
+import { cpus } from "node:os";
+import { flowNames, flowsOf, freshPairs, type FlowName } from "./flows.ts";
+import { measure, median, repeat, type Figures } from "./measure.ts";
+import { printReport, type Report, type Row } from "./report.ts";
+import {
+  bare,
+  createSite,
+  freshClients,
+  idpDemo,
+  idpWith,
+  memoryOf,
+  mockServerAsItIs,
+  oidcProviderWith,
+  pinLoad,
+  type Launch,
+  type Server,
+} from "./servers.ts";
+
+/** `npm run bench -- load`: flows, memory and start-up, beside other servers. README.md says what each figure is. */
+
+export interface LoadOptions {
+  readonly rounds: number;
+  /** Of one window. */
+  readonly seconds: number;
+  readonly connections: number;
+  readonly flows: readonly FlowName[];
+  /** Full flows before memory is looked at; 0: memory and start-up are left out. */
+  readonly memoryFlows: number;
+  readonly json: boolean;
+}
+
+/** Users and grants of the `idp` that is compared with the other servers. */
+const usual = 1000;
+const sizes = [100, usual, 10_000, 100_000];
+
+/** For how many users full flows of a peer are made up. */
+const peerUsers = usual;
+
+const starts = 11;
+
+interface Contestant {
+  readonly name: string;
+  readonly launch: Launch;
+  readonly users: number;
+  /** Flows that it does not have, or that say nothing of it. */
+  readonly without: readonly FlowName[];
+}
+
+const contestants: readonly Contestant[] = [
+  ...sizes.map((users) => ({ name: `idp ${users}`, launch: idpWith(users), users, without: [] })),
+  { name: "bare", launch: bare, users: peerUsers, without: ["returning-es256"] },
+  { name: "oidc-provider", launch: oidcProviderWith(peerUsers), users: peerUsers, without: ["returning-es256"] },
+  { name: "oauth2-mock-server", launch: mockServerAsItIs, users: peerUsers, without: ["returning-es256"] },
+];
+
+interface Running extends Contestant {
+  readonly server: Server;
+  readonly next: () => { readonly user: number; readonly client: string };
+}
+
+const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+
+async function measureFlows(running: readonly Running[], options: LoadOptions): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const flow of options.flows) {
+    const entered = running.filter(({ without }) => !without.includes(flow));
+    const figures = new Map<string, Figures[]>(entered.map(({ name }) => [name, []]));
+    for (let round = 0; round < options.rounds; round += 1) {
+      progress(`${flow}, round ${round + 1} of ${options.rounds}`);
+      // Each round begins with another server.
+      for (let turn = 0; turn < entered.length; turn += 1) {
+        const one = entered[(round + turn) % entered.length];
+        if (one === undefined) continue;
+        const prepare = flowsOf(one.server.kind, one.next)[flow];
+        const { connections, seconds } = options;
+        const window = { connections, ms: seconds * 1000, users: one.users };
+        // Turns are counted by round, whichever came first in it.
+        figures.get(one.name)?.push(await measure(one.server, prepare, window));
+      }
+    }
+    for (const [name, rounds] of figures) rows.push({ flow, name, rounds });
+  }
+  return rows;
+}
+
+async function measureMemory(options: LoadOptions): Promise<Report["memory"]> {
+  const memory: { name: string; before: number; after: number }[] = [];
+  for (const { name, launch, users } of contestants) {
+    if (!["idp 1000", "oidc-provider", "bare"].includes(name)) continue;
+    progress(`memory after ${options.memoryFlows} full flows: ${name}`);
+    const site = createSite(launch);
+    const { server } = await site.start();
+    try {
+      const before = memoryOf(server.pid);
+      const { full } = flowsOf(server.kind, freshPairs(users, freshClients(users)));
+      await repeat(server, full, options.memoryFlows, options.connections);
+      memory.push({ name, before, after: memoryOf(server.pid) });
+    } finally {
+      await server.stop();
+      site.remove();
+    }
+  }
+  return memory;
+}
+
+/** From spawn to the first answer; the first start, which makes keys, is not counted. */
+async function measureStarts(): Promise<Report["starts"]> {
+  const entered = [
+    { name: "idp", launch: idpDemo },
+    { name: "bare", launch: bare },
+    { name: "oidc-provider", launch: oidcProviderWith(peerUsers) },
+  ].map(({ name, launch }) => ({ name, site: createSite(launch), times: [] as number[] }));
+  for (let turn = -1; turn < starts; turn += 1) {
+    progress(`start ${turn + 1} of ${starts}`);
+    for (const { site, times } of entered) {
+      const { server, ms } = await site.start();
+      await server.stop();
+      if (turn >= 0) times.push(ms);
+    }
+  }
+  for (const { site } of entered) site.remove();
+  return entered.map(({ name, times }) => ({ name, ms: median(times), times }));
+}
+
+export async function load(options: LoadOptions): Promise<void> {
+  const pinned = pinLoad();
+  const withRest = options.memoryFlows > 0;
+  const startTimes = withRest ? await measureStarts() : [];
+  const memory = withRest ? await measureMemory(options) : [];
+  const running: Running[] = [];
+  const sites: { remove: () => void }[] = [];
+  try {
+    for (const contestant of contestants) {
+      progress(`starting ${contestant.name}`);
+      const site = createSite(contestant.launch);
+      sites.push(site);
+      const { server } = await site.start();
+      const { users } = contestant;
+      running.push({ ...contestant, server, next: freshPairs(users, freshClients(users)) });
+    }
+    const rows = await measureFlows(running, options);
+    const machine = `Node.js ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "?"}`;
+    printReport({ machine, pinned, options, rows, memory, starts: startTimes });
+  } finally {
+    for (const { server } of running) await server.stop();
+    for (const site of sites) site.remove();
+  }
+}
+
+export const defaults: LoadOptions = {
+  rounds: 5,
+  seconds: 1.2,
+  connections: 8,
+  flows: flowNames,
+  memoryFlows: 20_000,
+  json: false,
+};

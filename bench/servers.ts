@@ -1,0 +1,195 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { openConnection } from "./connection.ts";
+import { callback, clientSecret, idp, mockServer, oidcProvider, username, type Kind } from "./sign-in.ts";
+
+/** The servers that are measured: each a process of its own, pinned to one core, with its state in a folder of its own. */
+
+const serverCore = 0;
+const loadCore = 1;
+
+const hasTaskset = spawnSync("taskset", ["--version"]).status === 0;
+
+/** Leaves the servers' core to the servers. @returns false where the system pins no process: then the figures are worth less */
+export function pinLoad(): boolean {
+  return hasTaskset && spawnSync("taskset", ["-a", "-c", "-p", String(loadCore), String(process.pid)]).status === 0;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly pid: number;
+  readonly kind: Kind;
+  stop(): Promise<void>;
+}
+
+/** How a server is started; `files` are written into its folder first. */
+export interface Launch {
+  readonly kind: (port: number) => Kind;
+  readonly command: (port: number, folder: string) => readonly string[];
+  readonly files: Readonly<Record<string, () => string>>;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+function spawnPinned(command: readonly string[], folder: string): ChildProcess {
+  const words = [process.execPath, ...command];
+  const [program = "", ...rest] = hasTaskset ? ["taskset", "-c", String(serverCore), ...words] : words;
+  const { NODE_ENV: _, ...env } = process.env;
+  // In its folder, so that nothing of the working folder (fixtures, .idp) counts.
+  return spawn(program, rest, { stdio: ["ignore", "ignore", "inherit"], env, cwd: folder });
+}
+
+/** Resolves with the first answer, whatever it says. @throws where the process ends before it */
+async function firstAnswer(port: number, hasEnded: () => boolean): Promise<void> {
+  for (;;) {
+    const connection = await openConnection(port).catch(() => null);
+    if (connection !== null) {
+      await connection.send("GET", "/.well-known/openid-configuration");
+      connection.close();
+      return;
+    }
+    if (hasEnded()) throw new Error("a server ended before it answered");
+    await delay(1);
+  }
+}
+
+/** A place for a server; it can be started in it again and again, and finds there what it left. */
+export interface Site {
+  /** @returns the server, and the milliseconds from spawn to its first answer */
+  start(): Promise<{ readonly server: Server; readonly ms: number }>;
+  remove(): void;
+}
+
+export function createSite({ kind, command, files }: Launch): Site {
+  const folder = mkdtempSync(join(tmpdir(), "idp-bench-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content());
+  return {
+    start: async () => {
+      const port = await freePort();
+      const began = performance.now();
+      const child = spawnPinned(command(port, folder), folder);
+      let hasEnded = false;
+      const ended = new Promise<void>((resolve) =>
+        child.once("exit", () => {
+          hasEnded = true;
+          resolve();
+        }),
+      );
+      await firstAnswer(port, () => hasEnded);
+      const ms = performance.now() - began;
+      const stop = async (): Promise<void> => {
+        child.kill("SIGTERM");
+        await ended;
+      };
+      return { server: { port, pid: child.pid ?? 0, kind: kind(port), stop }, ms };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** As many clients without any consent as the full flows of a run need for that many users. */
+const freshFlows = 100_000;
+export const freshClients = (users: number): number => Math.ceil(freshFlows / users);
+
+function fixtures(users: number): string {
+  const client = (client_id: string) => ({ client_id, client_secret: clientSecret, redirect_uris: [callback] });
+  const names = Array.from({ length: users }, (_, index) => username(index));
+  return JSON.stringify({
+    users: names.map((name) => ({ username: name, email: `${name}@example.test` })),
+    clients: [
+      client("app"),
+      { ...client("app-es256"), id_token_signed_response_alg: "ES256" },
+      ...Array.from({ length: freshClients(users) }, (_, index) => client(`app${index}`)),
+    ],
+    grants: names.map((user) => ({ user, client: "app", scope: "openid profile email" })),
+  });
+}
+
+const idpCommand = (port: number, ...flags: readonly string[]): readonly string[] => [
+  pathOf("../bin/idp.js"),
+  "start",
+  "--quiet",
+  "--port",
+  String(port),
+  ...flags,
+];
+
+/** `idp start` with its data on disk, as many users, and a grant for each. */
+export const idpWith = (users: number): Launch => ({
+  kind: idp,
+  command: (port, folder) =>
+    idpCommand(port, "--data", join(folder, "data"), "--fixtures", join(folder, "fixtures.json")),
+  files: { "fixtures.json": () => fixtures(users) },
+});
+
+/** `idp start` as it comes, with the built-in demo. */
+export const idpDemo: Launch = { kind: idp, command: (port) => idpCommand(port), files: {} };
+
+export const bare: Launch = {
+  kind: idp,
+  command: (port, folder) => [pathOf("peers/bare.js"), String(port), join(folder, "keys.json")],
+  files: {
+    "keys.json": () => {
+      const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+      const secret = randomBytes(32).toString("base64url");
+      return JSON.stringify({ privateKey: privateKey.export({ type: "pkcs8", format: "pem" }), secret });
+    },
+  },
+};
+
+/** @param users for as many full flows as `idp` with that many users */
+export const oidcProviderWith = (users: number): Launch => ({
+  kind: oidcProvider,
+  command: (port) => [pathOf("peers/oidc-provider.js"), String(port), String(freshClients(users))],
+  files: {},
+});
+
+export const mockServerAsItIs: Launch = {
+  kind: mockServer,
+  command: (port) => [pathOf("peers/oauth2-mock-server.js"), String(port)],
+  files: {},
+};
+
+/** What the system says a process has used so far. */
+export interface Used {
+  /** Microseconds of processor time. */
+  readonly cpu: number;
+  /** Bytes that it had written to the disk. */
+  readonly disk: number;
+}
+
+/** Linux only; elsewhere nothing is known. */
+export function usedBy(pid: number): Used {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
+    const io = readFileSync(`/proc/${pid}/io`, "utf8");
+    // 100 ticks a second, whatever the kernel's own are (proc_pid_stat(5)).
+    return { cpu: (user + system) * 10_000, disk: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) };
+  } catch {
+    return { cpu: Number.NaN, disk: Number.NaN };
+  }
+}
+
+/** Resident memory in bytes. */
+export function memoryOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
