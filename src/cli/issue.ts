@@ -1,11 +1,11 @@
 import type { TokenResponse } from "../core/issue-tokens.ts";
+import { duration } from "../core/time-words.ts";
 import { clientOr, userOr } from "./ask.ts";
 import { describeGrant } from "./grants.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import type { Style } from "./style.ts";
 import { findTarget, type Target } from "./target.ts";
-import { duration } from "./words.ts";
 
 /** Flags of everything that is issued for a user and a client. */
 export interface IssueFlags {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
+import { seconds } from "./flag-values.ts";
 import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
 import type { WaitFlags } from "./wait.ts";
@@ -15,15 +16,6 @@ function port(value: string): number {
     throw new InvalidArgumentError("It is a number from 0 to 65535, or auto.");
   return number;
 }
-
-const seconds =
-  (least: number) =>
-  (value: string): number => {
-    if (!/^\d{1,10}$/.test(value) || Number(value) < least) {
-      throw new InvalidArgumentError(`It is a whole number of seconds, at least ${least}.`);
-    }
-    return Number(value);
-  };
 
 function login(value: string): string {
   if (!/^(picker|password|auto:.+)$/.test(value)) {

@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "./issue.ts";
 import { examples, type Act } from "./act.ts";
+import { seconds } from "./flag-values.ts";
+import { setClaim } from "./set-field.ts";
 import type { TokenIssueFlags } from "./token-issue.ts";
 import type { VerifyFlags } from "./token-verify.ts";
 
@@ -102,13 +104,25 @@ function declareToken(program: Command, act: Act): void {
       ),
     );
   withIssuer(forWhom(token.command("issue")))
-    .description("print a bare token and nothing else")
+    .description("print a bare token and nothing else; without --user, one of the client for itself")
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
+    .option("--claim <name=value>", "a claim more, JSON or text; may be repeated", setClaim)
+    .option("--expires-in <seconds>", "how long it lives", seconds(1))
+    .option("--audience <audience>", "aud in place of the usual one")
+    .optionsGroup("Bad on purpose, for tests of what reads tokens:")
+    .option("--expired", "exp an hour ago")
+    .option("--not-yet-valid", "nbf an hour from now")
+    .option("--wrong-issuer", "another iss")
+    .option("--wrong-audience", "another aud")
+    .option("--bad-signature", "one bit of the signature is wrong")
+    .option("--unknown-kid", "signed with a key that nobody publishes")
+    .option("--alg-none", "not signed")
     .addHelpText(
       "after",
       examples(
         "TOKEN=$(idp token issue --user alice --client demo-app)",
-        'idp token issue --user alice --client demo-app --type id --scope "openid email"',
+        "idp token issue --client demo-service --audience https://api.test --claim tenant=acme",
+        "idp token issue --user alice --client demo-app --expired --wrong-issuer",
       ),
     )
     .action(act(async (cli, flags: TokenIssueFlags) => (await import("./token-issue.ts")).tokenIssue(cli, flags)));

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** The flag `--set field=value`: any field of a fixture. It is read before a command is loaded, so it needs nothing else. */
+/** The flags `--set field=value`, any field of a fixture, and `--claim name=value`. They are read before a command is loaded, so they need nothing else. */
 
 export type SetFields = Readonly<Record<string, unknown>>;
 
@@ -17,12 +17,23 @@ function valueOf(text: string): unknown {
   }
 }
 
+/** @param form what it has to look like, with an example */
+function namedValue(given: string, form: string): readonly [name: string, value: unknown] {
+  const at = given.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError(`It is ${form}.`);
+  return [given.slice(0, at), valueOf(given.slice(at + 1))];
+}
+
 /** Collects `--set field=value`. */
 export function setField(given: string, before: SetFields = {}): SetFields {
-  const at = given.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("It is field=value, as in language=tr.");
-  const field = given.slice(0, at);
+  const [field, value] = namedValue(given, "field=value, as in language=tr");
   const flag = Object.hasOwn(fromInput, field) ? fromInput[field] : undefined;
   if (flag !== undefined) throw new InvalidArgumentError(`Secrets come from standard input: ${flag}.`);
-  return { ...before, [field]: valueOf(given.slice(at + 1)) };
+  return { ...before, [field]: value };
+}
+
+/** Collects `--claim name=value`. */
+export function setClaim(given: string, before: SetFields = {}): SetFields {
+  const [name, value] = namedValue(given, "name=value, as in tenant=acme or 'roles=[\"admin\"]'");
+  return { ...before, [name]: value };
 }

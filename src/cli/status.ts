@@ -1,9 +1,10 @@
 import { OperationError } from "../core/errors.ts";
+import { duration } from "../core/time-words.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { findTarget } from "./target.ts";
-import { count, duration } from "./words.ts";
+import { count } from "./words.ts";
 
 /** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
 export async function status(cli: Invocation): Promise<Outcome> {

@@ -1,10 +1,10 @@
 import { decodeToken, findTokens, type DecodedToken } from "../core/decode.ts";
+import { duration, relative, utcTime } from "../core/time-words.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import type { Style } from "./style.ts";
 import { pairs } from "./table.ts";
 import { readText } from "./token-input.ts";
-import { duration, relative, utcTime } from "./words.ts";
 
 /**
  * `idp token decode`: what a token says. Needs no server, no data and no key.

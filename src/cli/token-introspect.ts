@@ -1,5 +1,6 @@
 import type { Introspection } from "../core/introspect.ts";
 import { OperationError } from "../core/errors.ts";
+import { relative, utcTime } from "../core/time-words.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -7,7 +8,6 @@ import type { Style } from "./style.ts";
 import { pairs } from "./table.ts";
 import { findTarget } from "./target.ts";
 import { readToken } from "./token-input.ts";
-import { relative, utcTime } from "./words.ts";
 
 /** `idp token introspect`: what a token is good for now (RFC 7662), and of one that is dead, why. */
 export async function tokenIntrospect(
@@ -21,11 +21,19 @@ export async function tokenIntrospect(
   return answer(result, (shown, style) => describe(shown, style, cli.now()), {
     failure: result.active
       ? null
-      : failureOf(new OperationError("refused", `the token is not active: ${result.reason ?? "no reason is known"}`)),
+      : failureOf(new OperationError("refused", `the token is not active: ${whyDead(result, cli.now())}`)),
   });
 }
 
-function describe({ active, reason: _, ...members }: Introspection, style: Style, now: number): string {
+/** The reason, and when it was: "it was revoked by the operator, 2 min ago (2026-11-20 23:14:05 UTC)". */
+function whyDead({ reason = "no reason is known", since }: Introspection, now: number): string {
+  if (since === undefined) return reason;
+  const seconds = Date.parse(since) / 1000;
+  const ago = seconds - now / 1000;
+  return `${reason}, ${Math.abs(ago) < 1 ? "just now" : relative(ago)} (${utcTime(seconds) ?? since})`;
+}
+
+function describe({ active, reason: _, since: _since, ...members }: Introspection, style: Style, now: number): string {
   if (!active) return style.red("inactive");
   const value = (name: string, member: unknown): string => {
     if ((name === "iat" || name === "exp") && typeof member === "number") {

@@ -1,20 +1,36 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { compactVerify, decodeJwt, errors as joseErrors, jwtVerify, type JWTVerifyOptions } from "jose";
+import {
+  compactVerify,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors as joseErrors,
+  jwtVerify,
+  type JWTVerifyOptions,
+} from "jose";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { publicAlgs } from "./keys.ts";
+import { relative } from "./time-words.ts";
 import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
 /** The only file that verifies this server's own tokens. */
 
+/** A token of this server whose signature, kind, issuer and times hold. */
+export type GenuineToken =
+  | { readonly kind: "access"; readonly claims: TokenClaims }
+  | { readonly kind: "refresh"; readonly claims: RefreshClaims };
+
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
 function reasonOf(error: unknown, now: number): string {
   if (error instanceof joseErrors.JWTExpired) {
-    const expired = typeof error.payload.exp === "number" ? `${Math.floor(now / 1000) - error.payload.exp} s ago` : "";
-    return `the token expired ${expired}`.trim();
+    const { exp } = error.payload;
+    return `the token expired ${exp === undefined ? "" : relative(exp - now / 1000)}`.trim();
   }
   if (error instanceof joseErrors.JWTClaimValidationFailed) {
     if (error.claim === "typ") return "the token is of another kind";
+    const { nbf } = error.payload;
+    if (error.claim === "nbf" && typeof nbf === "number")
+      return `the token is valid ${relative(nbf - now / 1000)} only`;
     return error.reason === "missing"
       ? `the token has no "${error.claim}" claim`
       : `the token's "${error.claim}" claim is not this issuer's`;
@@ -91,6 +107,30 @@ export async function verifyRefreshToken(ctx: Context, token: string): Promise<R
   return (await verify(ctx, token, tokenTypes.refresh, ["HS256"], { requiredClaims })) as RefreshClaims;
 }
 
+/**
+ * A token of this server of either kind that carries rights.
+ * @returns the refusal, where the text is none, or is none any more
+ */
+export async function readToken(ctx: Context, token: string): Promise<GenuineToken | OAuthError> {
+  try {
+    return kindOf(token) === tokenTypes.refresh
+      ? { kind: "refresh", claims: await verifyRefreshToken(ctx, token) }
+      : { kind: "access", claims: await verifyAccessToken(ctx, token) };
+  } catch (error) {
+    if (error instanceof OAuthError) return error;
+    throw error;
+  }
+}
+
+/** What a token says that it is, of which the signature is the proof; null where it says nothing. */
+function kindOf(token: string): unknown {
+  try {
+    return decodeProtectedHeader(token).typ;
+  } catch {
+    return null;
+  }
+}
+
 /** Of whom and for whom an ID token was issued. */
 export interface IdTokenHint {
   readonly sub: string;
@@ -123,7 +163,7 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
       (header) => {
         return idTokenKey(ctx, hint, header);
       },
-      // Any time passes: the hint says who was signed in, and proves nothing else. jose refuses a tolerance that is not finite.
+      // Any time of expiry passes: the hint says who was signed in, and proves nothing else. jose refuses a tolerance that is not finite.
       {
         algorithms: ["HS256", ...publicAlgs],
         issuer: ctx.issuer,
@@ -132,6 +172,7 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
         clockTolerance: Number.MAX_SAFE_INTEGER,
       },
     );
+    if ((payload.nbf ?? 0) * 1000 > ctx.now()) throw new Error("the token is not valid yet");
     return { sub: payload.sub ?? "", clientId: String(payload.aud) };
   } catch (error) {
     throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {

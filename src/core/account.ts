@@ -70,7 +70,7 @@ export const removeApp = (
     const client = tx.get("clients", form.clientId);
     const grant = tx.find("grants", "userAndClient", `${live.user.id} ${form.clientId}`);
     const removed = grant?.status === "active";
-    if (removed) revokeGrant(tx, ctx, grant);
+    if (removed) revokeGrant(tx, ctx, grant, "user");
     return { name: client === undefined ? form.clientId : clientName(client), removed, username: live.user.username };
   });
 

@@ -88,9 +88,14 @@ export function recordGrant(
 }
 
 /** Revokes a grant: with it every token and unused code of that user and client dies, for good. */
-export function revokeGrant(tx: Tx, ctx: Pick<Context, "now">, grant: Grant): Grant {
+export function revokeGrant(
+  tx: Tx,
+  ctx: Pick<Context, "now">,
+  grant: Grant,
+  by: NonNullable<Grant["revokedBy"]>,
+): Grant {
   const at = new Date(ctx.now()).toISOString();
-  const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at };
+  const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at, revokedBy: by };
   tx.put("grants", revoked);
   return revoked;
 }
@@ -166,7 +171,7 @@ function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[]
 export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Promise<null> =>
   ctx.store.transaction((tx) => {
     const grant = requireGrant(tx, input.id);
-    if (grant.status === "active") revokeGrant(tx, ctx, grant);
+    if (grant.status === "active") revokeGrant(tx, ctx, grant, "operator");
     return null;
   });
 
@@ -186,6 +191,6 @@ export async function revokeGrants(
   return ctx.store.transaction((tx) => ({
     revoked: selectGrants(tx, selection)
       .filter((grant) => grant.status === "active")
-      .map((grant) => viewGrant(tx, revokeGrant(tx, ctx, grant))),
+      .map((grant) => viewGrant(tx, revokeGrant(tx, ctx, grant, "operator"))),
   }));
 }

@@ -1,25 +1,62 @@
+import { errors as joseErrors } from "jose";
 import type { Client, ReadTx } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
-import { OAuthError } from "./errors.ts";
-import { readToken, type GenuineToken } from "./revoke.ts";
+import { readToken, type GenuineToken } from "./accepted-tokens.ts";
+import { decodeToken } from "./decode.ts";
+import { OAuthError, OperationError } from "./errors.ts";
 import { isDead, tokenState } from "./token-state.ts";
+import { tokenTypes } from "./tokens.ts";
 
 /** What a token is good for now (RFC 7662). */
 
-/** RFC 7662 2.2; `reason` is for the operator only: the endpoint says no more than that a token is inactive. */
+/** RFC 7662 2.2; `reason` and `since` are for the operator only: the endpoint says no more than that a token is inactive. */
 export interface Introspection {
   readonly active: boolean;
+  /** Why it is inactive. */
   readonly reason?: string;
+  /** Since when, where that is known: ISO 8601. */
+  readonly since?: string;
   readonly [member: string]: unknown;
+}
+
+/** @param since milliseconds */
+const inactive = (reason: string, since: number | null): Introspection => ({
+  active: false,
+  reason,
+  ...(since !== null && { since: new Date(since).toISOString() }),
+});
+
+/** Of a text that is no access or refresh token of this server, or none any more. */
+function refused(ctx: Context, token: string, refusal: OAuthError): Introspection {
+  const { cause } = refusal;
+  const exp = cause instanceof joseErrors.JWTExpired ? cause.payload.exp : undefined;
+  if (exp !== undefined) return inactive("it expired", exp * 1000);
+  return inactive(otherKind(ctx, token) ?? refusal.message, null);
+}
+
+/** What the text says of itself, where that tells more than the signature that does not hold. */
+function otherKind(ctx: Context, token: string): string | null {
+  try {
+    const { header, payload } = decodeToken(token, ctx.now());
+    const issuer = payload["iss"];
+    if (issuer === ctx.issuer)
+      return header["typ"] === tokenTypes.id ? "it is an ID token, which carries no rights" : null;
+    return typeof issuer === "string" ? `it is a token of another issuer, ${issuer}, which alone can tell` : null;
+  } catch (error) {
+    if (error instanceof OperationError) return `it is no token of this server: ${error.message}`;
+    throw error;
+  }
 }
 
 function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
   const { claims, kind } = genuine;
   const state = tokenState(tx, claims);
-  if (isDead(state)) return { active: false, reason: state.detail };
-  if (kind === "refresh" && claims.generation < (tx.get("families", claims.family)?.generation ?? 0)) {
-    return { active: false, reason: "the refresh token was rotated: a newer one took its place" };
+  if (isDead(state)) return inactive(state.detail, state.since);
+  const family = kind === "refresh" ? tx.get("families", claims.family) : undefined;
+  if (kind === "refresh" && family !== undefined && claims.generation < family.generation) {
+    const isNewest = claims.generation === family.generation - 1;
+    return inactive("it was rotated: a newer refresh token took its place", isNewest ? family.rotatedAt : null);
   }
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
   return {
@@ -48,8 +85,7 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
 /** For the operator: with the reason why a token is inactive. */
 export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
   const genuine = await readToken(ctx, input.token);
-  if (genuine === null)
-    return { active: false, reason: "it is no access or refresh token of this server, or it has expired" };
+  if (genuine instanceof OAuthError) return refused(ctx, input.token, genuine);
   return ctx.store.read((tx) => stateOf(tx, genuine));
 }
 
@@ -64,6 +100,6 @@ export async function introspect(ctx: Context, client: Client, token: string): P
       "a public client may not introspect: the endpoint asks for client authentication (RFC 7662 2.1)",
     );
   }
-  const { reason: _, ...answer } = await introspectToken(ctx, { token });
+  const { reason: _reason, since: _since, ...answer } = await introspectToken(ctx, { token });
   return answer;
 }

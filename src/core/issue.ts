@@ -26,7 +26,7 @@ export interface IssueInput {
 }
 
 /** The refusals of the protocol, in the words of an operation. */
-function asOperation<T>(work: () => T): T {
+export function asOperation<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -39,7 +39,7 @@ function asOperation<T>(work: () => T): T {
 }
 
 /** User, client and scopes under the rules of an authorization request; the grant is recorded as if the user had allowed it. */
-function approve(
+export function approve(
   tx: Tx,
   ctx: Context,
   input: IssueInput,

@@ -23,16 +23,26 @@ export interface DeadTokenReason {
   readonly message: string;
   /** What exactly happened, for the operator. */
   readonly detail: string;
+  /** Since when, in milliseconds; null where that is not known. */
+  readonly since: number | null;
 }
 
-const dead = (detail: string): DeadTokenReason => ({ code: "invalid_token", message: `The token ${detail}`, detail });
+const dead = (what: string, since: number | null = null): DeadTokenReason => ({
+  code: "invalid_token",
+  message: `The token ${what}`,
+  detail: `it ${what}`,
+  since,
+});
+
+/** "was revoked by its client", "was revoked: its code was used twice". */
+const revoked = (reason: string): string => `was revoked${reason.startsWith("by ") ? "" : ":"} ${reason}`;
 
 /** Suspended and banned are told apart everywhere in the same words. */
 export function userRefusal(user: User): DeadTokenReason | null {
   if (user.status === "active") return null;
   const code = user.status === "banned" ? "account_banned" : "account_suspended";
   const message = `The user's account is ${user.status}`;
-  return { code, message, detail: `user "${user.username}" is ${user.status}` };
+  return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null };
 }
 
 /** What this token may be used as now. */
@@ -40,9 +50,9 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   const client = tx.get("clients", claims.client_id);
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const single = tx.get("deadTokens", claims.jti);
-  if (single !== undefined) return dead(`was revoked: ${single.reason}`);
+  if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
-  if (family !== undefined && family.deadBecause !== null) return dead(`was revoked: ${family.deadBecause}`);
+  if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
   if (claims.grant === undefined) {
     if (claims.epoch !== client.epoch) return dead("was issued to an earlier client of the same client_id");
     return { client, user: null, grant: null };
@@ -53,14 +63,26 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (refusal !== null) return refusal;
   const grant = tx.get("grants", claims.grant);
   if (grant === undefined || grant.status === "revoked" || grant.epoch !== claims.epoch) {
-    const when = grant?.revokedAt ?? null;
     return {
       code: "access_revoked",
       message: "Access revoked by user",
-      detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${when === null ? "" : ` at ${when}`}`,
+      detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${endOf(grant)}`,
+      since: grant?.revokedAt == null ? null : Date.parse(grant.revokedAt),
     };
   }
   return { client, user, grant };
+}
+
+const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
+  user: " by the user",
+  operator: " by the operator",
+  ban: " when the user was banned",
+};
+
+/** Who ended a grant; of one that was given anew since, that what came before stays dead. */
+function endOf(grant: Grant | undefined): string {
+  if (grant?.status === "active") return ", and given anew since: a token from before stays dead";
+  return grant?.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
@@ -106,6 +128,7 @@ export function killFamily(tx: Tx, ctx: Context, family: string, because: string
     generation: record?.generation ?? 0,
     rotatedAt: record?.rotatedAt ?? ctx.now(),
     deadBecause: because,
+    deadAt: ctx.now(),
     expiresAt: ctx.now() + familyMemory(ctx),
   });
 }

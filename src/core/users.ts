@@ -78,7 +78,7 @@ export function banEffects(
   userId: string,
 ): { readonly sessionsEnded: number; readonly grantsRevoked: number } {
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
-  for (const grant of active) revokeGrant(tx, ctx, grant);
+  for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
   return { sessionsEnded: endSessionsOf(tx, userId), grantsRevoked: active.length };
 }
 

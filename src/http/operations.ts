@@ -240,6 +240,17 @@ export const operations = {
   revoke: changes("/revoke", { user: "string?", client: "string?", grant: "string?" }, async (ctx, input) =>
     (await grants()).revokeGrants(ctx, input),
   ),
+  "token.issue": changes(
+    "/token/issue",
+    {
+      ...{ user: "string?", client: "string", scope: "string?", type: "string?" },
+      ...{ audience: "string?", expires_in: "number?", claims: "any?" },
+      ...{ expired: "boolean?", not_yet_valid: "boolean?", wrong_issuer: "boolean?", wrong_audience: "boolean?" },
+      ...{ bad_signature: "boolean?", unknown_kid: "boolean?", alg_none: "boolean?" },
+    },
+    async (ctx, input) => (await import("../core/issue-token.ts")).issueToken(ctx, input),
+    { status: 201 },
+  ),
   "token.verify": changes(
     "/token/verify",
     { token: "string", audience: "string?" },

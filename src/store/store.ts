@@ -108,6 +108,8 @@ export interface Grant {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revokedAt: string | null;
+  /** Who revoked it; absent where it is active, or nobody knows any more. */
+  readonly revokedBy?: "user" | "operator" | "ban";
 }
 
 /**
@@ -122,6 +124,8 @@ export interface TokenFamily {
   readonly rotatedAt: number;
   /** Why the family is dead, in words for an operator; null: it lives. */
   readonly deadBecause: string | null;
+  /** Since when, in milliseconds; absent where that is not known. */
+  readonly deadAt?: number;
   readonly expiresAt: number;
 }
 
@@ -129,6 +133,8 @@ export interface TokenFamily {
 export interface DeadToken {
   readonly jti: string;
   readonly reason: string;
+  /** Since when, in milliseconds; absent where that is not known. */
+  readonly at?: number;
   readonly expiresAt: number;
 }
 

@@ -33,6 +33,12 @@ const withStatus = (status: string): unknown => expect.objectContaining({ userna
 const grant = (user: string, client: string, status: string): unknown =>
   expect.objectContaining({ id: expect.stringMatching(/^g_/), user, client, status });
 
+const issued = (type: string, expires_in: number, warnings: readonly unknown[] = []): unknown => ({
+  ...{ token: expect.stringMatching(/^ey/), type, warnings },
+  // The clock may tick between.
+  expires_in: expect.toSatisfy((left: number) => left === expires_in || left === expires_in - 1),
+});
+
 const cases: readonly Case[] = [
   {
     words: "users list",
@@ -143,11 +149,23 @@ const cases: readonly Case[] = [
     json: refused("refused", expect.any(String)),
   },
   { words: "issue tokens --user alice --client nope", code: 3, json: refused("not_found", 'no client "nope"') },
-  { words: "token issue --user alice --client app", code: 0, json: { access_token: expect.stringMatching(/^ey/) } },
+  { words: "token issue --user alice --client app", code: 0, json: issued("access", 1800) },
+  { words: "token issue --user alice --client app --type id --expires-in 60", code: 0, json: issued("id", 60) },
+  { words: "token issue --client service --claim tenant=acme", code: 0, json: issued("access", 1800) },
   {
-    words: "token issue --user alice --client app --type id",
+    words: "token issue --client app",
+    code: 2,
+    json: refused("usage", expect.stringContaining("the user is missing")),
+  },
+  {
+    words: "token issue --user alice --client app --expired --wrong-issuer",
     code: 0,
-    json: { id_token: expect.stringMatching(/^ey/) },
+    json: issued("access", -3600, [expect.stringMatching(/^expired: /), expect.stringMatching(/^wrong-issuer: /)]),
+  },
+  {
+    words: "token issue --user alice --client app --claim sub=bob",
+    code: 2,
+    json: refused("usage", expect.stringContaining('claim "sub" cannot be set')),
   },
   {
     words: "token verify -",
@@ -254,9 +272,13 @@ for (const mode of ["running", "stopped"] as const) {
       await idp(words("revoke --user alice --client app"), { cwd });
       const dead = await introspect();
       expect(dead.code).toBe(6);
-      expect(documentOf(dead.stdout)).toEqual({ active: false, reason: expect.stringContaining("revoked") });
+      expect(documentOf(dead.stdout)).toEqual({
+        active: false,
+        reason: 'the grant of user "alice" for client "app" was revoked by the operator',
+        since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      });
       expect(documentOf(dead.stderr)).toEqual(
-        refused("refused", expect.stringMatching(/^the token is not active: .+/)),
+        refused("refused", expect.stringMatching(/was revoked by the operator, .+ \(\d{4}-.+ UTC\)$/)),
       );
       const foreign = await idp(words("token introspect a.b.c"), { cwd });
       expect(foreign).toMatchObject({

@@ -6,7 +6,7 @@ import { showProgress } from "../../src/cli/progress.ts";
 import { requestLines } from "../../src/cli/request-log.ts";
 import { seedSummary } from "../../src/cli/seed-summary.ts";
 import { cells, table } from "../../src/cli/table.ts";
-import { duration, relative, utcTime } from "../../src/cli/words.ts";
+import { duration, relative, utcTime } from "../../src/core/time-words.ts";
 import type { RequestEvent } from "../../src/http/request-log.ts";
 
 /** What stands on the screen, to the letter: at most 80 cells wide, and what is to be copied is whole. */

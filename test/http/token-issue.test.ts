@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { enrol, register, serve } from "../helpers/app.ts";
+import { jwtPart, post, userinfo } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** Single tokens, good ones with other claims and bad ones: the latter are refused by this server too, now and later. */
+
+const clock = testClock();
+const idp = await serve({ now: clock.now });
+const app = await register(idp);
+const whose = { user: "alice", client: app.credentials.client_id };
+const seconds = (): number => Math.floor(clock.now() / 1000);
+
+const introspect = async (token: string): Promise<unknown> =>
+  (await post(idp, "/api/v2/oauth/introspect", { ...app.credentials, token })).json["active"];
+
+const flaws = [
+  "expired",
+  "not_yet_valid",
+  "wrong_issuer",
+  "wrong_audience",
+  "bad_signature",
+  "unknown_kid",
+  "alg_none",
+] as const;
+
+describe("a good one", () => {
+  test("carries claims, lifetime and audience as asked for, and is good for use", async () => {
+    const claims = { tenant: "acme", roles: ["admin"], email: "other@example.test" };
+    const issued = await idp.call("token.issue", { ...whose, claims, expires_in: 60, audience: "https://api.test" });
+    expect(issued).toEqual({ token: expect.any(String), type: "access", expires_in: 60, warnings: [] });
+    const payload = jwtPart(issued.token, 1);
+    expect(payload).toMatchObject({ ...claims, aud: "https://api.test", iat: seconds(), exp: seconds() + 60 });
+    expect((await userinfo(idp, issued.token)).status).toBe(200);
+    clock.pass(60);
+    expect((await userinfo(idp, issued.token)).status).toBe(401);
+  });
+
+  test("of a client that speaks for itself needs no user", async () => {
+    const { token } = await idp.call("token.issue", { client: "demo-service", claims: { tenant: "acme" } });
+    expect(jwtPart(token, 1)).toMatchObject({ sub: "demo-service", client_id: "demo-service", tenant: "acme" });
+    expect(await introspect(token)).toBe(true);
+  });
+
+  test("an ID token with another nonce, and a refresh token that refreshes", async () => {
+    const id = await idp.call("token.issue", { ...whose, type: "id", claims: { nonce: "n", acr: "2" } });
+    expect(jwtPart(id.token, 1)).toMatchObject({ aud: whose.client, nonce: "n", acr: "2" });
+    const { token } = await idp.call("token.issue", { ...whose, type: "refresh", expires_in: 60 });
+    expect((await app.refresh(token)).status).toBe(200);
+    clock.pass(60);
+    expect((await app.refresh(token)).json.error).toBe("invalid_grant");
+  });
+});
+
+describe("claims give a token no right that its grant does not hold", () => {
+  test.each(
+    "iss sub aud client_id scope exp iat nbf jti cnf act may_act events grant epoch family generation".split(" "),
+  )("%s cannot be set", async (name) => {
+    await expect(idp.call("token.issue", { ...whose, claims: { [name]: "x" } })).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining(`claim "${name}" cannot be set`),
+    });
+  });
+
+  test("whatever else is set, UserInfo says what the grant allows of the user", async () => {
+    const claims = { id: "1", user: { username: "bob" }, scopes: "email", email: "bob@example.test", __proto__: null };
+    const { token } = await idp.call("token.issue", { ...whose, scope: "openid", claims });
+    const { json } = await userinfo(idp, token);
+    expect(json).toMatchObject({ id: "7123456789012345678", user: { username: "alice" } });
+    expect(json["user"]).not.toHaveProperty("email");
+  });
+});
+
+describe.each(flaws)("a token that is bad on purpose: %s", (flaw) => {
+  test("an access token is no use here, neither at once nor when its time has come", async () => {
+    const { token, warnings } = await idp.call("token.issue", { ...whose, [flaw]: true });
+    expect(warnings).toEqual([expect.stringContaining(`${flaw.replaceAll("_", "-")}: this token is bad on purpose`)]);
+    for (const wait of [0, 3601]) {
+      clock.pass(wait);
+      expect((await userinfo(idp, token)).status).toBe(401);
+      expect(await introspect(token)).toBe(false);
+      expect(await idp.call("token.introspect", { token })).toMatchObject({ active: false });
+      expect((await idp.call("token.verify", { token })).valid).toBe(false);
+    }
+  });
+
+  test("nor can it be exchanged", async () => {
+    const { token } = await idp.call("token.issue", { ...whose, [flaw]: true });
+    const own = await register(idp, { grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] });
+    const { status, json } = await post(idp, "/api/v2/oauth/token", {
+      ...own.credentials,
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: token,
+      subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    });
+    expect([status, json.error]).toEqual([400, "invalid_request"]);
+  });
+});
+
+// A refresh token has no audience.
+test.each(flaws.filter((flaw) => flaw !== "wrong_audience"))(
+  "a refresh token that is bad on purpose (%s) does not refresh, and the good ones live on",
+  async (flaw) => {
+    const good = await idp.call("token.issue", { ...whose, type: "refresh" });
+    const { token } = await idp.call("token.issue", { ...whose, type: "refresh", [flaw]: true });
+    for (const wait of [0, 3601]) {
+      clock.pass(wait);
+      expect((await app.refresh(token)).json.error).toBe("invalid_grant");
+    }
+    expect((await app.refresh(good.token)).status).toBe(200);
+  },
+);
+
+test("what is wrong is wrong in the one respect that was asked for", async () => {
+  const made = async (change: object) => {
+    const { token } = await idp.call("token.issue", { ...whose, ...change });
+    return { header: jwtPart(token, 0), payload: jwtPart(token, 1), signature: token.split(".")[2] ?? "" };
+  };
+  const good = await made({});
+  const now = seconds();
+  expect((await made({ expired: true })).payload).toMatchObject({ iat: now - 5400, exp: now - 3600 });
+  expect((await made({ not_yet_valid: true })).payload).toMatchObject({ iat: now, nbf: now + 3600, exp: now + 5400 });
+  expect((await made({ wrong_issuer: true })).payload).toMatchObject({ iss: "https://wrong-issuer.invalid" });
+  expect((await made({ wrong_audience: true })).payload).toMatchObject({ aud: "https://wrong-audience.invalid" });
+  expect((await made({ bad_signature: true })).header).toEqual(good.header);
+  const unknown = await made({ unknown_kid: true });
+  expect(unknown.header["kid"]).not.toBe(good.header["kid"]);
+  expect(unknown.signature).toHaveLength(good.signature.length);
+  const none = await made({ alg_none: true });
+  expect(none).toMatchObject({ header: { alg: "none", typ: "at+jwt" }, signature: "" });
+  const both = await made({ expired: true, wrong_issuer: true, wrong_audience: true, alg_none: true });
+  expect(both.header["alg"]).toBe("none");
+  expect(both.payload).toMatchObject({ exp: now - 3600, iss: "https://wrong-issuer.invalid" });
+});
+
+test("an ID token that is bad on purpose signs nobody out, but for one that expired or is for another", async () => {
+  for (const flaw of ["not_yet_valid", "wrong_issuer", "bad_signature", "unknown_kid", "alg_none"] as const) {
+    const { token } = await idp.call("token.issue", { ...whose, type: "id", [flaw]: true });
+    const { browser } = await app.signIn();
+    const visit = await browser.open(`/api/v2/oauth/logout?id_token_hint=${token}`);
+    expect([flaw, visit.status]).toEqual([flaw, 400]);
+    expect((await browser.open("/account")).page).toBe("account");
+  }
+});
+
+describe("what contradicts itself is refused", () => {
+  test.each([
+    [{ expired: true, not_yet_valid: true }, "expired and not-yet-valid exclude each other"],
+    [{ bad_signature: true, alg_none: true }, "bad-signature and alg-none exclude each other"],
+    [{ unknown_kid: true, bad_signature: true }, "bad-signature and unknown-kid exclude each other"],
+    [{ expired: true, expires_in: 60 }, "expired and expires-in exclude each other"],
+    [{ wrong_audience: true, audience: "x" }, "audience and wrong-audience exclude each other"],
+    [{ type: "refresh", audience: "x" }, "a refresh token has no audience"],
+    [{ type: "refresh", wrong_audience: true }, "a refresh token has no audience"],
+    [{ type: "refresh", claims: { a: 1 } }, "a refresh token takes no claims"],
+    [{ type: "opaque" }, '"opaque" is no type of token'],
+    [{ claims: ["a"] }, "claims has to be an object"],
+    [{ expires_in: 0 }, "from 1 to 604800; this is 0"],
+    [{ expires_in: 604_801 }, "from 1 to 604800"],
+    [{ expires_in: 1.5 }, "a whole number of seconds"],
+    [{ user: undefined }, "may not use client_credentials, so a user is needed"],
+    [{ user: undefined, client: "demo-service", type: "id" }, "has access tokens only"],
+  ])("%j", async (change, message) => {
+    await expect(idp.call("token.issue", { ...whose, ...change })).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("and what the rules of a sign-in refuse", async () => {
+    const user = await enrol(idp, { status: "suspended" });
+    await expect(idp.call("token.issue", { ...whose, user })).rejects.toMatchObject({ code: "refused" });
+    await expect(idp.call("token.issue", { ...whose, scope: "nonsense" })).rejects.toMatchObject({ code: "refused" });
+  });
+});
