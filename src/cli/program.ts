@@ -6,6 +6,7 @@ import { declareKeysAndSessions } from "./program-keys.ts";
 import { declareRecords } from "./program-records.ts";
 import { declareServer } from "./program-server.ts";
 import { declareTokens } from "./program-tokens.ts";
+import { declareTools } from "./program-tools.ts";
 import { version } from "./version.ts";
 
 /** Which commands and flags there are, in words. What they do is loaded when they are called, so that each starts fast. */
@@ -60,5 +61,6 @@ export function buildProgram({ terminal, clock, errorHelp, finish }: Surrounding
   declareRecords(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);
+  declareTools(program, act);
   return program;
 }

@@ -62,6 +62,11 @@ export async function run(
       exit = outcome.failure?.exit ?? 0;
     },
   });
+  if (words[0] === "__complete") {
+    const { completeWords } = await import("./complete-words.ts");
+    await completeWords(program, words.slice(1), terminal, clock);
+    return 0;
+  }
   try {
     await program.parseAsync(words, { from: "user" });
     return exit;

@@ -30,6 +30,13 @@ export interface Target {
   ): Promise<OperationOutput<N>>;
 }
 
+/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. */
+export function addressOf(cli: Pick<Invocation, "url" | "data">): string | null {
+  if (cli.url !== null) return cli.url;
+  const lock = readLock(cli.data);
+  return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
+}
+
 /** For how long a server that is just starting is waited for, in milliseconds. */
 const startingPatience = 10_000;
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
-import { readLock } from "../store/lock.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { issuerAt } from "./remote.ts";
+import { addressOf } from "./target.ts";
 
 export interface WaitFlags {
   /** Seconds; 0: look once. */
@@ -13,18 +13,11 @@ export interface WaitFlags {
 /** Between two looks, in milliseconds. */
 const pause = 25;
 
-/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. */
-function address(cli: Invocation): string | null {
-  if (cli.url !== null) return cli.url;
-  const lock = readLock(cli.data);
-  return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
-}
-
 /** `idp wait`: returns once the server answers. It needs no admin token. */
 export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Outcome> {
   const until = cli.now() + timeout * 1000;
   for (;;) {
-    const url = address(cli);
+    const url = addressOf(cli);
     const issuer = url === null ? null : await issuerAt(url, Math.max(1000, until - cli.now()));
     if (issuer !== null) return answer({ ready: true, url, issuer }, (shown) => `ready   ${shown.issuer}`);
     if (cli.now() + pause > until) break;

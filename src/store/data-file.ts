@@ -119,39 +119,55 @@ export interface DataFile extends Adapter<Snapshot> {
   size(): number;
 }
 
+/**
+ * What a data file holds, and its bytes. Nothing is changed by it.
+ * @param file where the data is, links followed
+ * @returns null where there is no file @throws {DataFileError}
+ */
+export async function readDataFile(
+  file: string,
+): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    const what = codeOf(error) === "EISDIR" ? "it is a folder" : describeFault(error);
+    throw new DataFileError(
+      `${file} cannot be read: ${what}`,
+      file,
+      "Make it readable for this user, or use another folder with --data",
+    );
+  }
+  if (bytes.length === 0) throw await refuseDataFile(file, "is empty", []);
+  if (!isUtf8(bytes)) throw await refuseDataFile(file, "is not JSON: it is not UTF-8 text", []);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    // V8's own message quotes the text around the error, which may be a secret.
+    throw await refuseDataFile(file, "is not JSON from here on");
+  }
+  return { snapshot: await validate(file, value), size: bytes.length };
+}
+
 /** @param file where the data is, links followed */
 export function createDataFile(file: string): DataFile {
   let size = 0;
 
   return {
     size: () => size,
-    /** @returns null where there is no file @throws {DataFileError} */
     async read() {
-      let bytes: Buffer;
-      try {
-        bytes = await readFile(file);
-        // It may have been copied here by hand; it holds keys and secrets.
-        if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined);
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") return null;
-        const what = codeOf(error) === "EISDIR" ? "it is a folder" : describeFault(error);
-        throw new DataFileError(
-          `${file} cannot be read: ${what}`,
-          file,
-          "Make it readable for this user, or use another folder with --data",
-        );
-      }
-      size = bytes.length;
-      if (size === 0) throw await refuseDataFile(file, "is empty", []);
-      if (!isUtf8(bytes)) throw await refuseDataFile(file, "is not JSON: it is not UTF-8 text", []);
-      let value: unknown;
-      try {
-        value = JSON.parse(bytes.toString());
-      } catch {
-        // V8's own message quotes the text around the error, which may be a secret.
-        throw await refuseDataFile(file, "is not JSON from here on");
-      }
-      return validate(file, value);
+      const found = await readDataFile(file);
+      if (found === null) return null;
+      size = found.size;
+      // It may have been copied here by hand; it holds keys and secrets.
+      const mode = await stat(file).then(
+        (is) => is.mode,
+        () => 0o600,
+      );
+      if ((mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined);
+      return found.snapshot;
     },
     /** The file is on disk when it resolves. Rejects with what `node:fs` threw; the old file is there then. */
     async write(snapshot) {

@@ -1,0 +1,120 @@
+import type { Argument, Command, Option } from "commander";
+
+/**
+ * What may stand where the cursor is, told from the program itself, so that it cannot drift from it. What a value is
+ * follows from its name in the help: `<username>`, `<client_id>`, `<file>`.
+ */
+
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** Names that only the data knows. */
+export type NameKind = "username" | "client_id" | "grant_id" | "session_id";
+
+export type Completion =
+  | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
+  /** Of the flag in front of it where both are one word, as in `--user=al`. */
+  | { readonly kind: "names"; readonly of: NameKind; readonly prefix: string }
+  /** Files and folders, which the shell knows better. */
+  | { readonly kind: "files" };
+
+const nameKinds: readonly string[] = ["username", "client_id", "grant_id", "session_id"] satisfies NameKind[];
+const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
+const nothing: Completion = { kind: "candidates", candidates: [] };
+
+const visibleCommands = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
+
+/** The flags of a command, and those that stand anywhere. */
+const flagsOf = (command: Command): readonly Option[] => [
+  ...command.createHelp().visibleOptions(command),
+  ...above(command).flatMap(({ options }) => options.filter(({ hidden, long }) => !hidden && long !== "--version")),
+];
+
+const above = ({ parent }: Command): readonly Command[] => (parent === null ? [] : [parent, ...above(parent)]);
+
+/** The word in the brackets of `--user <username>` or `[path...]`. */
+const valueName = (flags: string): string => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? "";
+
+function valueOf(name: string, choices: readonly string[] | undefined, prefix: string, place: Place): Completion {
+  if (choices !== undefined) {
+    return { kind: "candidates", candidates: choices.map((each) => ({ value: prefix + each, description: "" })) };
+  }
+  // A name that is taken is none for what is added.
+  if (isNameKind(name)) return place.command.name() === "add" ? nothing : { kind: "names", of: name, prefix };
+  if (["file", "dir", "path"].includes(name)) return { kind: "files" };
+  return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
+}
+
+const ofFlag = (flag: Option, prefix: string, place: Place): Completion =>
+  valueOf(valueName(flag.flags), flag.argChoices, prefix, place);
+
+const ofArgument = (argument: Argument, place: Place): Completion =>
+  valueOf(argument.name(), argument.argChoices, "", place);
+
+const commandsOf = (command: Command): readonly Candidate[] =>
+  visibleCommands(command).map((each) => ({ value: each.name(), description: each.description() }));
+
+const isFlag = (option: Option, word: string): boolean => option.long === word || option.short === word;
+
+/** What the words before the cursor say. */
+interface Place {
+  readonly program: Command;
+  readonly command: Command;
+  /** How many arguments the command has been given. */
+  readonly given: number;
+  /** The flag whose value comes next. */
+  readonly pending: Option | null;
+  /** Behind `--`. */
+  readonly foreign: boolean;
+  /** Values of flags so far, by their long names without dashes. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** Follows the words that were typed. */
+export function placeOf(program: Command, words: readonly string[]): Place {
+  let command = program;
+  let [given, foreign] = [0, false];
+  let pending: Option | null = null;
+  const values = new Map<string, string>();
+  for (const word of words) {
+    if (foreign) continue;
+    if (pending !== null) {
+      values.set(pending.name(), word);
+      pending = null;
+    } else if (word === "--") foreign = true;
+    else if (word.startsWith("-")) {
+      const [name = "", value] = word.split(/=(.*)/s);
+      const flag = flagsOf(command).find((option) => isFlag(option, name));
+      if (flag !== undefined && value !== undefined) values.set(flag.name(), value);
+      else if (flag?.required === true) pending = flag;
+    } else {
+      const next: Command | undefined = visibleCommands(command).find((each) => each.name() === word);
+      if (next === undefined || given > 0) given += 1;
+      else command = next;
+    }
+  }
+  return { program, command, given, pending, foreign, values };
+}
+
+/** @param current the word at the cursor, up to it */
+export function complete(place: Place, current: string): Completion {
+  const { command, given, pending, foreign } = place;
+  if (foreign) return { kind: "files" };
+  if (pending !== null) return ofFlag(pending, "", place);
+  if (current.startsWith("-")) {
+    const [name = "", value] = current.split(/=(.*)/s);
+    const flags = flagsOf(command);
+    if (value !== undefined) {
+      const flag = flags.find((option) => isFlag(option, name));
+      return flag === undefined ? nothing : ofFlag(flag, `${name}=`, place);
+    }
+    const candidates = flags.flatMap(({ long, description }) => (long == null ? [] : [{ value: long, description }]));
+    return { kind: "candidates", candidates };
+  }
+  const commands = given === 0 ? commandsOf(command) : [];
+  if (commands.length > 0) return { kind: "candidates", candidates: commands };
+  const argument = command.registeredArguments[given] ?? command.registeredArguments.find(({ variadic }) => variadic);
+  return argument === undefined ? nothing : ofArgument(argument, place);
+}

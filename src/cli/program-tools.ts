@@ -1,0 +1,29 @@
+import { Argument, type Command } from "commander";
+import { examples, type Act } from "./act.ts";
+import type { Shell } from "./completion.ts";
+import type { Page } from "./open.ts";
+
+/** The commands around the work with `idp`: pages to open, what is wrong on this machine, the shell. */
+
+/** Adds them to the program. */
+export function declareTools(program: Command, act: Act): void {
+  program
+    .command("open")
+    .description("print the address of a page of the running server; on a terminal it is opened too")
+    .addArgument(new Argument("[page]", "which page").choices(["account", "device", "discovery"]).default("account"))
+    .addHelpText("after", examples("idp open", "curl -s $(idp open discovery) | jq -r .issuer"))
+    .action(act(async (cli, page: Page) => (await import("./open.ts")).open(cli, page)));
+  program
+    .command("completion")
+    .description("print the script that completes commands, flags and names in a shell")
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      examples(
+        "source <(idp completion bash)",
+        "echo 'source <(idp completion zsh)' >> ~/.zshrc",
+        "idp completion fish > ~/.config/fish/completions/idp.fish",
+      ),
+    )
+    .action(act(async (cli, shell: Shell) => (await import("./completion.ts")).completion(cli, shell)));
+}

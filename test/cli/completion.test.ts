@@ -1,0 +1,158 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bin, environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { commandTree, idpHere, leaves } from "../helpers/command.ts";
+
+/** Completion: what is offered, and that three shells offer it. */
+
+const fixtures = {
+  users: [{ username: "alice" }, { username: "albert" }, { username: "bob" }],
+  clients: [
+    { client_id: "$(reboot)", redirect_uris: ["http://localhost:3000/cb"] },
+    { client_id: "app", client_name: "Evil\u001b[2J", redirect_uris: ["http://localhost:3000/cb"] },
+  ],
+  grants: [{ user: "bob", client: "app", scope: "openid" }],
+};
+
+const cwd = newFolder(afterAll);
+const data = join(cwd, ".idp");
+
+beforeAll(async () => {
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  mkdirSync(join(cwd, "bin"));
+  symlinkSync(bin, join(cwd, "bin", "idp"));
+});
+
+/** The values that are offered for the last word. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await idpHere(["__complete", "zsh", ...words]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\t")[0] ?? ""]));
+}
+
+test("every command is offered where it stands, and every flag of it, and the global ones", async () => {
+  for (const [path, command] of commandTree()) {
+    const words = path.split(" ").filter(Boolean);
+    const commands = command.commands.map((each) => each.name());
+    if (commands.length > 0) expect(await offered(...words, "")).toEqual(expect.arrayContaining(commands));
+    const flags = command.options.map(({ long }) => long);
+    expect(await offered(...words, "--")).toEqual(expect.arrayContaining([...flags, "--json", "--data", "--help"]));
+  }
+});
+
+test.each(leaves())("idp %s: completing its argument ends quietly", async (path) => {
+  await offered("--data", data, ...path.split(" "), "");
+});
+
+test.each([
+  ["start", "--consent", ""],
+  ["start", "--consent="],
+])("choices of a flag: %s %s", async (...words) => {
+  expect((await offered(...words)).map((value) => value.replace("--consent=", ""))).toEqual(["ask", "skip"]);
+});
+
+test.each([
+  [
+    ["users", "show", "al"],
+    ["alice", "albert"],
+  ],
+  [["users", "show", "alice", ""], []],
+  [["revoke", "--user", "b"], ["bob"]],
+  [["revoke", "--user=b"], ["--user=bob"]],
+  [["--json", "issue", "tokens", "--user", "bob", "--client", ""], ["app"]],
+  [["clients", "show", ""], ["app"]],
+  [["clients", "add", ""], []],
+  [["revoke", ""], [expect.stringMatching(/^g_/)]],
+  [["seed", "--check", ""], [":files"]],
+  [["start", "--cert", ""], [":files"]],
+  [["--color", "n"], ["never"]],
+  [["help", "us"], ["users"]],
+  [
+    ["completion", ""],
+    ["bash", "zsh", "fish"],
+  ],
+  [["nonsense", "more", ""], []],
+  [["users", "--nonsense=", ""], expect.arrayContaining(["list"])],
+])("%j offers %j", async (words, values) => {
+  expect(await offered("--data", data, ...words)).toEqual(values);
+});
+
+test("a name that a shell would act upon is not offered, and no description acts on the terminal", async () => {
+  expect(JSON.parse((await idpHere(["clients", "list", "--json", "--data", data])).stdout)).toHaveLength(2);
+  const { stdout } = await idpHere(["__complete", "fish", "--data", data, "clients", "show", ""]);
+  expect(stdout).toBe("app\tEvil [2J\n");
+});
+
+test("without data, and without a server at --url: nothing, and quietly", async () => {
+  expect(await offered("--data", join(cwd, "none"), "users", "show", "")).toEqual([]);
+  expect(await offered("--url", "http://localhost:1", "users", "show", "")).toEqual([]);
+});
+
+test("names come from the running server", async () => {
+  const folder = newFolder();
+  await startIdp([], { cwd: folder });
+  await idp(["users", "add", "erin"], { cwd: folder });
+  expect(await offered("--data", join(folder, ".idp"), "users", "show", "e")).toEqual(["erin"]);
+});
+
+describe("in the shell itself", () => {
+  const run = promisify(execFile);
+  const shell = async (file: string, args: readonly string[], script: string): Promise<readonly string[]> => {
+    const env = environment({ PATH: `${join(cwd, "bin")}:${process.env.PATH ?? ""}` });
+    const { stdout, stderr } = await run(file, [...args, "-c", script], { cwd, env });
+    expect(stderr).toBe("");
+    return stdout.trimEnd().split("\n");
+  };
+
+  const bash = (...words: readonly string[]): Promise<readonly string[]> =>
+    shell(
+      "bash",
+      ["--norc"],
+      `source <(idp completion bash)
+       COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _idp idp
+       printf '%s\\n' "\${COMPREPLY[@]}"; complete -p idp`,
+    );
+
+  test("bash", async () => {
+    const registered = "complete -F _idp idp";
+    expect(await bash("idp", "us")).toEqual(["users", registered]);
+    expect(await bash("idp", "users", "show", "al")).toEqual(["alice", "albert", registered]);
+    // Its words end at "=".
+    expect(await bash("idp", "revoke", "--user", "=", "bo")).toEqual(["bob", registered]);
+    expect(await bash("idp", "start", "--cert", "")).toEqual(["", registered]);
+  });
+
+  // What offers the candidates works while a person edits a line only; here it tells what it was given.
+  const zsh = (prefix: string, ...words: readonly string[]): Promise<readonly string[]> =>
+    shell(
+      "zsh",
+      ["-f"],
+      `compdef() { print "compdef $*" }; _files() { print FILES }; _describe() { print -l -- "\${(@P)4}" }
+       source <(idp completion zsh)
+       words=(${words.map((word) => `"${word}"`).join(" ")}); CURRENT=$#words PREFIX="${prefix}" _idp`,
+    );
+
+  test("zsh", async () => {
+    const registered = "compdef _idp idp";
+    expect(await zsh("us", "idp", "us")).toEqual([
+      registered,
+      "users:list, show, add, edit, remove, suspend, ban and restore users",
+    ]);
+    expect(await zsh("b", "idp", "revoke", "--user", "b")).toEqual([registered, expect.stringMatching(/^bob:bob@/)]);
+    expect(await zsh("", "idp", "start", "--cert", "")).toEqual([registered, "FILES"]);
+  });
+
+  const fish = (line: string): Promise<readonly string[]> =>
+    shell("fish", ["--no-config"], `idp completion fish | source; complete -C "${line}"`);
+
+  test("fish", async () => {
+    expect(await fish("idp us")).toEqual(["users\tlist, show, add, edit, remove, suspend, ban and restore users"]);
+    expect(await fish("idp revoke --user b")).toEqual([expect.stringMatching(/^bob\tbob@/)]);
+    expect(await fish("idp start --cert b")).toEqual(["bin/"]);
+    expect(await fish("idp seed --ch")).toEqual(["--check\tonly check the files; exit 7 where one has a problem"]);
+  });
+});

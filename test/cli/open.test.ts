@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+test("idp open prints the address of a page; off a terminal it opens nothing", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  expect(await idp(["open"], { cwd })).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
+  const { stdout } = await idp(["open", "discovery", "--json"], { cwd });
+  const { url } = JSON.parse(stdout) as { url: string };
+  expect(url).toBe(`${issuer}/.well-known/openid-configuration`);
+  expect(await (await fetch(url)).json()).toMatchObject({ issuer });
+  const elsewhere = await idp(["open", "device", "--url", issuer], { cwd: newFolder() });
+  expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
+});
+
+test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
+  const cwd = newFolder();
+  expect(await idp(["open"], { cwd })).toMatchObject({
+    code: 5,
+    stdout: "",
+    stderr: "Error: no server runs on .idp\n  Start it: idp start\n",
+  });
+  expect(await idp(["open", "--url", "http://localhost:1"], { cwd })).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("nothing answers at http://localhost:1"),
+  });
+  expect(await idp(["open", "inspector"], { cwd })).toMatchObject({ code: 2 });
+});
