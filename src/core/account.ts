@@ -2,6 +2,7 @@ import type { Client, Grant, User } from "../store/store.ts";
 import { clientsToTell, tellClients } from "./backchannel-logout.ts";
 import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
@@ -15,6 +16,8 @@ interface ConnectedApp {
   readonly name: string;
   readonly grant: Grant;
   readonly scopes: readonly NamedScope[];
+  /** ISO 8601; null: it never came for a token. */
+  readonly lastUsed: string | null;
 }
 
 export interface AccountPage {
@@ -22,7 +25,14 @@ export interface AccountPage {
   readonly csrf: string;
   readonly apps: readonly ConnectedApp[];
   /** This browser's first, then the newest. */
-  readonly sessions: readonly { readonly since: string; readonly current: boolean }[];
+  readonly sessions: readonly {
+    readonly sid: string;
+    /** ISO 8601. */
+    readonly since: string;
+    readonly current: boolean;
+    /** Else the user was picked. */
+    readonly byPassword: boolean;
+  }[];
 }
 
 /** A form of the account pages is bound to its session: it needs no record of its own. */
@@ -44,11 +54,17 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
           name: client === null ? grant.clientId : clientName(client),
           grant,
           scopes: namedScopes(tx, grant.scopes),
+          lastUsed: lastUsed(grant),
         };
       });
     const sessions = tx
       .findAll("sessions", "user", live.user.id)
-      .map(({ id, authTime }) => ({ since: new Date(authTime * 1000).toISOString(), current: id === live.session.id }))
+      .map(({ id, sid, authTime, amr }) => ({
+        sid,
+        since: new Date(authTime * 1000).toISOString(),
+        current: id === live.session.id,
+        byPassword: amr.includes("pwd"),
+      }))
       .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
     return { user: live.user, csrf: csrfOf(live), apps, sessions };
   });
@@ -74,26 +90,32 @@ export const removeApp = (
     return { name: client === undefined ? form.clientId : clientName(client), removed, username: live.user.username };
   });
 
+/** Which sessions of a user: this browser's, all of them, or one by its `sid`. */
+export type SessionChoice = "this" | "all" | { readonly sid: string };
+
 /**
- * Ends this browser's session, or every session of its user; the clients that took part in them are told.
- * @returns how many sessions that were
+ * Ends sessions of the user who is signed in; the clients that took part in them are told.
+ * @returns how many sessions that were; null where nobody is signed in
  * @throws {InteractionError} csrf
  */
 export async function signOut(
   ctx: Context,
   browser: Browser,
-  form: { readonly csrf: string; readonly everywhere: boolean },
-): Promise<number> {
+  form: { readonly csrf: string; readonly which: SessionChoice },
+): Promise<number | null> {
+  const { csrf, which } = form;
   const ended = await ctx.store.transaction((tx) => {
     const live = liveSession(tx, browser.session);
-    if (live === null) return [];
-    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const sessions = form.everywhere ? tx.findAll("sessions", "user", live.user.id) : [live.session];
+    if (live === null) return null;
+    if (!sameSecret(csrf, csrfOf(live))) throw new InteractionError("csrf");
+    const own = which === "this" ? [live.session] : tx.findAll("sessions", "user", live.user.id);
+    const sessions = typeof which === "object" ? own.filter(({ sid }) => sid === which.sid) : own;
     return sessions.map((session) => {
       tx.remove("sessions", session.id);
       return { session, clients: clientsToTell(tx, session) };
     });
   });
+  if (ended === null) return null;
   await Promise.all(ended.map(({ session, clients }) => tellClients(ctx, session, clients)));
   return ended.length;
 }

@@ -4,6 +4,7 @@ import { findClient, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
+import { addRedirectUri } from "./fix-commands.ts";
 import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
@@ -107,21 +108,22 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
   }
   const clientId = single(raw, "client_id");
   if (clientId === undefined) throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)");
-  const client = findClient(tx, clientId);
   const redirectUri = single(raw, "redirect_uri");
+  const client = findClient(tx, clientId, redirectUri);
   const registered = client.redirect_uris.join("  ") || "none";
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri is missing; client "${clientId}" has registered: ${registered}`,
+      `redirect_uri is missing; client "${clientId}" has registered: ${registered} (RFC 6749 3.1.2.3)`,
     );
   }
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
+    const fix = addRedirectUri(client, redirectUri);
     throw new OAuthError(
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${clientId}"; registered: ${registered}`,
       {
-        fix: `add "${redirectUri}" to redirect_uris of client ${clientId} in your fixture file, or send a registered one: they are compared letter by letter`,
+        ...(fix !== undefined && { fix }),
         mismatch: {
           parameter: "redirect_uri",
           sent: redirectUri,

@@ -1,6 +1,6 @@
 import type { Client } from "../store/store.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./client-assertion.ts";
-import { authMethods } from "./clients.ts";
+import { authMethods, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { sameSecret } from "./interactions.ts";
@@ -83,12 +83,7 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
 export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
   refuseTwoMethods(credentials);
   const clientId = claimedId(credentials);
-  const client = await ctx.store.read((tx) => tx.get("clients", clientId));
-  if (client === undefined) {
-    throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`, {
-      fix: "see `idp clients list`, or add the client to a fixture file",
-    });
-  }
+  const client = await ctx.store.read((tx) => findClient(tx, clientId));
   const used = methodsOf(credentials);
   const allowed = authMethods(client);
   const method = used.find((name) => allowed.includes(name));
@@ -111,7 +106,7 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
 function proveSecret(client: Client, given: string | undefined): void {
   if (given === undefined || client.client_secret === undefined || !sameSecret(given, client.client_secret)) {
     throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"`, {
-      fix: `see it: idp clients show ${client.client_id} --show-secrets`,
+      fix: `idp clients show ${client.client_id} --show-secrets`,
     });
   }
 }

@@ -1,5 +1,7 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
+import { addUnknownClient } from "./fix-commands.ts";
+import { nearest } from "./nearest.ts";
 
 /** What holds for a client where its metadata says nothing (CONTRACT sections 2.3 and 3). */
 
@@ -27,13 +29,37 @@ export const requiresPkce = (client: Client): boolean => client.require_pkce ===
 /** The name to show to a person. */
 export const clientName = (client: Client): string => client.client_name ?? client.client_id;
 
-/** The client of an authorization request. @throws {OAuthError} invalid_client where nobody registered it */
-export function findClient(tx: ReadTx, clientId: string): Client {
-  const client = tx.get("clients", clientId);
-  if (client === undefined) {
-    throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`, {
-      fix: "see `idp clients list`, or add the client to a fixture file",
-    });
+/** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
+const lookedAt = 200;
+
+function similarId(tx: ReadTx, clientId: string): string | undefined {
+  const ids: string[] = [];
+  for (const client of tx.all("clients")) {
+    if (ids.length === lookedAt) break;
+    ids.push(client.client_id);
   }
+  return nearest(clientId, ids);
+}
+
+/** The refusal of a client that nobody registered. @param redirectUri where it wanted to return to */
+function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAuthError {
+  const meant = similarId(tx, clientId);
+  const fix = meant === undefined ? addUnknownClient(clientId, redirectUri) : "idp clients list";
+  return new OAuthError(
+    "invalid_client",
+    `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
+    {
+      ...(fix !== undefined && { fix }),
+      ...(meant !== undefined && {
+        mismatch: { parameter: "client_id", sent: clientId, registered: [meant], rule: "RFC 6749 2.2" },
+      }),
+    },
+  );
+}
+
+/** The client of an authorization request. @throws {OAuthError} invalid_client where nobody registered it */
+export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): Client {
+  const client = tx.get("clients", clientId);
+  if (client === undefined) throw unknownClient(tx, clientId, redirectUri);
   return client;
 }

@@ -17,6 +17,8 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Seconds. */
 const deviceCodeTtl = 600;
 const pollInterval = 5;
+/** For how long (milliseconds) a code that expired can still be told from one that never was. */
+const expiredMemory = 3_600_000;
 
 /** RFC 8628 6.1: no vowels, so no words; and none of the letters that Turkish spells with and without a dot. */
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
@@ -87,7 +89,8 @@ export function beginDevice(
       sid: null,
       nextPollAt: 0,
       interval: pollInterval,
-      expiresAt: ctx.now() + deviceCodeTtl * 1000,
+      usableUntil: ctx.now() + deviceCodeTtl * 1000,
+      expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
     });
     const uri = ctx.issuer.replace(/\/$/, "") + devicePath;
     return {
@@ -101,23 +104,29 @@ export function beginDevice(
   });
 }
 
+/** Why a code that was typed cannot be decided on. */
+type Unusable = "invalid" | "expired" | "used";
+
 /** What the page for users shows. */
 export type DevicePage =
-  | { readonly state: "enter" | "invalid" | "used"; readonly csrf: string; readonly user: User }
+  | { readonly state: "enter" | Unusable; readonly csrf: string; readonly user: User }
   | {
       readonly state: "confirm";
       readonly csrf: string;
       readonly userCode: string;
+      /** ISO 8601. */
+      readonly usableUntil: string;
       readonly client: { readonly id: string; readonly name: string };
       readonly scopes: readonly NamedScope[];
       readonly username: string;
       readonly user: User;
     };
 
-function findWaiting(tx: ReadTx, typed: string): DeviceRequest | "invalid" | "used" {
+function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | Unusable {
   const request = tx.find("deviceRequests", "userCode", typedCode(typed));
   if (request === undefined) return "invalid";
-  return request.status === "waiting" ? request : "used";
+  if (request.status !== "waiting") return "used";
+  return request.usableUntil <= ctx.now() ? "expired" : request;
 }
 
 /** @returns null where nobody is signed in */
@@ -128,7 +137,7 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
     const csrf = csrfOf(live);
     const { user } = live;
     if (typed === undefined) return { state: "enter", csrf, user };
-    const found = findWaiting(tx, typed);
+    const found = findWaiting(tx, ctx, typed);
     if (typeof found === "string") return { state: found, csrf, user };
     const client = tx.get("clients", found.clientId);
     if (client === undefined) return { state: "invalid", csrf, user };
@@ -136,6 +145,7 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
       state: "confirm",
       csrf,
       userCode: shownCode(found.userCode),
+      usableUntil: new Date(found.usableUntil).toISOString(),
       client: { id: client.client_id, name: clientName(client) },
       scopes: namedScopes(tx, found.scopes),
       username: user.username,
@@ -158,12 +168,12 @@ export const decideDevice = (
   ctx: Context,
   browser: Browser,
   form: DeviceDecision,
-): Promise<"allowed" | "denied" | "invalid" | "used" | null> =>
+): Promise<"allowed" | "denied" | Unusable | null> =>
   ctx.store.transaction((tx: Tx) => {
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
     if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const request = findWaiting(tx, form.userCode);
+    const request = findWaiting(tx, ctx, form.userCode);
     if (typeof request === "string") return request;
     const client = tx.get("clients", request.clientId);
     if (client === undefined) return "invalid";

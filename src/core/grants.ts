@@ -60,6 +60,7 @@ export function recordGrant(
 ): Grant {
   const { user, client, asked, allowed, by } = decision;
   const at = new Date(ctx.now()).toISOString();
+  const used = by === "user" || by === "policy" ? { lastUsedAt: at } : {};
   const previous = findGrant(tx, user.id, client.client_id);
   if (previous?.status === "active") {
     const kept = previous.scopes.filter((scope) => !asked.includes(scope));
@@ -67,7 +68,7 @@ export function recordGrant(
     if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
       return previous;
     }
-    const grant: Grant = { ...previous, scopes, by, updatedAt: at };
+    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...used };
     tx.put("grants", grant);
     return grant;
   }
@@ -82,6 +83,7 @@ export function recordGrant(
     createdAt: at,
     updatedAt: at,
     revokedAt: null,
+    ...used,
   };
   tx.put("grants", grant);
   return grant;

@@ -50,7 +50,7 @@ export class InteractionError extends Error {
   override readonly name = "InteractionError";
   readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
   /** Who asked; null: not known any more. */
-  readonly app: (AskingApp & { readonly name: string }) | null;
+  readonly app: (AskingApp & { readonly name: string; readonly initiateLoginUri: string | null }) | null;
   constructor(reason: InteractionError["reason"], app: InteractionError["app"] = null) {
     super(
       {
@@ -127,7 +127,9 @@ export function over(
   const app = appOf(interaction);
   if (app === null) return new InteractionError(reason);
   const client = tx.get("clients", app.clientId);
-  return new InteractionError(reason, { ...app, name: client === undefined ? app.clientId : clientName(client) });
+  const name = client === undefined ? app.clientId : clientName(client);
+  const initiateLoginUri = client?.initiate_login_uri ?? null;
+  return new InteractionError(reason, { ...app, name, initiateLoginUri });
 }
 
 /** The interaction, for the browser that began it. @throws {InteractionError} */

@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { endInteraction, findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
 import { verifyPassword } from "./passwords.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
-import { liveSession, startSession } from "./sessions.ts";
+import { barredUser, liveSession, startSession } from "./sessions.ts";
 import { seconds } from "./time.ts";
 
 /** The login page and its form: records who signed in, and when. */
@@ -15,12 +15,17 @@ export interface LoginPage {
   readonly csrf: string;
   /** Null: a sign-in to one of the server's own pages. */
   readonly client: { readonly id: string; readonly name: string; readonly redirectUri: string } | null;
+  /** The path of that page, below the issuer. */
+  readonly ownPage: string | null;
   /** The user who has to prove once more who they are. */
   readonly reauth: User | null;
   /** Where `max_age` is why (seconds): how long ago the sign-in was, and how long ago it may be. */
   readonly reauthAges: { readonly signedInAgo: number; readonly maxAge: number } | null;
   readonly loginHint: string | null;
-  readonly hinted: User | null;
+  /** Who is meant most likely: the user of the hint, or who is signed in where the app asks for a choice. */
+  readonly likely: User | null;
+  /** Who was signed in here, and was suspended since. */
+  readonly barred: User | null;
   readonly picker: boolean;
   readonly uiLocales: string | null;
   readonly request: RequestSummary;
@@ -32,9 +37,11 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const interaction = findInteraction(tx, ctx, uid, browser);
     const purpose = purposeOf(interaction);
     const picker = ctx.settings.login !== "password";
+    const barred = barredUser(tx, browser.session);
     if (purpose.kind === "page") {
-      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, hinted: null, uiLocales: null };
-      return { csrf: interaction.csrf, ...nobody, picker, request: { details: [], notes: [] } };
+      const nobody = { client: null, reauth: null, reauthAges: null, loginHint: null, likely: null, uiLocales: null };
+      const request = { details: [], notes: [] };
+      return { csrf: interaction.csrf, ...nobody, ownPage: purpose.path, barred, picker, request };
     }
     const { request, hintedUserId } = purpose;
     const session = liveSession(tx, browser.session);
@@ -44,6 +51,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       interaction.login === null &&
       !request.prompt.includes("select_account") &&
       mustSignInAgain(ctx, request, session, hintedUserId);
+    const asksForChoice = request.prompt.includes("select_account") && request.loginHint === null;
     const hinted = hintedUserId === null ? findByName(tx, request.loginHint ?? "") : tx.get("users", hintedUserId);
     return {
       csrf: interaction.csrf,
@@ -57,8 +65,10 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
         again && request.maxAge !== null
           ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge: request.maxAge }
           : null,
+      ownPage: null,
       loginHint: request.loginHint,
-      hinted: hinted ?? null,
+      likely: hinted ?? (asksForChoice ? (session?.user ?? null) : null),
+      barred,
       picker,
       uiLocales: request.uiLocales,
       request: summarise(request),

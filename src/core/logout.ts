@@ -1,8 +1,9 @@
 import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
 import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
-import { clientName } from "./clients.ts";
+import { clientName, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
+import { addPostLogoutUri } from "./fix-commands.ts";
 import {
   beginInteraction,
   findForForm,
@@ -75,9 +76,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   }
   const clientId = hint?.clientId ?? request.clientId;
   if (clientId === undefined) return null;
-  const client = tx.get("clients", clientId);
-  if (client === undefined) throw new OAuthError("invalid_client", `client_id "${clientId}" is not registered here`);
-  return client;
+  return findClient(tx, clientId);
 }
 
 /** Nobody is sent to an address that the client did not register, letter by letter (RP-Initiated Logout 3). */
@@ -86,11 +85,12 @@ function returnAddress(client: Client | null, request: LogoutRequest): string | 
   if (uri === undefined || client === null) return null;
   const registered = client.post_logout_redirect_uris ?? [];
   if (!registered.includes(uri)) {
+    const fix = addPostLogoutUri(client, uri);
     throw new OAuthError(
       "invalid_request",
       `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
       {
-        fix: `add "${uri}" to post_logout_redirect_uris of client ${client.client_id}`,
+        ...(fix !== undefined && { fix }),
         mismatch: {
           parameter: "post_logout_redirect_uri",
           sent: uri,

@@ -1,5 +1,6 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
+import { addScopes } from "./fix-commands.ts";
 
 /**
  * The scopes of the spec, `address` (OpenID Connect Core 5.4), and `offline_access` (Core 11), which is accepted and changes nothing: a
@@ -51,10 +52,11 @@ export function resolveScopes(
   }
   const foreign = scopes.filter((name) => !mayAsk(client, name));
   if (foreign.length > 0) {
+    const fix = addScopes(client, foreign);
     throw new OAuthError(
       "invalid_scope",
       `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
-      { fix: `add ${foreign.join(" ")} to the scope of client ${client.client_id}` },
+      { ...(fix !== undefined && { fix }) },
     );
   }
   return { scopes, ignored };

@@ -22,6 +22,13 @@ export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | nu
   return session === undefined || user === undefined || user.status !== "active" ? null : { session, user };
 }
 
+/** Whose session this cookie is, where they were suspended or banned since and it counts no more. */
+export function barredUser(tx: ReadTx, cookie: string | null): User | null {
+  const session = cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
+  const user = session === undefined ? undefined : tx.get("users", session.userId);
+  return user === undefined || user.status === "active" ? null : user;
+}
+
 /**
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
  * The same user signing in again keeps the `sid`: to clients it is the same session.

@@ -2,6 +2,7 @@ import { userInfo } from "./claims.ts";
 import type { Context } from "./context.ts";
 import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
+import { noteUse } from "./grant-use.ts";
 import { splitScope } from "./scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
 import { verifyAccessToken } from "./accepted-tokens.ts";
@@ -32,6 +33,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
         "this access token speaks for a client, not for a user: UserInfo has nothing to say",
       );
     }
+    noteUse(ctx, grant);
     const scopes = splitScope(claims.scope).filter((scope) => grant.scopes.includes(scope));
     return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
   });

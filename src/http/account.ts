@@ -51,6 +51,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
       client: { id: app.clientId, name: app.name },
       scopes: app.scopes.map(scopeIn(shown.lang)),
       since: app.grant.createdAt,
+      lastUsed: app.lastUsed,
       revokeHref: removePath(web, app.clientId),
     })),
     sessions: account.sessions.slice(0, shownSessions),
@@ -61,6 +62,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     outcome: await outcomeOf(web, req),
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
+    endSessionAction: `${base}${accountPath}/end-session`,
   };
   sendPage(res, 200, await renderAccount(web.renderer, view));
 };
@@ -78,7 +80,8 @@ const fieldsOf = ({ user }: AccountPage): FieldView[] => [
 /** What was just done: the address names the client only, and the words are ours. */
 async function outcomeOf(web: Web, req: Request): Promise<AccountView["outcome"]> {
   const query = queryParameters(req);
-  if (single(query, "saved") !== undefined) return { kind: "saved" };
+  const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
+  if (done !== undefined) return { kind: done };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
   if (kind === undefined) return null;
   const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
@@ -105,6 +108,7 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     cancelHref: web.base + accountPath,
     client: { id: clientId, name: app.name },
     scopes: app.scopes.map(scopeIn(view.lang)),
+    outlivedBy: web.ctx.settings.access_token_alg === "HS256" ? null : web.ctx.settings.access_token_ttl,
   });
   sendPage(res, 200, page);
 };
@@ -147,14 +151,28 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
   requireOwnOrigin(web, req);
   const body = bodyParameters(req);
   const everywhere = single(body, "everywhere") !== undefined;
-  const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", everywhere });
+  const which = everywhere ? "all" : "this";
+  const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", which });
   clearSessionCookie(web, res);
-  note(res, { note: everywhere ? `signed out everywhere: ${ended}` : "signed out" });
+  note(res, { note: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
   const page = await renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
-    state: ended === 0 ? "already" : everywhere ? "all-sessions" : "done",
+    state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
     back: null,
     signInHref: web.base + accountPath,
   });
   sendPage(res, 200, page);
+};
+
+export const postEndSession = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const [csrf, sid] = [single(body, "csrf") ?? "", single(body, "sid") ?? ""];
+  if ((await signOut(web.ctx, readBrowser(web, req), { csrf, which: { sid } })) === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  note(res, { note: "session ended" });
+  // One that had ended already has ended all the same.
+  redirect(res, `${web.base}${accountPath}?ended=1`);
 };

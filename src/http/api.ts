@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler, type Router } from "express
 import type { Context } from "../core/context.ts";
 import { OAuthError, OperationError, type Problem } from "../core/errors.ts";
 import { didYouMean } from "../core/nearest.ts";
-import { RouteError } from "./errors.ts";
+import { RouteError } from "./error-answers.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";

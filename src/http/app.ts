@@ -1,13 +1,14 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device.ts";
 import { endpoints } from "../core/endpoints.ts";
-import { getAccount, getRemoveApp, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
+import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
 import { getDevice, postDevice, postDeviceAuthorization } from "./device.ts";
 import { discovery, jwks } from "./discovery.ts";
-import { errorHandler, RouteError } from "./errors.ts";
+import { RouteError } from "./error-answers.ts";
+import { errorHandler } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
 import { postIntrospect } from "./introspect.ts";
 import { getLogin, postLogin } from "./login.ts";
@@ -92,6 +93,7 @@ function routes(web: Web): Router {
     post: [formOrJsonBody, postRemoveApp(web)],
   });
   route(router, "/account/preferences", { post: [formOrJsonBody, postPreferences(web)] });
+  route(router, "/account/end-session", { post: [formOrJsonBody, postEndSession(web)] });
   route(router, "/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
 
   route(router, "/_idp/health", { get: [health(web)] });

@@ -64,7 +64,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     );
     return;
   }
-  const failed = page.state === "invalid" || page.state === "used";
+  const failed = page.state !== "enter" && page.state !== "confirm";
   const shown = viewFor(web, req, res, page);
   await send(web, res, failed ? 400 : 200, shown, {
     ...(page.state === "confirm"
@@ -86,6 +86,7 @@ async function send(
     csrf: "",
     typed: "",
     userCode: "",
+    usableUntil: null,
     client: null,
     scopes: [],
     username: "",

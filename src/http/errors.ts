@@ -1,121 +1,19 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { endpoints } from "../core/endpoints.ts";
-import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
+import { OAuthError } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
-import { StorageError } from "../store/store.ts";
 import { sendToClient } from "./authorize.ts";
 import { challenge } from "./challenges.ts";
-import { MisdirectedError } from "./host-check.ts";
+import { answerTo, RouteError, type Answer } from "./error-answers.ts";
 import { renderEnded, renderError } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
-import type { EndedView, ErrorKind, ErrorView } from "./views.ts";
+import type { EndedView, ErrorView } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, wantsPage, type Web } from "./web.ts";
 
 /** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
-
-/** A refusal of HTTP itself: no such path, not this method. */
-export class RouteError extends Error {
-  override readonly name = "RouteError";
-  readonly status: 404 | 405;
-  readonly allow: string | null;
-  constructor(status: 404 | 405, message: string, allow: string | null = null) {
-    super(message);
-    this.status = status;
-    this.allow = allow;
-  }
-}
-
-/** What an answer says, whatever its form. */
-interface Answer {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly fix: string | null;
-  readonly kind: ErrorKind;
-  readonly mismatch?: Mismatch | null;
-  /** More members of the JSON answer. */
-  readonly extra?: Readonly<Record<string, unknown>>;
-}
-
-const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
-  usage: 422,
-  not_found: 404,
-  conflict: 409,
-  no_server: 503,
-  refused: 422,
-  invalid: 422,
-};
-
-/** Errors that body parsers throw (http-errors). */
-const isHttpError = (error: unknown): error is Error & { status: number; type?: string } =>
-  error instanceof Error &&
-  "status" in error &&
-  typeof error.status === "number" &&
-  error.status >= 400 &&
-  error.status < 500;
-
-const bodyMessages: Readonly<Record<string, string>> = {
-  "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
-  "entity.parse.failed": "the body cannot be read as its Content-Type says",
-  "encoding.unsupported": "the Content-Encoding of the body is not supported",
-  "charset.unsupported": "the charset of the body is not supported; send UTF-8",
-};
-
-/** What of an error may be told. Whatever nobody expected says nothing of itself. */
-function answerTo(error: unknown): Answer {
-  if (error instanceof OAuthError) {
-    const { status, code, message, fix, mismatch } = error;
-    const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
-    const kind = mismatch !== null ? "redirect-uri" : code === "invalid_client" ? "client" : "request";
-    return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
-  }
-  if (error instanceof OperationError) {
-    const { code, message, hint, problems } = error;
-    const extra = { ...(hint !== null && { hint }), ...(problems.length > 0 && { problems }) };
-    return { status: operationStatus[code], code, message, fix: hint, kind: "request", extra };
-  }
-  if (error instanceof InteractionError) {
-    return {
-      status: error.reason === "csrf" ? 403 : 400,
-      code: "invalid_request",
-      message: error.message,
-      fix: null,
-      kind: "form",
-    };
-  }
-  if (error instanceof RouteError) {
-    const [code, kind] =
-      error.status === 404 ? (["not_found", "not-found"] as const) : (["method_not_allowed", "method"] as const);
-    return { status: error.status, code, message: error.message, fix: null, kind };
-  }
-  if (error instanceof MisdirectedError) {
-    const fix = `idp start --allow-host ${error.host.replace(/:\d*$/, "")}`;
-    return { status: 421, code: "misdirected_request", message: error.message, fix, kind: "host" };
-  }
-  if (error instanceof BodyError) {
-    return { status: error.status, code: "invalid_request", message: error.message, fix: null, kind: "request" };
-  }
-  if (error instanceof StorageError) {
-    const message = `the change could not be written and was not made: ${error.message}`;
-    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
-  }
-  if (isHttpError(error)) {
-    const message = bodyMessages[error.type ?? ""] ?? "the request cannot be read";
-    const kind = error.status === 413 ? "too-large" : "request";
-    return { status: error.status, code: "invalid_request", message, fix: null, kind };
-  }
-  return {
-    status: 500,
-    code: "server_error",
-    message: "something went wrong here; the log of idp says what",
-    fix: null,
-    kind: "server",
-  };
-}
 
 /** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
 const isPagePath = (web: Web, req: Request): boolean => {
@@ -157,7 +55,8 @@ export const errorHandler =
     if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
     const authenticate = challenge(req, error);
     if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
-    if (!choosesPage(web, req)) {
+    const isOver = error instanceof InteractionError && error.reason !== "csrf";
+    if (!isOver && !choosesPage(web, req)) {
       const { code, message, extra } = answer;
       res
         .status(answer.status)
@@ -166,7 +65,7 @@ export const errorHandler =
       return;
     }
     try {
-      if (error instanceof InteractionError && error.reason !== "csrf") await sendEnded(web, req, res, error);
+      if (isOver) await sendEnded(web, req, res, error);
       else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
     } catch (failure) {
       // The page itself is broken: Express would answer with a stack trace.
@@ -182,6 +81,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
     code: answer.code,
     message: answer.message,
     fix: answer.fix,
+    rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
   };
@@ -196,7 +96,8 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
     step,
     state: endedState(error, step, req.method),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name },
-    href: wrongName ?? originOf(error.app?.redirectUri),
+    href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
+    message: error.message,
   } as const;
   const status =
     error.reason === "suspended" ? 403 : error.reason !== "other-browser" && req.method === "GET" ? 404 : 400;
@@ -210,10 +111,13 @@ function endedState({ reason }: InteractionError, step: EndedView["step"], metho
   return step === "consent" && (reason === "finished" || method === "POST") ? "finished" : "expired";
 }
 
-/** Where an app begins, as far as its redirect URI tells; null for a private-use scheme. */
-function originOf(redirectUri: string | undefined): string | null {
-  if (redirectUri === undefined || !/^https?:/i.test(redirectUri) || !URL.canParse(redirectUri)) return null;
-  return `${new URL(redirectUri).origin}/`;
+/** Where an app begins: where it says that sign-ins begin (OpenID Connect Core 4), else as far as its redirect URI tells; null for a private-use scheme. */
+function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<InteractionError["app"]>): string | null {
+  if (initiateLoginUri !== null) {
+    const query = new URLSearchParams({ iss: ctx.issuer }).toString();
+    return `${initiateLoginUri}${initiateLoginUri.includes("?") ? "&" : "?"}${query}`;
+  }
+  return /^https?:/i.test(redirectUri) && URL.canParse(redirectUri) ? `${new URL(redirectUri).origin}/` : null;
 }
 
 /** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */

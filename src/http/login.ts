@@ -1,6 +1,8 @@
 import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
-import { login, showLogin, type LoginResult } from "../core/login.ts";
+import { devicePath } from "../core/device.ts";
+import { addUnknownUser } from "../core/fix-commands.ts";
+import { login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
 import { pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
@@ -64,16 +66,17 @@ async function sendLogin(
     action: path,
     csrf: page.csrf,
     client: client === null ? null : { id: client.id, name: client.name },
+    ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
     returnTo: client === null ? null : hostOf(client.redirectUri),
     picker: !page.picker
       ? null
       : reauth !== null
         ? pickerOf(path, reauth)
-        : await pickerView(web, path, query, page.hinted?.id ?? null),
+        : await pickerView(web, path, query, page.likely?.id ?? null),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     reauth: page.reauthAges,
-    message: messageOf(refusal, page.loginHint !== null && page.hinted === null ? page.loginHint : null),
+    message: messageOf(page, refusal),
     canCancel: client !== null,
     ...requestView(page.request),
   };
@@ -118,11 +121,13 @@ const pickerOf = (href: string, user: User): PickerView => ({
 });
 
 /** Where more is to be said than the sentence of the state. */
-function messageOf(refusal: Refusal | null, unknownHint: string | null): LoginView["message"] {
-  if (refusal !== null && refusal.state !== "error-credentials") {
-    const { username } = refusal;
-    return { text: { key: `login.${refusal.state}`, values: { username } }, fix: `idp users restore ${username}` };
+function messageOf({ barred, likely, loginHint }: LoginPage, refusal: Refusal | null): LoginView["message"] {
+  if (refusal !== null) return null;
+  if (barred !== null) {
+    const { username, status } = barred;
+    return { text: { key: `login.error-${status}`, values: { username } }, fix: `idp users restore ${username}` };
   }
-  if (refusal !== null || unknownHint === null) return null;
-  return { text: { key: "login.hint-unknown", values: { username: unknownHint } }, fix: null };
+  if (loginHint === null || likely !== null) return null;
+  const text = { key: "login.hint-unknown", values: { username: loginHint } };
+  return { text, fix: addUnknownUser(loginHint) ?? null };
 }

@@ -53,6 +53,12 @@ const get = (href: string, name: string): Action => ({ name, method: "GET", href
 const namesIn = (list: unknown, member: string): string[] =>
   Array.isArray(list) ? list.map((item) => String((item as Data)[member])) : [];
 
+const otherSessions = (data: Data): string[] =>
+  namesIn(
+    (data["sessions"] as readonly Data[]).filter(({ current }) => current !== true),
+    "sid",
+  );
+
 /** How each page can be answered, by its template. */
 const answers: Readonly<Record<string, (data: Data) => Answers>> = {
   login: (data) => ({
@@ -101,6 +107,7 @@ const answers: Readonly<Record<string, (data: Data) => Answers>> = {
       post(text(data, "signOutAction"), "sign-out"),
       post(text(data, "signOutAction"), "sign-out-everywhere", { everywhere: "1" }),
       ...namesIn(data["apps"], "revokeHref").map((href) => get(href, "remove")),
+      ...otherSessions(data).map((sid) => post(text(data, "endSessionAction"), "end-session", { sid })),
     ],
   }),
   "account-revoke": (data) => ({

@@ -53,18 +53,26 @@ export function writerOf(renderer: Renderer, view: View) {
   const lang = texts.match([view.lang]) ?? texts.fallback;
   const has = (key: string): boolean => texts.has(lang, key);
   const say = (key: string): string => texts.plain(lang, { key, values: {} });
+  const label = (name: string): string => {
+    const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
+    return has(key) ? say(key) : name;
+  };
   return {
     lang,
     say,
     plain: (text: Text): string => texts.plain(lang, text),
     /** A scope's title: the one given, else the catalogue's, else its name. */
-    scopeTitle: (scope: { readonly name: string; readonly title: string | null }): string =>
-      scope.title ?? (has(`scope.${scope.name}`) ? say(`scope.${scope.name}`) : scope.name),
+    scopeTitle: ({ name, title }: { readonly name: string; readonly title: string | null }): string => {
+      if (title !== null) return title;
+      // One claim that was asked for by itself (OpenID Connect Core 5.5).
+      const [, claim] = /^claim:(.+)$/.exec(name) ?? [];
+      if (claim !== undefined) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
+      return has(`scope.${name}`) ? say(`scope.${name}`) : name;
+    },
     field: ({ name, value }: FieldView) => {
-      const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
       return {
         name,
-        label: has(key) ? say(key) : name,
+        label: label(name),
         value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
       };
     },

@@ -3,7 +3,7 @@ import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatDuration, formatTime, nameOfLanguage } from "./texts.ts";
+import { formatClock, formatDuration, formatTime, nameOfLanguage } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -95,7 +95,13 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
   return page(
     "ended",
     { name: step, state, title: say(key), failed: state !== "finished" },
-    { ...view, sentence: say(`${key}.sentence`), linkText: state === "no-cookie" ? say(`${key}.link`) : toApp },
+    {
+      ...view,
+      error: "invalid_request",
+      error_description: view.message,
+      sentence: say(`${key}.sentence`),
+      linkText: state === "no-cookie" ? say(`${key}.link`) : toApp,
+    },
     plainPageHeaders,
   );
 }
@@ -122,6 +128,7 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
 export function renderAccount(renderer: Renderer, view: AccountView, timeZone = "UTC"): Promise<Page> {
   const { page, lang, say, scopeTitle, field } = writerOf(renderer, view);
   const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
+  const time = (iso: string): string => formatTime(iso, lang, timeZone);
   return page(
     "account",
     { state, title: say("account.title") },
@@ -129,12 +136,13 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
       ...view,
       user: withAvatar(view.user),
       fields: view.fields.map(field),
-      sessions: view.sessions.map((session) => ({ ...session, sinceWords: formatTime(session.since, lang, timeZone) })),
+      sessions: view.sessions.map((session) => ({ ...session, sinceWords: time(session.since) })),
       languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
       themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
       apps: view.apps.map((app) => ({
         ...app,
-        sinceWords: formatTime(app.since, lang, timeZone),
+        sinceWords: time(app.since),
+        lastUsedWords: app.lastUsed === null ? null : time(app.lastUsed),
         scopes: app.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })),
       })),
     },
@@ -142,16 +150,18 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
 }
 
 export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
-  const { page, plain, scopeTitle } = writerOf(renderer, view);
+  const { page, lang, plain, scopeTitle } = writerOf(renderer, view);
   const title = plain({ key: "revoke.title", values: { client: view.client.name } });
   const scopes = view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) }));
-  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes });
+  const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
+  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
 }
 
-export function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page> {
-  const { page, say, scopeTitle } = writerOf(renderer, view);
-  const { state } = view;
-  const failed = state === "invalid" || state === "used";
+/** @param timeZone an IANA name */
+export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = "UTC"): Promise<Page> {
+  const { page, lang, say, scopeTitle } = writerOf(renderer, view);
+  const { state, usableUntil } = view;
+  const failed = state === "invalid" || state === "expired" || state === "used";
   const answered = state === "done" || state === "denied";
   return page(
     "device",
@@ -159,6 +169,7 @@ export function renderDevice(renderer: Renderer, view: DeviceView): Promise<Page
     {
       ...view,
       message: failed || answered ? say(`device.${state}`) : null,
+      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZone),
       scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })),
     },
     answered ? plainPageHeaders : formPageHeaders,

@@ -150,6 +150,16 @@ export function formatTime(iso: string, language: string, timeZone: string): str
   }).format(new Date(iso));
 }
 
+/** The time of day, with the name of its time zone: "20:26 UTC". */
+export function formatClock(iso: string, language: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  }).format(new Date(iso));
+}
+
 /** A length of time in its largest whole unit: "2 hours". */
 export function formatDuration(seconds: number, language: string): string {
   const units = [

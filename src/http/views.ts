@@ -61,6 +61,8 @@ export interface LoginView extends View, RequestView {
   readonly csrf: string;
   /** Who asked; null: nobody, the sign-in is for the account page. */
   readonly client: AppView | null;
+  /** Which of the server's own pages the sign-in is for, where no client asked. */
+  readonly ownPage: "account" | "device";
   /** The host the browser is sent back to, or null. */
   readonly returnTo: string | null;
   /** One page of test users; null: passwords only. */
@@ -99,6 +101,8 @@ export interface EndedView extends View {
   readonly client: AppView | null;
   /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
   readonly href: string | null;
+  /** For the developer, in the answer as data. English. */
+  readonly message: string;
 }
 
 export interface ScopeView {
@@ -138,24 +142,37 @@ export interface AccountView extends View {
     readonly scopes: readonly ScopeView[];
     /** ISO 8601. */
     readonly since: string;
+    /** ISO 8601; null: it never came for a token. */
+    readonly lastUsed: string | null;
     /** The page that asks whether to remove it. */
     readonly revokeHref: string;
   }[];
   /** Where the user is signed in, this browser first; ISO 8601. */
-  readonly sessions: readonly { readonly since: string; readonly current: boolean }[];
+  readonly sessions: readonly {
+    readonly sid: string;
+    readonly since: string;
+    readonly current: boolean;
+    /** Else the user was picked from the list. */
+    readonly byPassword: boolean;
+  }[];
   /** How many more there are than those. */
   readonly moreSessions: number;
   /** What can be chosen, and what is: the user's own language may be one that there are no texts in. */
   readonly languages: readonly string[];
   readonly language: string;
   readonly chosenTheme: Theme;
-  /** An app was just removed, or had been removed elsewhere before, or a choice was kept; null: nothing of it. */
-  readonly outcome: { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" } | null;
+  /** An app was just removed, or had been removed elsewhere before; a choice was kept; a session was ended; null: nothing of it. */
+  readonly outcome:
+    { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" | "ended" } | null;
   readonly preferencesAction: string;
   readonly signOutAction: string;
+  /** Ends one other session. */
+  readonly endSessionAction: string;
 }
 
 export interface AccountRevokeView extends View {
+  /** Seconds for which an API that looks at tokens by itself may still take one; null: none can. */
+  readonly outlivedBy: number | null;
   readonly csrf: string;
   readonly action: string;
   readonly cancelHref: string;
@@ -165,13 +182,14 @@ export interface AccountRevokeView extends View {
 
 /** The page for the user of a device. */
 export interface DeviceView extends View {
-  readonly state: "enter" | "invalid" | "used" | "confirm" | "done" | "denied";
+  readonly state: "enter" | "invalid" | "expired" | "used" | "confirm" | "done" | "denied";
   readonly action: string;
   readonly csrf: string;
   /** What was typed before. */
   readonly typed: string;
-  /** State confirm: as the device shows it. */
+  /** State confirm: as the device shows it, and until when it can be answered (ISO 8601). */
   readonly userCode: string;
+  readonly usableUntil: string | null;
   readonly client: AppView | null;
   readonly scopes: readonly ScopeView[];
   readonly username: string;
@@ -222,6 +240,8 @@ export interface ErrorView extends View {
   readonly message: string;
   /** A command or setting that mends it. */
   readonly fix: string | null;
+  /** The paragraph that asks for it; null: the message or the mismatch names it. */
+  readonly rule: string | null;
   /** What was sent, beside what would have passed; the difference is marked. */
   readonly mismatch: Mismatch | null;
   /** HTTP status. */

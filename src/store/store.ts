@@ -77,6 +77,7 @@ export interface Client {
    * stay dead when the id comes back. (Those of users hang on the epoch of their grant.)
    */
   readonly epoch: string;
+  readonly initiate_login_uri?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */
@@ -110,6 +111,8 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Who revoked it; absent where it is active, or nobody knows any more. */
   readonly revokedBy?: "user" | "operator" | "ban";
+  /** When its client last got or used a token, to the hour: see `core/grant-use.ts`. Absent: never. */
+  readonly lastUsedAt?: string;
 }
 
 /**
@@ -242,6 +245,8 @@ export interface DeviceRequest {
   readonly nextPollAt: number;
   /** Seconds between two polls. */
   readonly interval: number;
+  /** Milliseconds. The record stays a while longer, so that a code that came too late is known for what it is. */
+  readonly usableUntil: number;
   readonly expiresAt: number;
 }
 

@@ -78,6 +78,7 @@ const login: LoginView = {
   action: "/interaction/f7Q2/login",
   csrf: "c5rf",
   client: demoApp,
+  ownPage: "account",
   returnTo: "localhost:3000",
   picker: fewUsers,
   username: "",
@@ -101,6 +102,7 @@ const ended: EndedView = {
   ...common,
   step: "login",
   state: "expired",
+  message: "this sign-in took too long or was already finished",
   client: demoApp,
   href: "http://localhost:3000/",
 };
@@ -166,6 +168,13 @@ const orders = {
   checked: true,
   values: [{ name: "roles", value: '["admin"]' }],
 };
+const givenName = {
+  name: "claim:given_name",
+  title: null,
+  locked: false,
+  checked: true,
+  values: [{ name: "given_name", value: "Alice" }],
+};
 const offline = { name: "offline_access", title: null, locked: false, checked: true, values: [] };
 
 const consent: ConsentView = {
@@ -176,7 +185,7 @@ const consent: ConsentView = {
   client: demoApp,
   returnTo: "localhost:3000",
   user: alice,
-  scopes: { fresh: [openid, profile, email, details, phone, social, orders, offline], granted: [] },
+  scopes: { fresh: [openid, profile, email, details, phone, social, orders, givenName, offline], granted: [] },
   always: [],
   switchUserAction: "/interaction/f7Q2/switch",
   details: login.details,
@@ -190,6 +199,8 @@ const allFields = [
   "socialLinks socialLinks[0].platform socialLinks[1].url socialLinks[12].label",
   "middle_name nickname profile gender zoneinfo",
   "name given_name family_name preferred_username picture locale birthdate updated_at email_verified phone_number",
+  "phone_number_verified address address.formatted address.street_address address.locality address.region",
+  "address.postal_code address.country",
 ]
   .join(" ")
   .split(" ")
@@ -211,12 +222,13 @@ const account: AccountView = {
       client: demoApp,
       scopes: [openid, email],
       since: "2026-11-20T12:04:00.000Z",
+      lastUsed: "2026-11-20T16:40:00.000Z",
       revokeHref: "/account/apps/demo-app/revoke",
     },
   ],
   sessions: [
-    { since: "2026-11-20T12:04:00.000Z", current: true },
-    { since: "2026-11-19T08:30:00.000Z", current: false },
+    { sid: "s-1", since: "2026-11-20T12:04:00.000Z", current: true, byPassword: true },
+    { sid: "s-2", since: "2026-11-19T08:30:00.000Z", current: false, byPassword: false },
   ],
   moreSessions: 0,
   languages: ["en", "tr"],
@@ -225,11 +237,13 @@ const account: AccountView = {
   outcome: null,
   preferencesAction: "/account/preferences",
   signOutAction: "/account/sign-out",
+  endSessionAction: "/account/end-session",
 };
 const secondApp = {
   client: { id: "reports", name: "Quarterly Reports and Everything Else the Finance Team Wants" },
   scopes: [openid, orders],
   since: "2026-01-02T03:04:05.000Z",
+  lastUsed: null,
   revokeHref: "/account/apps/reports/revoke",
 };
 const bareApp = {
@@ -246,6 +260,7 @@ const revoke: AccountRevokeView = {
   cancelHref: "/account",
   client: demoApp,
   scopes: [openid, email],
+  outlivedBy: null,
 };
 
 const error: ErrorView = {
@@ -253,7 +268,8 @@ const error: ErrorView = {
   kind: "redirect-uri",
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
-  fix: "idp clients edit demo-app --redirect-uri http://localhost:3001/callback",
+  fix: "idp clients edit demo-app --redirect-uri https://app.example.test/callback --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
+  rule: null,
   mismatch: {
     parameter: "redirect_uri",
     sent: "http://localhost:3001/callback",
@@ -262,7 +278,7 @@ const error: ErrorView = {
   },
   status: 400,
 };
-const bareError = { mismatch: null, fix: null };
+const bareError = { mismatch: null, fix: null, rule: null };
 
 const signedOut: SignedOutView = {
   ...common,
@@ -290,6 +306,24 @@ export const loginViews = {
   "login-no-users": { ...login, picker: { ...fewUsers, users: [], total: 0 }, details: [], notes: [] },
   "login-password-only": { ...login, picker: null },
   "login-account": { ...login, client: null, returnTo: null, canCancel: false, details: [], notes: [] },
+  "login-device": {
+    ...login,
+    client: null,
+    ownPage: "device",
+    returnTo: null,
+    canCancel: false,
+    details: [],
+    notes: [],
+  },
+  "login-was-suspended": {
+    ...login,
+    client: null,
+    returnTo: null,
+    canCancel: false,
+    details: [],
+    notes: [],
+    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+  },
   "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
   "login-hint": { ...login, state: "hint", username: "bob" },
   "login-hint-unknown": {
@@ -364,11 +398,15 @@ export const accountViews = {
   "account-one": account,
   "account-many": { ...account, apps: [...account.apps, secondApp, bareApp], moreSessions: 3 },
   "account-saved": { ...account, outcome: { kind: "saved" } },
+  "account-ended": { ...account, sessions: account.sessions.slice(0, 1), outcome: { kind: "ended" } },
   "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
   "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
 } satisfies Record<string, AccountView>;
 
-const revokeViews = { "account-revoke": revoke } satisfies Record<string, AccountRevokeView>;
+const revokeViews = {
+  "account-revoke": revoke,
+  "account-revoke-outlived": { ...revoke, outlivedBy: 1800 },
+} satisfies Record<string, AccountRevokeView>;
 
 const formPostViews = {
   "form-post": {
@@ -385,6 +423,7 @@ const device: DeviceView = {
   csrf: "c5rf",
   typed: "",
   userCode: "",
+  usableUntil: null,
   client: null,
   scopes: [],
   username: "",
@@ -393,11 +432,13 @@ const device: DeviceView = {
 const deviceViews = {
   "device-enter": device,
   "device-invalid": { ...device, state: "invalid", typed: "WDJB-MJHX" },
+  "device-expired": { ...device, state: "expired", typed: "WDJB-MJHT" },
   "device-used": { ...device, state: "used", typed: "WDJB-MJHT" },
   "device-confirm": {
     ...device,
     state: "confirm",
     userCode: "WDJB-MJHT",
+    usableUntil: "2026-11-20T12:14:00.000Z",
     client: demoApp,
     scopes: [openid, email, orders],
     username: "alice",
@@ -445,16 +486,26 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "client",
-    message: 'no client "demo-ap": did you mean demo-app?',
+    code: "invalid_client",
+    message: 'client_id "demo-ap" is not registered here; did you mean "demo-app"? (RFC 6749 2.2)',
     fix: "idp clients list",
+    mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"], rule: "RFC 6749 2.2" },
+  },
+  "error-client-new": {
+    ...error,
+    ...bareError,
+    kind: "client",
+    code: "invalid_client",
+    message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
+    fix: "idp clients add shop --redirect-uri http://localhost:8080/callback",
   },
   "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
   "error-form": {
     ...error,
     ...bareError,
     kind: "form",
-    code: "forbidden",
-    message: "csrf does not match",
+    message: "the form did not come from this server's own page",
+    rule: "RFC 6749 10.12",
     status: 403,
   },
   "error-not-found": {
@@ -462,7 +513,8 @@ export const errorViews = {
     ...bareError,
     kind: "not-found",
     code: "not_found",
-    message: "nothing is served at /acount",
+    message: "there is nothing at /acount",
+    rule: "RFC 9110 15.5.5",
     status: 404,
   },
   "error-method": {

@@ -1,11 +1,14 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { renderAccount } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { AccountView } from "../../src/http/views.ts";
 import { enrol, register } from "../helpers/app.ts";
-import { Browser, type Visit } from "../helpers/browser.ts";
-import { pick } from "../helpers/client.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { pick, userinfo } from "../helpers/client.ts";
+import { startIdp, testClock } from "../helpers/idp.ts";
 import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
 import { accountViews } from "../helpers/sample-views.ts";
 
@@ -87,6 +90,68 @@ test("signing out everywhere ends the sessions of all browsers, of this user onl
   expect((await other.open(otherPage.url)).page).toBe("account");
   const again = await second.press(page, "account-signout");
   expect([again.page, again.state]).toEqual(["signed-out", "already"]);
+});
+
+test("one other session is ended from the account page, and only one's own", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp);
+  const [stranger, strangersPage] = await signedIn(idp, await enrol(idp));
+  const [first, firstPage] = await signedIn(idp, user);
+  const [second, page] = await signedIn(idp, user);
+  expect(page.body).not.toContain("account-session-end-1");
+  const ended = await second.press(page, "account-session-end-2");
+  expect([ended.page, ended.state]).toEqual(["account", "ended"]);
+  expect(wordsOf(ended.body)).toContain("That session has ended.");
+  expect(ended.body).not.toContain("account-session-2");
+  expect((await first.open(firstPage.url)).page).toBe("login");
+  const [session] = await idp.call("sessions.list", { user });
+  expect((await stranger.press(strangersPage, "account-signout", { csrf: "guessed" })).status).toBe(403);
+  const forged = await stranger.open("/account/end-session", {
+    method: "POST",
+    body: new URLSearchParams({ csrf: formsOf(strangersPage.body)[0]?.fields[0]?.[1] ?? "", sid: session?.id ?? "" }),
+  });
+  expect([forged.page, forged.state]).toEqual(["account", "ended"]);
+  expect((await second.open("/account")).page).toBe("account");
+});
+
+test("says when each app last used its access: to the second while it runs, and never with a write for UserInfo", async () => {
+  const clock = testClock();
+  const data = newFolder();
+  const idp = await startIdp({ now: clock.now, data });
+  const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
+  const { browser, code } = await app.signIn();
+  const usedAt = async (): Promise<string | undefined> =>
+    /Last used<\/dt>\s*<dd><time datetime="([^"]+)"/.exec((await browser.open("/account")).body)?.[1];
+  expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
+  clock.pass(30);
+  const { access_token: token, refresh_token } = (await app.exchange(code)).json;
+  expect(await usedAt()).toBe("2026-01-15T12:00:30.000Z");
+  clock.pass(600);
+  const written = () => readdirSync(data).map((name) => statSync(join(data, name)).size);
+  const before = written();
+  expect((await userinfo(idp, token)).status).toBe(200);
+  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
+  expect(written()).toEqual(before);
+  clock.pass(7200);
+  expect((await app.refresh(refresh_token)).status).toBe(200);
+  await idp.close();
+  const again = await startIdp({ now: clock.now, data });
+  const account = await again.call("grants.list", { user: "alice", client: "shop" });
+  expect(account).toHaveLength(1);
+  const [, page] = await signedIn(again, "alice");
+  expect(page.body).toContain('<time datetime="2026-01-15T14:10:30.000Z">');
+  await idp.close();
+});
+
+test("who is suspended while signed in is told why the account page asks to sign in", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp);
+  const [browser] = await signedIn(idp, user);
+  await idp.call("users.suspend", { username: user });
+  const login = await browser.open("/account");
+  expect([login.status, login.page, login.state]).toEqual([200, "login", "default"]);
+  expect(wordsOf(login.body)).toContain(`The account “${user}” is suspended.`);
+  expect(login.body).toContain(`<code>idp users restore ${user}</code>`);
 });
 
 test("an app that somebody removed elsewhere is said to be gone", async () => {

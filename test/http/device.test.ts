@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { jwtPart, paths, pick, post, userinfo, type Answer, type Parameters } from "../helpers/client.ts";
+import { wordsOf } from "../helpers/html.ts";
 import { testClock } from "../helpers/idp.ts";
 
 /** Device authorization (RFC 8628): the device, and the page for its user. */
@@ -108,7 +109,9 @@ describe("the device", () => {
     expect((await poll(lasts)).status).toBe(200);
     clock.pass(1);
     expect((await poll(ends)).json.error).toBe("expired_token");
-    expect((await shown(browser, ends)).state).toBe("invalid");
+    const late = await shown(browser, ends);
+    expect([late.status, late.state]).toEqual([400, "expired"]);
+    expect(wordsOf(late.body)).toContain("This code has expired.");
   });
 
   test("a code counts once, also of twenty at the same moment", async () => {

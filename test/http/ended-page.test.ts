@@ -3,6 +3,7 @@ import { renderEnded } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { EndedView } from "../../src/http/views.ts";
 import { endedViews } from "../helpers/sample-views.ts";
+import { register } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { startIdp, testClock } from "../helpers/idp.ts";
@@ -63,6 +64,17 @@ test("a sign-in that is over leads back to its app: cancelled, answered, or left
   const late = await browser.open(left.url);
   expect([late.status, late.page, late.state]).toEqual([404, "login", "expired"]);
   expect(wordsOf(late.body)).toContain("Go to Demo App");
+});
+
+test("leads to where the app says that sign-ins begin, with the issuer", async () => {
+  const idp = await startIdp();
+  const app = await register(idp, { initiate_login_uri: "https://app.example.test/login?from=idp" });
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url());
+  await browser.press(login, "login-cancel");
+  const over = await browser.open(login.url);
+  const href = `https://app.example.test/login?from=idp&iss=${encodeURIComponent(idp.issuer)}`;
+  expect(hooked(over.body, "login-again").attributes["href"]).toBe(href);
 });
 
 test("somebody who is suspended on the consent page is told so, and nothing is shared", async () => {

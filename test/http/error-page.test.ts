@@ -4,7 +4,7 @@ import { createRenderer } from "../../src/http/render.ts";
 import type { ErrorView } from "../../src/http/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
-import { wordsOf } from "../helpers/html.ts";
+import { unescapeHtml, wordsOf } from "../helpers/html.ts";
 import { startIdp } from "../helpers/idp.ts";
 import { errorViews } from "../helpers/sample-views.ts";
 
@@ -21,7 +21,7 @@ test("speaks to the person first, then to the developer: code, message, fix", as
   expect(html.indexOf("Nothing was shared")).toBeLessThan(html.indexOf("For developers"));
   expect(html).toContain('<code id="error-code" data-testid="error-code">invalid_request</code>');
   expect(wordsOf(html)).toContain('redirect_uri "http://localhost:3001/callback" is not registered');
-  expect(html).toContain("idp clients edit demo-app --redirect-uri http://localhost:3001/callback");
+  expect(html).toContain("--redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback");
   expect(html).toContain("<title>Error: ");
 });
 
@@ -42,6 +42,36 @@ test("shows no fix and no comparison where there is none", async () => {
   const html = await error({ fix: null, mismatch: null });
   expect(html).not.toContain("error-fix");
   expect(html).not.toContain("registered</dt>");
+});
+
+test("a client nobody knows is shown beside the one that may be meant; else the page says how to add it", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const near = await browser.open(authorizeUrl(idp, { client_id: "demo-ap" }));
+  expect([near.status, near.state, marks(near.body)]).toEqual([400, "client", ["p"]]);
+  expect(wordsOf(near.body)).toContain("“p” is registered, but was not sent.");
+  expect(near.body).toContain("RFC 6749 2.2");
+  const far = await browser.open(authorizeUrl(idp, { client_id: "shop" }));
+  expect([far.state, marks(far.body)]).toEqual(["client", []]);
+  expect(far.body).toContain("idp clients add shop --redirect-uri http://localhost:3000/callback");
+});
+
+test("what a request sent is quoted in the command that mends it; what no command would mend has none", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {
+    const { body } = await browser.open(authorizeUrl(idp, change));
+    return unescapeHtml(/id="error-fix"[^>]*><code>([^<]*)</.exec(body)?.[1] ?? "none");
+  };
+  expect(await fixOf({ client_id: "x;$(reboot)'" })).toBe(
+    String.raw`idp clients add 'x;$(reboot)'\''' --redirect-uri http://localhost:3000/callback`,
+  );
+  expect(await fixOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" })).toContain(
+    " --redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
+  );
+  expect(await fixOf({ client_id: "--help" })).toBe("none");
+  expect(await fixOf({ client_id: "two words" })).toBe("none");
+  expect(await fixOf({ redirect_uri: "http://evil.example/cb" })).toBe("none");
 });
 
 test("a redirect URI that is not registered is shown beside those that are, and so is an address after signing out", async () => {

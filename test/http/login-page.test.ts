@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { LoginView } from "../../src/http/views.ts";
-import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl, signIn } from "../helpers/client.ts";
+import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";
+import { startIdp } from "../helpers/idp.ts";
 import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -107,6 +110,34 @@ test("lets search and pages lead to the neighbours and nowhere else", async () =
   const first = await login({ picker: { ...picker, page: 1, query: "" } });
   expect(first).not.toContain("login-previous");
   expect(hooked(first, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?page=2");
+});
+
+test("a user of the hint whom nobody knows: the page names the command that adds them", async () => {
+  const idp = await startIdp();
+  const fixFor = async (hint: string): Promise<string | undefined> => {
+    const { body, state } = await new Browser(idp.issuer).open(authorizeUrl(idp, { login_hint: hint }));
+    expect(state).toBe("hint");
+    return unescapeHtml(/id="login-notice"[^]*?<code>([^<]*)<\/code>/.exec(body)?.[1] ?? "none");
+  };
+  expect(await fixFor("erin@example.test")).toBe("idp users add erin --email erin@example.test");
+  expect(await fixFor("erin")).toBe("idp users add erin");
+  for (const odd of ["er in; rm -rf /", "erin@\u202eexample.test", "erin@example.test\nreboot"]) {
+    expect(await fixFor(odd)).toBe("none");
+  }
+  expect(await fixFor("erin@$(reboot)")).toBe("idp users add erin --email 'erin@$(reboot)'");
+});
+
+test("a sign-in for the device page says so", async () => {
+  const idp = await startIdp();
+  const { body } = await new Browser(idp.issuer).open("/device");
+  expect(wordsOf(body)).toContain("to connect a device");
+});
+
+test("where the app asks for a choice, the user who is signed in stands first", async () => {
+  const idp = await startIdp();
+  const { browser } = await signIn(idp, { user: "bob" });
+  const { body, state } = await browser.open(authorizeUrl(idp, { prompt: "select_account" }));
+  expect([state, /login-as-(\w+)/.exec(body)?.[1]]).toEqual(["default", "bob"]);
 });
 
 test("offers no search where all users fit on one page", async () => {

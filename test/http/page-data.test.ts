@@ -80,7 +80,10 @@ test("a page that is over says so in JSON too, and no page answers JSON to a bro
     .get("/interaction/nothing/login")
     .set("Host", "localhost")
     .set("Accept", "application/json");
-  expect([over.status, over.body]).toMatchObject([400, { error: "invalid_request" }]);
+  expect([over.status, over.body]).toMatchObject([
+    404,
+    { page: "login", state: "expired", error: "invalid_request", actions: [] },
+  ]);
   const app = await register(idp);
   const browser = request.agent(idp.app).set("Host", "localhost").redirects(1);
   for (const accept of ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*"]) {

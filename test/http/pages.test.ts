@@ -22,6 +22,8 @@ function addTo(value: unknown, more: string, name = ""): unknown {
     "lang",
     "key",
     "since",
+    "lastUsed",
+    "usableUntil",
     "theme",
     "keptQuery",
     "chosenTheme",
@@ -123,12 +125,12 @@ test("the hooks of the pages are these: taking one away breaks somebody's tests"
   const named = Object.fromEntries([...hooks].map(([page, found]) => [page, [...found].sort().join(" ")]));
   expect(named).toMatchInlineSnapshot(`
     {
-      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-language account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
-      "consent": "consent-again consent-allow consent-always consent-client consent-deny consent-error consent-form consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-user main request-details",
+      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-language account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-session-end-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
+      "consent": "consent-again consent-allow consent-always consent-client consent-deny consent-error consent-form consent-scope-claim:given_name consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-user main request-details",
       "device": "device-allow device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
       "error": "error-code error-developer error-fix error-message main",
       "form-post": "form-post-continue main",
-      "login": "login-again login-as-alice login-as-bob login-as-carol login-as-dave login-as-user13 login-as-user14 login-as-user15 login-as-user16 login-as-user17 login-as-user18 login-as-user19 login-as-user20 login-as-user21 login-as-user22 login-as-user23 login-as-user24 login-cancel login-error login-form login-next login-password login-picker login-picker-title login-previous login-search login-submit login-username main request-details",
+      "login": "login-again login-as-alice login-as-bob login-as-carol login-as-dave login-as-user13 login-as-user14 login-as-user15 login-as-user16 login-as-user17 login-as-user18 login-as-user19 login-as-user20 login-as-user21 login-as-user22 login-as-user23 login-as-user24 login-cancel login-error login-form login-next login-notice login-password login-picker login-picker-title login-previous login-search login-submit login-username main request-details",
       "logout": "logout-confirm logout-stay main",
       "signed-out": "main signedout-message signedout-return signedout-signin",
     }

@@ -4,6 +4,7 @@ import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
+import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
@@ -59,7 +60,9 @@ export async function redeemCode(
     const resources = narrowResources(request.resources, exchange.resource);
     tx.put("codes", { ...record, usedAt: ctx.now() });
     rememberClient(tx, client, record.sid);
-    return plan(tx, client, record, request, { resources, jkt });
+    const planned = plan(tx, client, record, request, { resources, jkt });
+    recordUse(tx, ctx, planned.subject.grant);
+    return planned;
   });
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);

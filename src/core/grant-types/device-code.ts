@@ -2,6 +2,7 @@ import type { Client, DeviceRequest, Tx } from "../../store/store.ts";
 import { rememberClient } from "../backchannel-logout.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
+import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
@@ -29,7 +30,7 @@ export async function pollDevice(
   // Most refusals change the request as well: so they are returned from the transaction and thrown after it.
   const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
     const request = tx.get("deviceRequests", hashOf(deviceCode));
-    if (request === undefined || request.clientId !== client.client_id) {
+    if (request === undefined || request.clientId !== client.client_id || request.usableUntil <= ctx.now()) {
       return new OAuthError(
         "expired_token",
         "device_code expired, is unknown, or was issued to another client: begin again (RFC 8628 3.5)",
@@ -82,6 +83,7 @@ function redeem(
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   rememberClient(tx, client, request.sid);
+  recordUse(tx, ctx, grant);
   const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
   const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
   return {

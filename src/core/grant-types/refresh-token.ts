@@ -2,6 +2,7 @@ import type { Client, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
+import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
@@ -83,6 +84,7 @@ function renew(
       expiresAt: ctx.now() + familyMemory(ctx),
     });
   }
+  recordUse(tx, ctx, grant);
   const subject = { client, user, grant, family: claims.family, scopes, resources, jkt };
   return {
     subject,

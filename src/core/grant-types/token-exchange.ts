@@ -4,6 +4,7 @@ import { isPublic } from "../clients.ts";
 import { verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
+import { noteUse } from "../grant-use.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
 import { includesAll, mayAsk, resolveScopes, splitScope } from "../scopes.ts";
@@ -58,6 +59,7 @@ export async function exchangeToken(
     const { user, grant } = requireAlive(tx, "subject_token", subjectClaims);
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
     const scopes = narrowScopes(tx, client, subjectClaims, grant, request.scope);
+    if (grant !== null) noteUse(ctx, grant);
     // Grant, epoch and family go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
       client,

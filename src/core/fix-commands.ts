@@ -1,0 +1,60 @@
+import type { Client } from "../store/store.ts";
+import { checkRedirectUri } from "./redirect-uri.ts";
+import { usernameForm } from "./username.ts";
+
+/**
+ * The command that mends a refused request: for the log and the error page. It holds what the request sent, which anybody may have
+ * written, so every word of it is quoted for the shell; where no command would mend it, there is none.
+ */
+
+/** One word of a shell, whatever it holds; null where it holds what no command line should (line breaks, letters that run backwards). */
+function shellWord(text: string): string | null {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return /^[\x20-\x7e]+$/.test(text) ? `'${text.replaceAll("'", String.raw`'\''`)}'` : null;
+}
+
+function command(words: readonly string[]): string | undefined {
+  const quoted = words.map(shellWord);
+  return quoted.includes(null) ? undefined : quoted.join(" ");
+}
+
+const option = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
+
+/** Registers one more redirect URI; none where that URI cannot be registered. */
+export const addRedirectUri = (client: Client, uri: string): string | undefined =>
+  checkRedirectUri(uri) !== null
+    ? undefined
+    : command([
+        "idp",
+        "clients",
+        "edit",
+        client.client_id,
+        ...option("--redirect-uri", [...client.redirect_uris, uri]),
+      ]);
+
+/** Registers one more address to come back to after a sign-out. */
+export const addPostLogoutUri = (client: Client, uri: string): string | undefined =>
+  checkRedirectUri(uri) !== null
+    ? undefined
+    : command([
+        ...["idp", "clients", "edit", client.client_id, "--set"],
+        `post_logout_redirect_uris=${JSON.stringify([...(client.post_logout_redirect_uris ?? []), uri])}`,
+      ]);
+
+/** Lets a client ask for more scopes. */
+export const addScopes = (client: Client, scopes: readonly string[]): string | undefined =>
+  command(["idp", "clients", "edit", client.client_id, "--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
+
+/** Adds a client that nobody knows. @param redirectUri where it wanted to return to */
+export function addUnknownClient(clientId: string, redirectUri: string | undefined): string | undefined {
+  if (!/^(?!-)[\x21-\x7e]{1,200}$/.test(clientId)) return undefined;
+  const usable = redirectUri === undefined || checkRedirectUri(redirectUri) !== null ? [] : [redirectUri];
+  return command(["idp", "clients", "add", clientId, ...option("--redirect-uri", usable)]);
+}
+
+/** Adds a user whom nobody knows. @param name a username or an e-mail address */
+export function addUnknownUser(name: string): string | undefined {
+  const [local = "", domain] = name.split("@");
+  if (!usernameForm.test(local)) return undefined;
+  return command(["idp", "users", "add", local, ...(domain === undefined ? [] : ["--email", name])]);
+}

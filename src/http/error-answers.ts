@@ -1,0 +1,121 @@
+import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
+import { InteractionError } from "../core/interactions.ts";
+import { StorageError } from "../store/store.ts";
+import { MisdirectedError } from "./host-check.ts";
+import { BodyError } from "./params.ts";
+import type { ErrorKind } from "./views.ts";
+
+/** What an error may say, whatever the form of the answer. */
+
+/** A refusal of HTTP itself: no such path, not this method. */
+export class RouteError extends Error {
+  override readonly name = "RouteError";
+  readonly status: 404 | 405;
+  readonly allow: string | null;
+  constructor(status: 404 | 405, message: string, allow: string | null = null) {
+    super(message);
+    this.status = status;
+    this.allow = allow;
+  }
+}
+
+/** What an answer says, whatever its form. */
+export interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string | null;
+  readonly kind: ErrorKind;
+  /** The paragraph that asks for it, where the message does not name it. */
+  readonly rule?: string;
+  readonly mismatch?: Mismatch | null;
+  /** More members of the JSON answer. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
+  usage: 422,
+  not_found: 404,
+  conflict: 409,
+  no_server: 503,
+  refused: 422,
+  invalid: 422,
+};
+
+/** Errors that body parsers throw (http-errors). */
+const isHttpError = (error: unknown): error is Error & { status: number; type?: string } =>
+  error instanceof Error &&
+  "status" in error &&
+  typeof error.status === "number" &&
+  error.status >= 400 &&
+  error.status < 500;
+
+const bodyMessages: Readonly<Record<string, string>> = {
+  "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
+  "entity.parse.failed": "the body cannot be read as its Content-Type says",
+  "encoding.unsupported": "the Content-Encoding of the body is not supported",
+  "charset.unsupported": "the charset of the body is not supported; send UTF-8",
+};
+
+/** What of an error may be told. Whatever nobody expected says nothing of itself. */
+export function answerTo(error: unknown): Answer {
+  if (error instanceof OAuthError) {
+    const { status, code, message, fix, mismatch } = error;
+    const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
+    const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
+    return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
+  }
+  if (error instanceof OperationError) {
+    const { code, message, hint, problems } = error;
+    const extra = { ...(hint !== null && { hint }), ...(problems.length > 0 && { problems }) };
+    return { status: operationStatus[code], code, message, fix: hint, kind: "request", extra };
+  }
+  if (error instanceof InteractionError) {
+    return {
+      status: error.reason === "csrf" ? 403 : 400,
+      code: "invalid_request",
+      message: error.message,
+      fix: null,
+      kind: "form",
+      rule: "RFC 6749 10.12",
+    };
+  }
+  if (error instanceof RouteError) {
+    const { status, message } = error;
+    return status === 404
+      ? { status, code: "not_found", message, fix: null, kind: "not-found", rule: "RFC 9110 15.5.5" }
+      : { status, code: "method_not_allowed", message, fix: null, kind: "method", rule: "RFC 9110 15.5.6" };
+  }
+  if (error instanceof MisdirectedError) {
+    const fix = `idp start --allow-host ${error.host.replace(/:\d*$/, "")}`;
+    return {
+      status: 421,
+      code: "misdirected_request",
+      message: error.message,
+      fix,
+      kind: "host",
+      rule: "RFC 9110 15.5.20",
+    };
+  }
+  if (error instanceof BodyError) {
+    return { status: error.status, code: "invalid_request", message: error.message, fix: null, kind: "request" };
+  }
+  if (error instanceof StorageError) {
+    const message = `the change could not be written and was not made: ${error.message}`;
+    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
+  }
+  if (isHttpError(error)) {
+    const message = bodyMessages[error.type ?? ""] ?? "the request cannot be read";
+    const refusal = { status: error.status, code: "invalid_request", message, fix: null };
+    return error.status === 413
+      ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14" }
+      : { ...refusal, kind: "request" };
+  }
+  return {
+    status: 500,
+    code: "server_error",
+    message: "something went wrong here; the log of idp says what",
+    fix: null,
+    kind: "server",
+  };
+}
