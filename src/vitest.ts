@@ -1,0 +1,37 @@
+import { test, type TestAPI } from "vitest";
+import { createIdp, type Idp, type IdpOptions } from "./index.ts";
+
+/** `idp/vitest`: tests that are handed an `idp`. */
+
+/** What a test is handed. */
+export interface IdpFixtures {
+  /** In memory on a free port unless the options say otherwise; brought back to its fixtures after each test that asks for it. */
+  readonly idp: Idp;
+  /** The same one, for what holds for a whole file: `test.beforeAll`, and fixtures of the scope `file`. */
+  readonly idpOfFile: Idp;
+}
+
+/**
+ * A `test` of vitest whose tests are handed an `idp`: it starts with the first test of a file that asks for it, is reset after each, and
+ * closes with the file. Tests that do not ask for it start nothing. Not for `test.concurrent`: tests that run at once would reset one
+ * another; start one each with `createIdp` there.
+ *
+ * @param options as of {@link createIdp}; the port is a free one unless given
+ * @throws {OperationError} as {@link createIdp}, in the first test that asks for it
+ */
+export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
+  test.extend<IdpFixtures>({
+    idpOfFile: [
+      // vitest reads from the parameters what a fixture needs: they have to be written out.
+      // eslint-disable-next-line no-empty-pattern
+      async ({}, use) => {
+        const idp = await createIdp({ port: 0, ...options });
+        await use(idp);
+        await idp.close();
+      },
+      { scope: "file" },
+    ],
+    idp: async ({ idpOfFile }, use) => {
+      await use(idpOfFile);
+    },
+  });

@@ -1,0 +1,40 @@
+import { describe, expect } from "vitest";
+import type { Idp } from "../../src/index.ts";
+import { idpTest } from "../../src/vitest.ts";
+
+/** `idp/vitest`: what a test is handed. */
+
+const test = idpTest({
+  fixtures: {
+    users: [{ username: "erin" }],
+    clients: [{ client_id: "shop", redirect_uris: ["http://localhost:3000/callback"] }],
+  },
+});
+
+const seen: Idp[] = [];
+
+test.beforeAll(async ({ idpOfFile }) => {
+  expect(await (await fetch(`${idpOfFile.issuer}/_idp/health`)).json()).toMatchObject({ issuer: idpOfFile.issuer });
+});
+
+test("an idp with the fixtures that were given, on a port of its own", async ({ idp }) => {
+  seen.push(idp);
+  expect(idp.port).toBeGreaterThan(0);
+  expect(await idp.issueTokens({ user: "erin", client: "shop" })).toMatchObject({ token_type: "Bearer" });
+});
+
+test("the same one in the next test", ({ idp, idpOfFile }) => {
+  expect(seen).toEqual([idp]);
+  expect(idp).toBe(idpOfFile);
+});
+
+describe("a test of its own kind, made of it", () => {
+  const withToken = test.extend<{ token: string }>({
+    token: async ({ idp }, use) => {
+      await use((await idp.issueTokens({ user: "erin", client: "shop" })).access_token);
+    },
+  });
+  withToken("is handed both", async ({ idp, token }) => {
+    expect(await idp.call("token.verify", { token })).toMatchObject({ valid: true });
+  });
+});
