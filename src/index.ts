@@ -28,6 +28,15 @@ import { runOperation, type OperationInput, type OperationName, type OperationOu
 import type { RequestEvent } from "./http/request-log.ts";
 import { openStore } from "./store/open.ts";
 
+// What it throws, and the types of what goes in and comes out.
+export { OAuthError, OperationError } from "./core/errors.ts";
+export { DataFileError, LockedError, StorageError } from "./store/store.ts";
+export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
+export type { FixtureClient } from "./core/fixtures/schema-client.ts";
+export type { FixtureUser } from "./core/fixtures/schema-user.ts";
+export type { FixtureFile, GrantSelection, GrantView, IssueCodeInput, IssuedCode, IssueInput };
+export type { OperationInput, OperationName, OperationOutput, RequestEvent, SeedResult, Tls, TokenResponse };
+
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */
   readonly data?: string;
@@ -54,7 +63,7 @@ export interface IdpOptions {
   readonly issuer?: string;
   /** Host names that are answered beside the loopback ones and the issuer's. */
   readonly allowHosts?: readonly string[];
-  /** Win over the settings of the fixtures. */
+  /** Win over the settings of the fixtures; times are seconds. */
   readonly settings?: Partial<Settings>;
   /** Opens the control API; at least 16 characters. Absent: one is drawn. */
   readonly adminToken?: string;

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newFolder } from "../helpers/cli.ts";
 import { repository } from "../helpers/readme.ts";
@@ -76,28 +76,110 @@ test("npx idp token decode", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ header: { alg: "HS256" }, payload: { sub: "alice" }, verified: false });
 });
 
-test('import { createIdp } from "idp", with types and without those of other packages', async () => {
-  writeFileSync(
-    join(folder, "app.ts"),
-    `import { createIdp, type Idp } from "idp";
-const idp: Idp = await createIdp({ port: 0, fixtures: { users: [{ username: "erin" }], clients: [{ client_id: "shop", redirect_uris: ["http://localhost:3000/callback"] }] } });
+/** What this repository has installed and the new folder has not, under the name it is imported by. */
+const borrow = (...names: readonly string[]): void => {
+  for (const name of names) {
+    const target = join(folder, "node_modules", name);
+    mkdirSync(dirname(target), { recursive: true });
+    if (!existsSync(target)) symlinkSync(join(repository, "node_modules", name), target);
+  }
+};
+
+/** Compiles `app.ts` as an app does that is strict, and looks into the types of its packages too. */
+const compile = (program: string, options: Readonly<Record<string, unknown>>) => {
+  borrow("@types/node", "undici-types");
+  writeFileSync(join(folder, "app.ts"), program);
+  const compilerOptions = { target: "es2023", strict: true, lib: ["es2023"], types: ["node"], ...options };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["app.ts"] }));
+  return shell(`'${join(repository, "node_modules/.bin/tsc")}'`, place);
+};
+
+const program = `import { signIn, type SignInPage } from "idp/playwright";
+import { createIdp, OperationError, type FixtureUser, type Idp } from "idp";
+const erin: FixtureUser = { username: "erin" };
+const idp: Idp = await createIdp({ port: 0, fixtures: { users: [erin], clients: [{ client_id: "shop", redirect_uris: ["http://localhost:3000/callback"] }] } });
 const { access_token }: { access_token: string } = await idp.issueTokens({ user: "erin", client: "shop", scope: "openid" });
 const parts: 3 = access_token.split(".").length as 3;
 // @ts-expect-error -- a user has to be named
 void (() => idp.issueTokens({ client: "shop" }));
-console.log(parts);
+// @ts-expect-error -- there is no such operation
+void (() => idp.call("users.suspnd", { username: "erin" }));
+// @ts-expect-error -- a status of its own
+const frank: FixtureUser = { username: "frank", status: "gone" };
+const why = await idp.call("users.show", { username: "nobody" }).catch((error: unknown) => error);
+console.log(parts, frank.username, why instanceof OperationError && why.code);
 await idp.close();
+export const go = (page: SignInPage): Promise<void> => signIn(page, { user: "alice" });
+`;
+
+test.each([
+  { module: "node16" },
+  { module: "esnext", moduleResolution: "bundler", exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+])("types without those of other packages: %j", async (options) => {
+  expect(await compile(program, options)).toMatchObject({ code: 0, stdout: "" });
+  expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
+});
+
+test("types of idp/vitest, and idp/playwright with a page of Playwright", async () => {
+  borrow("vitest", "playwright-core");
+  const tests = `import type { Page } from "playwright-core";
+import { signIn } from "idp/playwright";
+import { idpTest } from "idp/vitest";
+const test = idpTest({ settings: { login: "password" } });
+test("one", async ({ idp }) => {
+  const status: "active" | "revoked" = (await idp.issueGrant({ user: "alice", client: "demo-app" })).status;
+  console.log(status);
+  // @ts-expect-error -- there is no such member
+  idp.issuers;
+});
+export const go = (page: Page) => signIn(page, { user: "alice", approve: false });
+// @ts-expect-error -- a user has to be named
+export const wrong = (page: Page) => signIn(page, { approve: true });
+`;
+  // Types of vitest and Playwright need those of browsers, and are not ours to answer for.
+  const options = { module: "nodenext", skipLibCheck: true };
+  expect(await compile(tests, options)).toMatchObject({ code: 0, stdout: "" });
+});
+
+test("from a CommonJS program: require, where Node.js has it for such packages, and import()", async () => {
+  writeFileSync(
+    join(folder, "app.cjs"),
+    `const { createIdp } = require("idp");
+const { signIn } = require("idp/playwright");
+const { version } = require("idp/package.json");
+(async () => {
+  const imported = await import("idp");
+  const idp = await createIdp({ port: 0 });
+  await idp.close();
+  console.log(imported.createIdp === createIdp, typeof signIn, version);
+})();
 `,
   );
-  const compilerOptions = {
-    target: "es2023",
-    module: "nodenext",
-    strict: true,
-    lib: ["es2023"],
-    types: ["node"],
-    typeRoots: [join(repository, "node_modules", "@types")],
+  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    readonly version: string;
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["app.ts"] }));
-  expect(await shell(`'${join(repository, "node_modules/.bin/tsc")}'`, place)).toMatchObject({ code: 0, stdout: "" });
-  expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3\n", stderr: "" });
+  expect(await shell("node --no-warnings app.cjs", place)).toEqual({
+    code: 0,
+    stdout: `true function ${version}\n`,
+    stderr: "",
+  });
+});
+
+test("idp/vitest runs where vitest is installed, and says what is missing where it is not", async () => {
+  borrow("vitest");
+  writeFileSync(
+    join(folder, "sign-in.test.js"),
+    `import { idpTest } from "idp/vitest";
+const test = idpTest();
+test("an idp", async ({ expect, idp }) => { expect((await fetch(idp.issuer + "/_idp/health")).status).toBe(200); });
+`,
+  );
+  const ended = await shell("timeout 60 node node_modules/vitest/vitest.mjs run", place);
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stdout).toMatch(/1 passed/);
+  rmSync(join(folder, "node_modules", "vitest"));
+  expect(await shell("node -e 'import(\"idp/vitest\")'", place)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Cannot find package 'vitest'"),
+  });
 });
