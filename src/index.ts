@@ -176,7 +176,9 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
   const close = (): Promise<void> => (closing ??= closeAll());
   try {
     const app = createApp();
-    const keys = await openKeyRing(store, now, random);
+    // An RSA key takes a while to make: on other threads, while the fixtures are read.
+    const keysReady = openKeyRing(store, now, random);
+    keysReady.catch(() => undefined);
     const host = options.host ?? defaultHost;
     const listening = await listen(app, host, options.port ?? defaultPort, options.tls ?? null);
     const scheme = options.tls === undefined ? "http" : "https";
@@ -198,7 +200,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     const ctx: Context = {
       issuer,
       store,
-      keys,
+      keys: await keysReady,
       get settings() {
         return settings;
       },

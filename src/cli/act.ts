@@ -3,10 +3,10 @@ import type { Outcome } from "./print.ts";
 
 /**
  * Makes an action of commander from what a command does: settles the global flags, runs it, hands on its outcome.
- * `run` is given the command's arguments and then its flags; null: it has said everything itself.
+ * `run` is given the command's arguments and then its flags. Null: it has said everything itself; a number: likewise, and ends with this exit code.
  */
 export type Act = (
-  run: (cli: Invocation, ...args: never[]) => Promise<Outcome | null>,
+  run: (cli: Invocation, ...args: never[]) => Promise<Outcome | number | null>,
 ) => (...received: unknown[]) => Promise<void>;
 
 /** Lines that can be pasted, below the help of a command. */

@@ -41,12 +41,16 @@ export interface Invocation extends Terminal {
   readonly adminTokenFile: string | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Lets a command end in its own way at SIGINT and SIGTERM; until it is called they end the process with 130 or 143. */
-  readonly takeSignals: (handle: () => void) => void;
+  /** Lets a command end in its own way at SIGINT, SIGTERM and SIGHUP; until it is called they end the process with 128 and their number. */
+  readonly takeSignals: (handle: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** Whether a variable of the environment says yes: set, and neither empty, "0" nor "false". */
 const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value ?? "");
+
+/** Cells of a line; Infinity where it is no terminal, or one that does not know: a container's says 0. */
+export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number =>
+  isTTY && columns > 0 ? columns : Infinity;
 
 /** Settles the global flags. */
 export function settle(
@@ -67,7 +71,7 @@ export function settle(
     interactive: stdin.isTTY && stderr.isTTY && !json && flags.input && !isSet(env.CI),
     out: styleOf(stdout, flags.color, env),
     err: styleOf(stderr, flags.color, env),
-    width: stdout.isTTY ? stdout.columns : Infinity,
+    width: widthOf(stdout),
     data: flags.data,
     url: flags.url ?? null,
     adminTokenFile: flags.adminTokenFile ?? null,

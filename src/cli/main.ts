@@ -35,6 +35,7 @@ for (const stream of [stdout, stderr]) {
 for (const [signal, exit] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],
+  ["SIGHUP", 129],
 ] as const) {
   process.on(signal, () => (onSignal === null ? process.exit(exit) : onSignal(signal)));
 }

@@ -1,6 +1,6 @@
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "./failure.ts";
-import type { Invocation } from "./invocation.ts";
+import { widthOf, type Invocation } from "./invocation.ts";
 import type { Style } from "./style.ts";
 import { wrap } from "./table.ts";
 
@@ -44,7 +44,7 @@ export function print(cli: Invocation, outcome: Outcome): void {
   for (const note of outcome.notes) say(cli, note);
 }
 
-const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => (stderr.isTTY ? stderr.columns : Infinity);
+const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => widthOf(stderr);
 
 /** One remark on stderr; not under `--quiet`. */
 export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { seconds } from "./flag-values.ts";
+import { fixturesOption, withSettings } from "./program-settings.ts";
 import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
 import type { WaitFlags } from "./wait.ts";
@@ -17,15 +18,8 @@ function port(value: string): number {
   return number;
 }
 
-function login(value: string): string {
-  if (!/^(picker|password|auto:.+)$/.test(value)) {
-    throw new InvalidArgumentError("It is picker, password, or auto: and a username, as in auto:alice.");
-  }
-  return value;
-}
-
 function declareStart(program: Command, act: Act): void {
-  program
+  const start = program
     .command("start")
     .description("run the server")
     .addOption(
@@ -39,7 +33,7 @@ function declareStart(program: Command, act: Act): void {
     .addOption(
       new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
     )
-    .option("--fixtures <path>", "a fixture file or folder; repeatable (env: IDP_FIXTURES)", collect)
+    .option(...fixturesOption)
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
@@ -53,22 +47,8 @@ function declareStart(program: Command, act: Act): void {
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
     .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
     .option("--open", "open the account page in a browser")
-    .option("--ready-file <file>", "write a JSON file once the server is ready")
-    .optionsGroup("Settings, which win over those of fixtures:")
-    .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
-    .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
-    .addOption(
-      new Option("--access-token-alg <alg>", "RS256: for resource servers that verify by JWKS").choices([
-        "HS256",
-        "RS256",
-      ]),
-    )
-    .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
-    .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
-    .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))
-    .option("--session-ttl <seconds>", "life of a browser session", seconds(1))
-    .addOption(new Option("--refresh-rotation <on|off>", "a new refresh token at each refresh").choices(["on", "off"]))
-    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0))
+    .option("--ready-file <file>", "write a JSON file once the server is ready");
+  withSettings(start)
     .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
     .action(act(async (cli, flags: StartFlags) => (await import("./start.ts")).start(cli, flags)));
 }

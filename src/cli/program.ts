@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./print.ts";
+import { declareApps } from "./program-apps.ts";
 import { declareKeysAndSessions } from "./program-keys.ts";
 import { declareRecords } from "./program-records.ts";
 import { declareServer } from "./program-server.ts";
@@ -15,14 +16,16 @@ import { version } from "./version.ts";
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly clock: Pick<Invocation, "now" | "takeSignals">;
+  /** What was typed after `idp`. */
+  readonly words: readonly string[];
   /** Receives the help that is printed because something was missing. */
   readonly errorHelp: (text: string) => void;
-  /** Receives the outcome of the command that was called. */
-  readonly finish: (cli: Invocation, outcome: Outcome) => void;
+  /** Receives the outcome of the command that was called, or its exit code where it has said everything itself. */
+  readonly finish: (cli: Invocation, outcome: Outcome | number) => void;
 }
 
 /** The command line as a whole. */
-export function buildProgram({ terminal, clock, errorHelp, finish }: Surroundings): Command {
+export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surroundings): Command {
   const program = new Command("idp");
   const act: Act =
     (run) =>
@@ -58,6 +61,7 @@ export function buildProgram({ terminal, clock, errorHelp, finish }: Surrounding
     .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
     .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");
   declareServer(program, act);
+  declareApps(program, act, words);
   declareRecords(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);

@@ -19,10 +19,13 @@ function commandPath(program: Command, words: readonly string[]): string {
   return path.join(" ");
 }
 
-/** commander's message, without its prefix; its suggestion becomes the hint. */
-function usageFailure(error: CommanderError, path: string): Failure {
+/**
+ * commander's message, without its prefix; its suggestion becomes the hint.
+ * @param isApart false: the flags may be those of a command that `exec` was to run
+ */
+function usageFailure(error: CommanderError, path: string, isApart: boolean): Failure {
   const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
-  const help = `See: ${path} --help`;
+  const help = isApart ? `See: ${path} --help` : "Put -- before the command: idp exec -- npm test";
   const hint = suggestion === undefined ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}`;
   return { code: "usage", message, hint, problems: [], exit: 2 };
 }
@@ -53,11 +56,16 @@ export async function run(
   const program = buildProgram({
     terminal,
     clock,
+    words,
     // The help that commander prints for a command group without a command.
     errorHelp: (text) => {
       help += text;
     },
     finish: (cli, outcome) => {
+      if (typeof outcome === "number") {
+        exit = outcome;
+        return;
+      }
       print(cli, outcome);
       exit = outcome.failure?.exit ?? 0;
     },
@@ -85,7 +93,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${path} needs one of its commands`;
       }
-      const failure = usageFailure(error, path);
+      const failure = usageFailure(error, path, path !== "idp exec" || words.includes("--"));
       printFailure(cli, failure, null);
       return failure.exit;
     }

@@ -1,11 +1,10 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
-import type { Settings } from "../core/context.ts";
+import { join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
-import { findFixtures, type FoundFixtures } from "../fixture-files.ts";
+import type { FoundFixtures } from "../fixture-files.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -13,55 +12,24 @@ import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
+import { fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { version } from "./version.ts";
 
 /** The flags of `idp start`, as commander reads them. */
-export interface StartFlags {
+export interface StartFlags extends SettingsFlags {
   /** 0: a free one. */
   readonly port?: number;
   readonly host?: string;
   readonly issuer?: string;
-  readonly fixtures?: readonly string[];
   readonly memory?: true;
   readonly allowHost?: readonly string[];
   readonly templates?: string;
   readonly open?: true;
   readonly readyFile?: string;
-  readonly login?: string;
-  readonly consent?: Settings["consent"];
-  readonly codeTtl?: number;
-  readonly accessTokenTtl?: number;
-  readonly refreshTokenTtl?: number;
-  readonly sessionTtl?: number;
-  readonly refreshRotation?: Settings["refresh_rotation"];
-  readonly refreshGrace?: number;
-  readonly accessTokenAlg?: Settings["access_token_alg"];
   readonly cert?: string;
   readonly key?: string;
   readonly backchannel?: "off" | "dynamic";
   readonly dynamicRegistration?: true;
-}
-
-/** The flags that are settings, under the names of fixtures. */
-function settingsOf(flags: StartFlags): Partial<Settings> {
-  const given: Partial<{ -readonly [K in keyof Settings]: Settings[K] | undefined }> = {
-    login: flags.login,
-    consent: flags.consent,
-    code_ttl: flags.codeTtl,
-    access_token_ttl: flags.accessTokenTtl,
-    refresh_token_ttl: flags.refreshTokenTtl,
-    session_ttl: flags.sessionTtl,
-    refresh_rotation: flags.refreshRotation,
-    refresh_grace: flags.refreshGrace,
-    access_token_alg: flags.accessTokenAlg,
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-/** The fixtures that `--fixtures` or IDP_FIXTURES name (several with the separator of PATH between them), else those of the working folder, else the demo. */
-function fixturesOf(cli: Invocation, flags: StartFlags): FoundFixtures {
-  const named = flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
-  return findFixtures(named, process.cwd());
 }
 
 /** `--cert` and `--key`, which mean nothing without each other. */

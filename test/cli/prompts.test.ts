@@ -1,54 +1,9 @@
 import { spawn } from "node:child_process";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { bin, environment, idp, newFolder } from "../helpers/cli.ts";
+import { controlC, down, enter, onTerminal } from "../helpers/terminal.ts";
 
-/** Questions to a person, on a real terminal: `script` of util-linux makes one. */
-
-interface OnTerminal {
-  /** Types keys. */
-  readonly type: (keys: string) => void;
-  /** Resolves once the screen has shown the text. */
-  readonly shown: (text: string) => Promise<void>;
-  readonly ended: Promise<number | null>;
-  /** All that was written to the terminal, without its escape sequences. */
-  readonly screen: () => string;
-}
-
-function onTerminal(words: string, cwd: string, env: Readonly<Record<string, string>> = {}): OnTerminal {
-  const command = `"${process.execPath}" "${bin}" ${words}`;
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-    cwd,
-    env: environment({ TERM: "xterm", ...env }),
-  });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  let written = "";
-  // eslint-disable-next-line no-control-regex -- escape sequences of the terminal
-  const screen = (): string => written.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "");
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (written += text));
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return {
-    type: (keys) => child.stdin.write(keys),
-    shown: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (screen().includes(text)) resolve();
-        };
-        child.stdout.on("data", look);
-        look();
-        void ended.then(() => {
-          reject(new Error(`it ended before it showed "${text}": ${screen()}`));
-        });
-      }),
-    ended,
-    screen,
-  };
-}
-
-const down = "\u001b[B";
-const enter = "\r";
-const controlC = "\u0003";
+/** Questions to a person, on a real terminal. */
 
 async function seeded(): Promise<string> {
   const cwd = newFolder();

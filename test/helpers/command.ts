@@ -34,6 +34,7 @@ export function commandTree(): ReadonlyMap<string, Command> {
   const { terminal } = pipes("");
   const program = buildProgram({
     terminal,
+    words: [],
     clock: { now: Date.now, takeSignals: () => undefined },
     errorHelp: () => undefined,
     finish: () => undefined,

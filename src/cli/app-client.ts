@@ -1,0 +1,26 @@
+import type { ClientView } from "../core/clients-admin.ts";
+import { hasOpenPort } from "../core/redirect-uri.ts";
+import type { AppValues } from "./app-variables.ts";
+
+/** Which client an app is, and what it has to know of it. */
+
+/** A redirect URI that an app can use as it is: one with an open port (RFC 8252 7.3) says too little. */
+const fixedRedirectUris = (client: ClientView): readonly string[] =>
+  client.redirect_uris.filter((uri) => !hasOpenPort(uri));
+
+/** The client that is meant where nobody named one: the first that signs users in, else the first; undefined where there is none. */
+export const likelyClient = (clients: readonly ClientView[]): ClientView | undefined =>
+  clients.find((client) => fixedRedirectUris(client).length > 0) ??
+  clients.find(({ redirect_uris }) => redirect_uris.length > 0) ??
+  clients[0];
+
+/** The values of an app's environment. @param client shown with its secret */
+export function valuesOf(issuer: string, client: ClientView | undefined): AppValues {
+  const secret = client?.public === false ? client["client_secret"] : undefined;
+  return {
+    issuer,
+    client_id: client?.client_id ?? null,
+    client_secret: typeof secret === "string" ? secret : null,
+    redirect_uri: (client && fixedRedirectUris(client)[0]) ?? null,
+  };
+}

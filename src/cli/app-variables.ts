@@ -1,0 +1,57 @@
+import { InvalidArgumentError } from "commander";
+
+/** The variables of an app's environment: their names, and flags that change them. Read before a command is loaded, so it needs nothing else. */
+
+/** What an app has to know; null: this client has none. */
+export interface AppValues {
+  readonly issuer: string;
+  readonly client_id: string | null;
+  readonly client_secret: string | null;
+  readonly redirect_uri: string | null;
+}
+
+const usualNames: Readonly<Record<keyof AppValues, string>> = {
+  issuer: "OIDC_ISSUER",
+  client_id: "OIDC_CLIENT_ID",
+  client_secret: "OIDC_CLIENT_SECRET",
+  redirect_uri: "OIDC_REDIRECT_URI",
+};
+
+const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
+
+/** Names of one's own for some of them. */
+export type OwnNames = Readonly<Partial<Record<keyof AppValues, string>>>;
+
+/** What every shell and every `.env` reader takes (POSIX.1 8.1). */
+const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+
+/** Reads `--prefix VITE_`. */
+export function variablePrefix(given: string): string {
+  if (!isVariable(given)) throw new InvalidArgumentError("It is letters, digits and _, as in VITE_.");
+  return given;
+}
+
+/** Collects `--name issuer=AUTH_ISSUER`. */
+export function variableName(given: string, before: OwnNames = {}): OwnNames {
+  const at = given.indexOf("=");
+  const value = valueNames.find((name) => name === given.slice(0, Math.max(at, 0)).replaceAll("-", "_"));
+  if (value === undefined) {
+    throw new InvalidArgumentError(`It is ${valueNames.join(", ")}, then = and a name, as in issuer=AUTH_ISSUER.`);
+  }
+  const name = given.slice(at + 1);
+  if (!isVariable(name)) throw new InvalidArgumentError(`"${name}" is no name of a variable: letters, digits and _.`);
+  return { ...before, [value]: name };
+}
+
+/** The flags that name variables. */
+export interface NameFlags {
+  readonly prefix?: string;
+  readonly name?: OwnNames;
+}
+
+/** The variables of an app, by name; null: it is to have none of this name. A name of one's own takes no prefix. */
+export const variablesOf = (
+  values: AppValues,
+  { prefix = "", name: own = {} }: NameFlags,
+): ReadonlyMap<string, string | null> =>
+  new Map(valueNames.map((value) => [own[value] ?? prefix + usualNames[value], values[value]]));

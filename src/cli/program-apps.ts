@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import { examples, type Act } from "./act.ts";
+import { variableName, variablePrefix } from "./app-variables.ts";
+import type { ExecFlags } from "./exec.ts";
+import { fixturesOption, withSettings } from "./program-settings.ts";
+
+/** The commands that connect an app: init, env, exec. */
+
+/** Which client the app is, and what its variables are called. */
+const withVariables = (command: Command): Command =>
+  command
+    .option("--client <client_id>", "the app's client (default: the first that signs users in)")
+    .option("--prefix <prefix>", "put in front of each name, as in VITE_OIDC_ISSUER", variablePrefix)
+    .option(
+      "--name <value=NAME>",
+      "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
+      variableName,
+    );
+
+/** Adds the commands that connect an app to the program. @param words what was typed: the child's command stands behind -- */
+export function declareApps(program: Command, act: Act, words: readonly string[]): void {
+  program.commandsGroup("Your app:");
+  const exec = withVariables(
+    program
+      .command("exec")
+      .usage("[options] -- <command...>")
+      .description("run a command beside a server of its own: in memory, on a free port; its exit code is passed on")
+      .argument("[command...]")
+      .option(...fixturesOption),
+  );
+  withSettings(exec)
+    .addHelpText(
+      "after",
+      `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
+and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
+as idp users suspend bob reach this server. Exit codes of its own: 125 where
+the server cannot start, 126 and 127 where the command cannot be run or found.
+${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test")}`,
+    )
+    .action(
+      act(async (cli, before: string[], flags: ExecFlags) =>
+        (await import("./exec.ts")).exec(cli, { before, words }, flags),
+      ),
+    );
+}

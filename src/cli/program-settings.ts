@@ -1,0 +1,38 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { seconds } from "./flag-values.ts";
+
+/** Flags of the commands that run a server. */
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+export const fixturesOption = [
+  "--fixtures <path>",
+  "a fixture file or folder; repeatable (env: IDP_FIXTURES)",
+  collect,
+] as const;
+
+function login(value: string): string {
+  if (!/^(picker|password|auto:.+)$/.test(value)) {
+    throw new InvalidArgumentError("It is picker, password, or auto: and a username, as in auto:alice.");
+  }
+  return value;
+}
+
+/** The settings of fixtures, as flags. */
+export const withSettings = (command: Command): Command =>
+  command
+    .optionsGroup("Settings, which win over those of fixtures:")
+    .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
+    .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
+    .addOption(
+      new Option("--access-token-alg <alg>", "RS256: for resource servers that verify by JWKS").choices([
+        "HS256",
+        "RS256",
+      ]),
+    )
+    .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
+    .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
+    .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))
+    .option("--session-ttl <seconds>", "life of a browser session", seconds(1))
+    .addOption(new Option("--refresh-rotation <on|off>", "a new refresh token at each refresh").choices(["on", "off"]))
+    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0));

@@ -1,0 +1,209 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { bin, idp, launch, newFolder } from "../helpers/cli.ts";
+import { idpHere } from "../helpers/command.ts";
+import { controlC, onTerminal } from "../helpers/terminal.ts";
+
+/** `idp exec`: a command beside a server of its own. */
+
+const exec = (cwd: string, flags: readonly string[], command: readonly string[], env: Record<string, string> = {}) =>
+  idp(["exec", ...flags, "--", ...command], { cwd, env });
+
+/** A program of Node that is run as the child. */
+const node = (program: string): readonly string[] => [process.execPath, "--input-type=module", "--eval", program];
+
+const printVariables = node(
+  "console.log(JSON.stringify(Object.fromEntries(Object.entries(process.env).filter(([name]) => /OIDC|AUTH_|IDP_/.test(name)))))",
+);
+
+async function variables(flags: readonly string[], env: Record<string, string> = {}, cwd = newFolder()) {
+  const { code, stdout, stderr } = await exec(cwd, ["--quiet", ...flags], printVariables, env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Readonly<Record<string, string>>;
+}
+
+test("the child knows the issuer, its client, and how to reach the server; stdout is the child's alone", async () => {
+  const { IDP_URL, IDP_ADMIN_TOKEN, ...app } = await variables([]);
+  expect(app).toEqual({
+    OIDC_ISSUER: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+    OIDC_CLIENT_ID: "demo-app",
+    OIDC_CLIENT_SECRET: "demo-secret",
+    OIDC_REDIRECT_URI: "http://localhost:3000/callback",
+  });
+  expect(IDP_URL).toBe(app["OIDC_ISSUER"]);
+  expect(IDP_ADMIN_TOKEN).toMatch(/^.{16,}$/);
+});
+
+test("--client, --prefix and --name; a public client has no secret, not even one of the environment around", async () => {
+  const { IDP_URL, IDP_ADMIN_TOKEN, ...app } = await variables(
+    ["--client", "demo-spa", "--prefix", "VITE_", "--name", "issuer=AUTH_ISSUER"],
+    { VITE_OIDC_CLIENT_SECRET: "of another server", IDP_ADMIN_TOKEN: "the-token-of-another-server" },
+  );
+  expect(app).toEqual({
+    AUTH_ISSUER: IDP_URL,
+    VITE_OIDC_CLIENT_ID: "demo-spa",
+    VITE_OIDC_REDIRECT_URI: "http://localhost:5173/callback",
+  });
+  expect(IDP_ADMIN_TOKEN).not.toBe("the-token-of-another-server");
+});
+
+test("fixtures are found as `start` finds them, and the first client that signs users in is the app's", async () => {
+  const cwd = newFolder();
+  const clients = [
+    { client_id: "worker", client_secret: "w", grant_types: ["client_credentials"] },
+    { client_id: "tool", redirect_uris: ["http://127.0.0.1:*/cb"] },
+    { client_id: "web", redirect_uris: ["http://localhost:1/cb"] },
+  ];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ clients }));
+  writeFileSync(join(cwd, "other.json"), JSON.stringify({ clients: clients.slice(0, 2) }));
+  expect(await variables([], {}, cwd)).toMatchObject({ OIDC_CLIENT_ID: "web" });
+  const tool = await variables(["--fixtures", "other.json"], {}, cwd);
+  expect(tool).toMatchObject({ OIDC_CLIENT_ID: "tool" });
+  expect(tool).not.toHaveProperty("OIDC_REDIRECT_URI");
+});
+
+test("commands in the child reach this server, and nothing is written into the folder", async () => {
+  const cwd = newFolder();
+  const program = `"${process.execPath}" "${bin}"`;
+  const script = `${program} users suspend bob && ${program} users show bob && ls -A`;
+  const { code, stdout, stderr } = await exec(cwd, [], ["sh", "-c", script]);
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/bob .*suspended/);
+  expect(stdout).not.toContain(".idp");
+  expect(stderr).toMatch(/^idp: http:\/\/localhost:\d+ in memory, 4 users, 4 clients$/m);
+  expect(stderr).toMatch(/^idp: stopped\. sh ended with 0\.$/m);
+});
+
+test("settings are flags as of `start`", async () => {
+  const ask = node(`
+    const { OIDC_ISSUER, OIDC_REDIRECT_URI } = process.env;
+    const query = new URLSearchParams({ response_type: "code", client_id: "demo-app", redirect_uri: OIDC_REDIRECT_URI });
+    const jar = new Map();
+    let url = OIDC_ISSUER + "/api/v2/oauth/authorize?" + query;
+    while (url.startsWith(OIDC_ISSUER)) {
+      const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
+      const answer = await fetch(url, { redirect: "manual", headers: { cookie } });
+      for (const line of answer.headers.getSetCookie()) jar.set(...line.split(";")[0].split("="));
+      url = new URL(answer.headers.get("location"), url).href;
+    }
+    console.log(url);
+  `);
+  const { stdout } = await exec(newFolder(), ["--login", "auto:alice", "--consent", "skip"], ask);
+  expect(stdout).toMatch(/^http:\/\/localhost:3000\/callback\?code=/);
+});
+
+test("runs beside each other have servers of their own", async () => {
+  const cwd = newFolder();
+  const issuers = await Promise.all([1, 2, 3].map(async () => (await variables([], {}, cwd))["OIDC_ISSUER"]));
+  expect(new Set(issuers).size).toBe(3);
+});
+
+test("standard input is the child's", async () => {
+  const read = node("process.stdin.pipe(process.stdout)");
+  const { stdout } = await idp(["exec", "--quiet", "--", ...read], { cwd: newFolder(), input: "typed" });
+  expect(stdout).toBe("typed");
+});
+
+test.each([
+  [["sh", "-c", "exit 7"], 7],
+  [["sh", "-c", "kill -KILL $$"], 137],
+  [["sh", "-c", "kill -TERM $$"], 143],
+  [["no-such-program-anywhere"], 127],
+  [["./not-executable"], 126],
+])("exec -- %j: exit %d", async (command, expected) => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "not-executable"), "");
+  chmodSync(join(cwd, "not-executable"), 0o644);
+  const { code, stderr } = await exec(cwd, [], command);
+  expect(code).toBe(expected);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test("125 where the server cannot be had: a bad fixture with its place, an unknown client; the child is not run", async () => {
+  const cwd = newFolder();
+  const bad = join(cwd, "bad.yaml");
+  writeFileSync(bad, "users:\n  - usrname: x\n");
+  const child = ["sh", "-c", "echo ran"];
+  const fixture = await exec(cwd, ["--fixtures", "bad.yaml"], child);
+  expect(fixture).toMatchObject({ code: 125, stdout: "" });
+  expect(fixture.stderr).toContain("bad.yaml:2:5 users[0].usrname");
+  const client = await exec(cwd, ["--client", "demo-ap", "--json"], child);
+  expect(client).toMatchObject({ code: 125, stdout: "" });
+  expect(JSON.parse(client.stderr)).toMatchObject({ error: { code: "not_found", message: 'no client "demo-ap"' } });
+});
+
+test.each([
+  [["exec", "npm", "test"], "Put -- before the command: idp exec -- npm test"],
+  [["exec", "npm", "test", "--coverage"], "Put -- before the command: idp exec -- npm test"],
+  [["exec"], "Put -- before the command: idp exec -- npm test"],
+  [["exec", "--"], "Put -- before the command: idp exec -- npm test"],
+  [["exec", "stray", "--", "true"], "Put -- before the command: idp exec -- stray true"],
+  [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
+  [["exec", "--name", "x=Y", "--", "true"], "It is issuer, client_id, client_secret, redirect_uri, then = and a name"],
+  [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is no name of a variable'],
+  [["exec", "--prefix", "9", "--", "true"], "It is letters, digits and _"],
+])("idp %j: exit 2", async (words, said) => {
+  const { code, stdout, stderr } = await idpHere(words);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(said);
+});
+
+/** Says when it runs, and then what it was sent. */
+const patient = `
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => { console.log("got " + signal); setTimeout(() => process.exit(9), 50) });
+  console.log("running");
+  setInterval(() => {}, 1000);
+`;
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s to idp is passed on, and the child ends in its own way",
+  async (signal) => {
+    const child = launch(["exec", "--quiet", "--", ...node(patient)], { cwd: newFolder() });
+    onTestFinished(() => {
+      child.kill("SIGKILL");
+    });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      if (stdout === "running\n") child.kill(signal);
+    });
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(9);
+    expect(stdout).toBe(`running\ngot ${signal}\n`);
+  },
+);
+
+test("Ctrl+C on a terminal reaches the child once; idp waits for it, and ends without a stack trace", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "patient.mjs"), patient);
+  const { type, shown, ended, screen } = onTerminal(`exec -- "${process.execPath}" patient.mjs`, cwd);
+  await shown("running");
+  type(controlC);
+  expect(await ended).toBe(9);
+  expect(screen().match(/got SIGINT/g)).toHaveLength(1);
+  expect(screen()).toMatch(/idp: stopped\. .* ended with 9\./);
+  expect(screen()).not.toMatch(/Error|^\s+at /m);
+});
+
+test("Ctrl+C ends a child that does nothing about it: 130", async () => {
+  const { type, shown, ended, screen } = onTerminal("exec -- sh -c 'echo running; exec sleep 60'", newFolder());
+  await shown("running");
+  type(controlC);
+  expect(await ended).toBe(130);
+  expect(screen()).not.toMatch(/Error|^\s+at /m);
+});
+
+test("the server is gone at once when the child is, also with a request that nobody answers", async () => {
+  const hold = `
+    const { connect } = await import("node:net");
+    const { port } = new URL(process.env.OIDC_ISSUER);
+    // A grandchild that holds its connection open, as a browser does that outlives the tests.
+    const { spawn } = await import("node:child_process");
+    const holder = "const s = require('node:net').connect(" + port + ", '127.0.0.1', () => { s.write('POST /api/v2/oauth/token HTTP/1.1\\\\r\\\\nHost: localhost\\\\r\\\\nContent-Type: application/x-www-form-urlencoded\\\\r\\\\nContent-Length: 9\\\\r\\\\n\\\\r\\\\n'); process.send('held'); process.disconnect(); }); s.on('close', () => process.exit()); s.on('error', () => process.exit())";
+    const child = spawn(process.execPath, ["--eval", holder], { stdio: ["ignore", "ignore", "ignore", "ipc"], detached: true });
+    child.on("message", () => { child.unref(); console.log(Date.now()); process.exit(0); });
+  `;
+  const { code, stdout } = await exec(newFolder(), ["--quiet"], node(hold));
+  expect(code).toBe(0);
+  expect(Date.now() - Number(stdout)).toBeLessThan(3000);
+});
