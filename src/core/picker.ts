@@ -1,4 +1,4 @@
-import type { User } from "../store/store.ts";
+import type { ReadTx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 
 /** One page of the users to pick from. */
@@ -10,6 +10,8 @@ export interface UserPage {
   /** From 1. */
   readonly page: number;
   readonly pages: number;
+  /** How many there are, of whom {@link lookedThrough} were looked at. */
+  readonly everybody: number;
 }
 
 /** Letters without their marks, so that "celik" finds "Çelik"; ı and İ are i, whatever the language. */
@@ -32,6 +34,28 @@ function searchable(user: User): string {
   return text;
 }
 
+/** So many users are looked at, however many there are: a search costs no more with 100,000 of them. */
+export const lookedThrough = 5_000;
+
+/** Who has just this name or address: found by an index, wherever they stand. */
+function namedExactly(tx: ReadTx, name: string, most: number): readonly User[] {
+  const byName = tx.find("users", "username", name);
+  const byEmail = tx.findAll("users", "email", name.toLowerCase()).slice(0, most);
+  return [...new Set([...(byName === undefined ? [] : [byName]), ...byEmail])];
+}
+
+/** The users who match, up to `most` of them, `leading` first. */
+function matching(tx: ReadTx, leading: readonly User[], wanted: string, most: number): User[] {
+  const found = [...leading];
+  let looked = 0;
+  for (const user of tx.all("users")) {
+    if (looked === lookedThrough || found.length >= most) break;
+    looked += 1;
+    if (!leading.includes(user) && (wanted === "" || searchable(user).includes(wanted))) found.push(user);
+  }
+  return found;
+}
+
 /**
  * @param query part of a name, user name or e-mail address; "" for every user
  * @param first shown before all others on the first page
@@ -40,30 +64,24 @@ export const pageOfUsers = (
   ctx: Context,
   {
     query,
-    page,
+    page: asked,
     size,
     first,
   }: { readonly query: string; readonly page: number; readonly size: number; readonly first: string | null },
 ): Promise<UserPage> =>
   ctx.store.read((tx) => {
-    const wanted = fold(query.trim());
-    const skipTo = (total: number) => {
-      const pages = Math.max(1, Math.ceil(total / size));
-      // A page beyond the last one is the last one.
-      return { total, pages, page: Math.min(page, pages), start: (Math.min(page, pages) - 1) * size };
-    };
-    if (wanted !== "") {
-      const found = [...tx.all("users")].filter((user) => searchable(user).includes(wanted));
-      const { start, ...place } = skipTo(found.length);
-      return { ...place, users: found.slice(start, start + size) };
-    }
+    const everybody = tx.count("users");
+    const typed = query.trim();
+    const wanted = fold(typed);
+    const likely = first === null ? undefined : tx.get("users", first);
+    const leading = wanted !== "" ? namedExactly(tx, typed, size) : likely === undefined ? [] : [likely];
     // Without a query the count is known, and only the users up to this page are looked at.
-    const { start, ...place } = skipTo(tx.count("users"));
-    const leading = first === null ? undefined : tx.get("users", first);
-    const users: User[] = leading === undefined ? [] : [leading];
-    for (const user of tx.all("users")) {
-      if (users.length >= start + size) break;
-      if (user !== leading) users.push(user);
-    }
-    return { ...place, users: users.slice(start) };
+    const known = Math.min(everybody, lookedThrough);
+    const found = matching(tx, leading, wanted, wanted === "" ? Math.min(asked * size, known) : Infinity);
+    const total = wanted === "" ? everybody : found.length;
+    const pages = Math.max(1, Math.ceil((wanted === "" ? known : total) / size));
+    // A page beyond the last one is the last one.
+    const page = Math.min(asked, pages);
+    const users = found.slice((page - 1) * size, page * size);
+    return { users, total, page, pages, everybody };
   });

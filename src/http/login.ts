@@ -3,7 +3,7 @@ import type { User } from "../store/store.ts";
 import { devicePath } from "../core/device.ts";
 import { addUnknownUser } from "../core/fix-commands.ts";
 import { login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
-import { pageOfUsers } from "../core/picker.ts";
+import { lookedThrough, pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
@@ -107,7 +107,9 @@ async function pickerView(
   const asked = Number(single(parameters, "page") ?? "1");
   const page = Number.isInteger(asked) && asked > 0 && asked < 100_000 ? asked : 1;
   const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
-  return { ...found, href, query, users: found.users.map(personView) };
+  const { users, total, pages, everybody } = found;
+  const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;
+  return { href, query, users: users.map(personView), total, page: found.page, pages, beyond };
 }
 
 /** Nobody else may sign in. */
@@ -118,6 +120,7 @@ const pickerOf = (href: string, user: User): PickerView => ({
   query: "",
   page: 1,
   pages: 1,
+  beyond: null,
 });
 
 /** Where more is to be said than the sentence of the state. */

@@ -55,8 +55,9 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
 }
 
 export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
-  const { page, say, plain } = writerOf(renderer, view);
+  const { page, lang, say, plain } = writerOf(renderer, view);
   const { picker, state } = view;
+  const count = (number: number): string => new Intl.NumberFormat(lang).format(number);
   const failed = state.startsWith("error-");
   const wrong = state === "error-credentials";
   const title = say(state === "reauth" ? "login.title-reauth" : "login.title");
@@ -75,8 +76,13 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
       picker: picker && {
         ...picker,
         ...pickerLinks(picker),
-        from: first,
-        to: first + picker.users.length - 1,
+        from: count(first),
+        to: count(first + picker.users.length - 1),
+        totalWords: count(picker.total),
+        beyondWords: picker.beyond && {
+          looked: count(picker.beyond.looked),
+          everybody: count(picker.beyond.everybody),
+        },
         users: picker.users.map((user) => ({
           ...withAvatar(user),
           statusWord: user.status === "active" ? "" : say(`status.${user.status}`),

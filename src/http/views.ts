@@ -89,6 +89,8 @@ export interface PickerView {
   /** From 1. */
   readonly page: number;
   readonly pages: number;
+  /** There are more users than were looked through; null: there are not. */
+  readonly beyond: { readonly looked: number; readonly everybody: number } | null;
 }
 
 /** How many users the picker shows at a time. */

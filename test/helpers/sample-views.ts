@@ -55,6 +55,7 @@ const fewUsers: PickerView = {
   query: "",
   page: 1,
   pages: 1,
+  beyond: null,
 };
 
 const manyUsers: PickerView = {
@@ -302,6 +303,17 @@ function of<V extends object>(
 export const loginViews = {
   "login-default": login,
   "login-many-users": { ...login, picker: manyUsers, username: "" },
+  "login-beyond": {
+    ...login,
+    picker: {
+      ...manyUsers,
+      query: "",
+      total: 100_000,
+      page: 417,
+      pages: 417,
+      beyond: { looked: 5_000, everybody: 100_000 },
+    },
+  },
   "login-no-match": { ...login, picker: { ...manyUsers, users: [], total: 0, query: "zzz", page: 1, pages: 0 } },
   "login-no-users": { ...login, picker: { ...fewUsers, users: [], total: 0 }, details: [], notes: [] },
   "login-password-only": { ...login, picker: null },

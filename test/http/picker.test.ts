@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { RequestEvent } from "../../src/http/request-log.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
+import { authorizeUrl, callback, pkce } from "../helpers/client.ts";
+import { wordsOf } from "../helpers/html.ts";
 
 /** The list of test users on the login page: search, pages, who stands first. */
 
@@ -52,6 +54,27 @@ test("who has to sign in again is the only one to pick, however many names hold 
   const { browser } = await app.signIn({ user: "user5" });
   const login = await browser.open(app.url({ prompt: "login" }));
   expect([login.state, names(login)]).toEqual(["reauth", ["user5"]]);
+});
+
+test("of a great many users the first are looked through, and any other is found by the whole name or address", async () => {
+  const others = Array.from({ length: 5_200 }, (_, index) => ({
+    username: `other${String(index + 1)}`,
+    email: `Other${String(index + 1)}@example.test`,
+  }));
+  const crowd = await serve({
+    fixtures: { users: others, clients: [{ client_id: "demo-app", redirect_uris: [callback] }] },
+  });
+  const browser = new Browser(crowd.issuer);
+  const login = await browser.open(
+    authorizeUrl(crowd, { code_challenge: pkce().challenge, code_challenge_method: "S256" }),
+  );
+  expect(wordsOf(login.body).replace(/\s+/g, " ")).toContain("Only the first 5,000 of 5,200 users are looked through.");
+  const find = async (query: string) => names(await browser.open(`${login.url}?${query}`));
+  expect(await find("q=other49")).toHaveLength(12);
+  expect(await find("q=other5199")).toEqual(["other5199"]);
+  expect(await find("q=OTHER5199%40example.test")).toEqual(["other5199"]);
+  expect(await find("q=ther5199")).toEqual([]);
+  expect((await find("page=9999")).at(-1)).toBe("other5000");
 });
 
 test("500 users are answered in under 50 ms of server time, searched too", async () => {
