@@ -78,13 +78,23 @@ function declareToken(program: Command, act: Act): void {
     .argument("[token]", given)
     .addHelpText("after", examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode"))
     .action(act(async (cli, text?: string) => (await import("./token-decode.ts")).tokenDecode(cli, text)));
-  withIssuer(token.command("verify"))
+  token
+    .command("verify")
     .description("check a token in every respect; exit 6 where a check fails")
     .argument("[token]", given)
     .option("--audience <audience>", "the audience it must be for")
+    .option("--leeway <seconds>", "seconds that clocks may be apart (default: 0)", seconds(0))
+    .optionsGroup("With other keys than those of this server or folder:")
+    .option("--issuer <url>", "the keys that this issuer publishes; with --jwks only whose the token must be", url)
+    .option("--jwks <file|url>", "the keys of a JWK Set")
+    .option("--secret-stdin", "the secret of HS256 is on standard input")
     .addHelpText(
       "after",
-      examples("idp token verify eyJhbGciOi…", "idp token verify - --audience demo-app < token.txt"),
+      examples(
+        "idp token verify - --audience https://api.test < token.txt",
+        "idp token verify - --issuer https://accounts.example.com < token.txt",
+        'printf %s "$SECRET" | idp token verify eyJhbGciOi… --secret-stdin',
+      ),
     )
     .action(
       act(async (cli, text: string | undefined, flags: VerifyFlags) =>

@@ -5,28 +5,50 @@ import type { Invocation } from "./invocation.ts";
 /** Where a command on tokens gets its token from. */
 
 /** A pipe that holds more than this holds no token. */
-const mostBytes = 4 * 1024 * 1024;
+const mostBytes = 1024 * 1024;
 
-/** A stream to its end, as text. @throws {OperationError} usage, where it is too long */
+/** A token that is longer than this fits no header, and no request of the control API. */
+const mostCharacters = 65_536;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A stream to its end, as text. @throws {OperationError} usage, where it is too long, or no text */
 export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes)
-      throw new OperationError("usage", "standard input is too long: a token or a secret is meant");
+    if (bytes > mostBytes) {
+      throw new OperationError("usage", "standard input holds more than 1 MB: a token or a secret is meant");
+    }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return textOf(Buffer.concat(chunks));
+}
+
+function textOf(bytes: Buffer): string {
+  let text = "";
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    // Below.
+  }
+  if (bytes.length > 0 && (text === "" || text.includes("\u0000"))) {
+    throw new OperationError("usage", "standard input holds binary data: a token or a secret is meant", {
+      hint: "A text file in UTF-16, as some shells of Windows write it, has to be saved as UTF-8.",
+    });
+  }
+  return text;
 }
 
 /**
- * The text that was given: the argument; standard input for "-", or without an argument where it is no terminal.
+ * The text that was given: the argument; standard input for "-", or without an argument where it is no terminal; else what is
+ * typed when asked.
  * @throws {OperationError} usage, where there is none
  */
 export async function readText(cli: Invocation, argument: string | undefined): Promise<string> {
   const fromInput = argument === "-" || (argument === undefined && !cli.stdin.isTTY);
-  const text = fromInput ? await readAll(cli.stdin) : (argument ?? "");
+  const text = fromInput ? await readAll(cli.stdin) : (argument ?? (await askToken(cli)));
   if (text.trim() === "") {
     throw new OperationError("usage", "there is no token", {
       hint: "Give it as an argument, or on standard input with - in its place.",
@@ -34,6 +56,10 @@ export async function readText(cli: Invocation, argument: string | undefined): P
   }
   return text;
 }
+
+/** Loaded where somebody can be asked only: decoding starts fast. */
+const askToken = async (cli: Invocation): Promise<string> =>
+  cli.interactive ? (await import("./ask.ts")).askText(cli, "The token") : "";
 
 /** The one token that was given; of a token response the member `prefer`. @throws {OperationError} usage, refused */
 export async function readToken(
@@ -47,6 +73,9 @@ export async function readToken(
     throw new OperationError("usage", `there are ${found.length} tokens; this takes one`, {
       hint: "To see what each says: idp token decode -",
     });
+  }
+  if (chosen.token.length > mostCharacters) {
+    throw new OperationError("usage", `this has ${chosen.token.length} characters, and no token has as many`);
   }
   return chosen;
 }

@@ -1,40 +1,58 @@
 import { OperationError } from "../core/errors.ts";
+import type { Verification } from "../core/token-checks.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import type { Style } from "./style.ts";
 import { findTarget } from "./target.ts";
-import { pairs } from "./table.ts";
+import { wrap } from "./table.ts";
 import { readToken } from "./token-input.ts";
+import { keysOf, type KeyFlags } from "./verifying-keys.ts";
 import { count } from "./words.ts";
 
-export interface VerifyFlags {
+export interface VerifyFlags extends KeyFlags {
   readonly audience?: string;
-  readonly issuer?: string;
+  readonly leeway?: number;
 }
 
 /** `idp token verify`: every check, also those after one that failed. */
-export async function tokenVerify(
-  cli: Invocation,
-  argument: string | undefined,
-  { audience, issuer }: VerifyFlags,
-): Promise<Outcome> {
+export async function tokenVerify(cli: Invocation, argument: string | undefined, flags: VerifyFlags): Promise<Outcome> {
+  if (flags.secretStdin === true && (argument === undefined || argument === "-")) {
+    throw new OperationError("usage", "standard input holds the secret, so the token has to be the argument", {
+      hint: 'printf %s "$SECRET" | idp token verify "$TOKEN" --secret-stdin',
+    });
+  }
   const { token } = await readToken(cli, argument);
-  const target = await findTarget(cli, issuer);
-  const result = await target.call("token.verify", { token, audience });
+  const result = await verify(cli, token, flags);
   const failed = result.checks.filter(({ ok }) => !ok).length;
-  return answer(
-    result,
-    ({ checks }, style) =>
-      pairs(
-        checks.map(({ name, ok, detail }) => [name, `${ok ? style.green("✓") : style.red("✗")} ${detail}`] as const),
-        style,
-      ),
-    {
-      failure: result.valid
-        ? null
-        : failureOf(
-            new OperationError("refused", `not valid: ${failed} of ${count(result.checks.length, "check")} failed`),
-          ),
-    },
-  );
+  const message = `not valid: ${failed} of ${count(result.checks.length, "check")} failed`;
+  return answer(result, ({ checks }, style) => describe(checks, style, cli.width), {
+    notes: result.notes,
+    failure: result.valid ? null : failureOf(new OperationError("refused", message)),
+  });
+}
+
+async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promise<Verification> {
+  const { audience, leeway, issuer } = flags;
+  const keys = await keysOf(cli, flags);
+  if (keys === null) return (await findTarget(cli)).call("token.verify", { token, audience, leeway });
+  const { verifyForeignToken } = await import("../core/verify-foreign.ts");
+  return verifyForeignToken(token, keys, {
+    issuer: issuer ?? null,
+    audience: audience ?? null,
+    leeway: leeway ?? 0,
+    now: cli.now(),
+  });
+}
+
+/** A check a line; a long reason goes on below itself. */
+export function describe(checks: Verification["checks"], style: Style, width: number): string {
+  const names = Math.max(...checks.map(({ name }) => name.length));
+  const indent = " ".repeat(names + 4);
+  return checks
+    .map(({ name, ok, detail }) => {
+      const mark = ok ? style.green("✓") : style.red("✗");
+      return `${mark} ${style.dim(name.padEnd(names))}  ${wrap(detail, width, indent).trimStart()}`;
+    })
+    .join("\n");
 }

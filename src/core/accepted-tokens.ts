@@ -79,7 +79,8 @@ export async function signatureProblem(ctx: Context, token: string): Promise<str
     await compactVerify(
       token,
       (header) => {
-        return ownKey(ctx, header);
+        // A client's own secret has no kid.
+        return header.kid === undefined ? idTokenKey(ctx, token, header) : ownKey(ctx, header);
       },
       { algorithms: ["HS256", ...publicAlgs] },
     );

@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { readToken, type GenuineToken } from "./accepted-tokens.ts";
 import { decodeToken } from "./decode.ts";
 import { OAuthError, OperationError } from "./errors.ts";
-import { isDead, tokenState } from "./token-state.ts";
+import { isDead, rotation, tokenState } from "./token-state.ts";
 import { tokenTypes } from "./tokens.ts";
 
 /** What a token is good for now (RFC 7662). */
@@ -53,11 +53,8 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
   const { claims, kind } = genuine;
   const state = tokenState(tx, claims);
   if (isDead(state)) return inactive(state.detail, state.since);
-  const family = kind === "refresh" ? tx.get("families", claims.family) : undefined;
-  if (kind === "refresh" && family !== undefined && claims.generation < family.generation) {
-    const isNewest = claims.generation === family.generation - 1;
-    return inactive("it was rotated: a newer refresh token took its place", isNewest ? family.rotatedAt : null);
-  }
+  const rotated = kind === "refresh" ? rotation(tx, claims) : null;
+  if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
   return {
     active: true,

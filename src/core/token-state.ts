@@ -1,7 +1,7 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
-import type { TokenClaims } from "./tokens.ts";
+import type { RefreshClaims, TokenClaims } from "./tokens.ts";
 
 /**
  * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
@@ -83,6 +83,14 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
 function endOf(grant: Grant | undefined): string {
   if (grant?.status === "active") return ", and given anew since: a token from before stays dead";
   return grant?.revokedBy === undefined ? "" : revokers[grant.revokedBy];
+}
+
+/** Of a refresh token that a newer one of its family has replaced; null of the newest. Looking is no reuse. */
+export function rotation(tx: ReadTx, claims: RefreshClaims): DeadTokenReason | null {
+  const family = tx.get("families", claims.family);
+  if (family === undefined || claims.generation >= family.generation) return null;
+  const isLast = claims.generation === family.generation - 1;
+  return dead("was rotated: a newer refresh token took its place", isLast ? family.rotatedAt : null);
 }
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;

@@ -1,84 +1,74 @@
+import { signatureProblem } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { decodeToken } from "./decode.ts";
-import { isDead, tokenState } from "./token-state.ts";
-import { signatureProblem } from "./accepted-tokens.ts";
-import type { TokenClaims } from "./tokens.ts";
+import { OperationError } from "./errors.ts";
+import { checkClaims, shown, verification, type Check, type Verification } from "./token-checks.ts";
+import { isDead, rotation, tokenState } from "./token-state.ts";
+import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
-/** Every check of a token, not the first that fails only. */
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
-
-export interface Verification {
-  readonly valid: boolean;
-  readonly checks: readonly Check[];
-}
+/** A token of this server, with this server's keys and what it knows of revocations. */
 
 const kinds: Readonly<Record<string, string>> = {
-  "at+jwt": "an access token",
-  "rt+jwt": "a refresh token",
-  JWT: "an ID token",
+  [tokenTypes.access]: "an access token",
+  [tokenTypes.refresh]: "a refresh token",
+  [tokenTypes.id]: "an ID token",
+  [tokenTypes.logout]: "a logout token",
 };
 
-const when = (time: number): string => new Date(time * 1000).toISOString();
+export interface VerifyInput {
+  readonly token: string;
+  /** The audience it must be for; absent: any. */
+  readonly audience?: string | undefined;
+  /** Seconds that clocks may be apart; absent: none. */
+  readonly leeway?: number | undefined;
+}
 
 /**
  * Verifies a token of this server: signature, kind, issuer, times, audience where one is named, and what became of it.
+ * Every check is made, also after one that failed.
  * @throws {OperationError} refused where the text is no JWT at all
  */
-export async function verifyToken(
-  ctx: Context,
-  input: { readonly token: string; readonly audience?: string | undefined },
-): Promise<Verification> {
+export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Verification> {
+  const { audience = null, leeway = 0 } = input;
+  if (leeway < 0) throw new OperationError("usage", `leeway is a number of seconds; this is ${leeway}`);
   const { header, payload } = decodeToken(input.token, ctx.now());
-  const now = ctx.now() / 1000;
-  const checks: Check[] = [];
-  const check = (name: string, ok: boolean, detail: string): void => {
-    checks.push({ name, ok, detail });
-  };
-
   const problem = await signatureProblem(ctx, input.token);
-  check(
-    "signature",
-    problem === null,
-    problem ?? `${String(header["alg"])}, key ${String(header["kid"])} of this server`,
-  );
-  const kind = typeof header["typ"] === "string" ? kinds[header["typ"]] : undefined;
-  check("typ", kind !== undefined, kind ?? `"${String(header["typ"])}" is no kind of token that this server issues`);
-  const issuer = payload["iss"];
-  check(
-    "iss",
-    issuer === ctx.issuer,
-    issuer === ctx.issuer ? ctx.issuer : `expected ${ctx.issuer}, the token has ${JSON.stringify(issuer ?? null)}`,
-  );
-  if (input.audience !== undefined) {
-    const audiences = [payload["aud"]].flat();
-    const ok = audiences.includes(input.audience);
-    check(
-      "aud",
-      ok,
-      ok ? input.audience : `expected ${input.audience}, the token has ${JSON.stringify(payload["aud"] ?? null)}`,
+  const { alg, kid, typ } = header;
+  const kind = typeof typ === "string" && Object.hasOwn(kinds, typ) ? kinds[typ] : undefined;
+  const key = typeof kid === "string" ? `key ${kid} of this server` : "with its client's secret";
+  const checks: Check[] = [
+    { name: "signature", ok: problem === null, detail: problem ?? `${String(alg)}, ${key}` },
+    {
+      name: "typ",
+      ok: kind !== undefined,
+      detail: kind ?? `${shown(typ)} is no kind of token that this server issues`,
+    },
+    ...checkClaims(payload, { issuer: ctx.issuer, audience, leeway, now: ctx.now() }),
+  ];
+  const notes: string[] = [];
+  if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
+    notes.push(
+      `It says that it is of another issuer. With that one's keys: idp token verify - --issuer ${payload["iss"]}`,
     );
   }
-  const { exp, iat, nbf } = payload;
-  const lives = typeof exp === "number" && exp > now;
-  check(
-    "exp",
-    lives,
-    typeof exp !== "number" ? "the token has no exp" : `${lives ? "expires" : "expired"} ${when(exp)}`,
-  );
-  const begun = (typeof iat !== "number" || iat <= now) && (typeof nbf !== "number" || nbf <= now);
-  check(
-    "iat",
-    begun,
-    typeof iat !== "number" ? "the token has no iat" : `issued ${when(iat)}${begun ? "" : ", which is in the future"}`,
-  );
-  if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
-    const state = await ctx.store.read((tx) => tokenState(tx, payload as unknown as TokenClaims));
-    check("state", !isDead(state), isDead(state) ? state.detail : "not revoked, the user's account is in order");
+  if (typ === tokenTypes.id || typ === tokenTypes.logout) {
+    notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);
+  } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
+    checks.push(await checkState(ctx, payload));
+  } else {
+    notes.push("Not checked whether it was revoked: its signature does not hold, so nothing that it says counts.");
   }
-  return { valid: checks.every(({ ok }) => ok), checks };
+  return verification(checks, notes);
+}
+
+/** What became of a token that this server signed. */
+async function checkState(ctx: Context, payload: Readonly<Record<string, unknown>>): Promise<Check> {
+  const state = await ctx.store.read((tx) => {
+    const found = tokenState(tx, payload as unknown as TokenClaims);
+    if (isDead(found) || payload["generation"] === undefined) return found;
+    return rotation(tx, payload as unknown as RefreshClaims) ?? found;
+  });
+  if (!isDead(state)) return { name: "state", ok: true, detail: "not revoked, and the user's account is in order" };
+  const when = state.since === null ? "" : `, at ${new Date(state.since).toISOString()}`;
+  return { name: "state", ok: false, detail: state.detail + when };
 }

@@ -253,7 +253,7 @@ export const operations = {
   ),
   "token.verify": changes(
     "/token/verify",
-    { token: "string", audience: "string?" },
+    { token: "string", audience: "string?", leeway: "number?" },
     async (ctx, input) => (await import("../core/verify.ts")).verifyToken(ctx, input),
     { changes: false },
   ),

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { OperationError } from "../core/errors.ts";
+import { shown } from "../core/token-checks.ts";
+import type { Keys } from "../core/verify-foreign.ts";
+import { readSecret } from "./entry-flags.ts";
+import type { Invocation } from "./invocation.ts";
+
+/** Where the keys come from that verify a token of any issuer. */
+
+export interface KeyFlags {
+  readonly issuer?: string;
+  readonly jwks?: string;
+  readonly secretStdin?: true;
+}
+
+/** The keys that the flags name; null: those of the server or the folder. @throws {OperationError} */
+export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: KeyFlags): Promise<Keys | null> {
+  if (secretStdin === true) {
+    if (jwks !== undefined) throw new OperationError("usage", "give --jwks or --secret-stdin, not both");
+    return { kind: "secret", secret: (await readSecret(cli, secretStdin, "secret")) ?? "" };
+  }
+  if (jwks !== undefined) {
+    const isAddress = /^https?:\/\//i.test(jwks);
+    return keySet(isAddress ? await getJson(jwks) : readJson(jwks), jwks);
+  }
+  if (issuer === undefined) return null;
+  const address = await jwksUri(issuer);
+  return keySet(await getJson(address), address);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A JWK Set, or one JWK alone (RFC 7517 4, 5). */
+function keySet(value: unknown, from: string): Keys {
+  const listed = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isObject) : null;
+  const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
+  if (jwks === null) {
+    throw new OperationError("invalid", `${from} is no JWK Set`, {
+      hint: 'It is an object with a list "keys" (RFC 7517 5).',
+    });
+  }
+  return { kind: "public", jwks, from };
+}
+
+function readJson(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new OperationError("not_found", `--jwks ${file} cannot be read`, { cause });
+  }
+  return parse(text, file);
+}
+
+function parse(text: string, from: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OperationError("invalid", `${from} is not JSON`, { cause });
+  }
+}
+
+/** Milliseconds. */
+const patience = 10_000;
+
+async function getJson(address: string): Promise<unknown> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(address, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(patience) });
+    text = await response.text();
+  } catch (cause) {
+    throw new OperationError("no_server", `nothing answers at ${address}`, { hint: "Is the address right?", cause });
+  }
+  if (!response.ok) throw new OperationError("no_server", `${address} answers with status ${response.status}`);
+  return parse(text, address);
+}
+
+/** OpenID Connect Discovery 4, else RFC 8414 3.1. An issuer that calls itself otherwise is another one (Discovery 4.3). */
+async function jwksUri(issuer: string): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const addresses = [
+    `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ] as const;
+  const found = await getJson(addresses[0]).catch((error: unknown) =>
+    getJson(addresses[1]).catch(() => {
+      throw error;
+    }),
+  );
+  const { issuer: named, jwks_uri: address } = isObject(found) ? found : {};
+  if (named !== issuer) {
+    throw new OperationError("refused", `the issuer at ${issuer} calls itself ${shown(named)}`, {
+      hint: "An issuer is compared letter by letter, a slash at its end too.",
+    });
+  }
+  if (typeof address !== "string") throw new OperationError("invalid", `${issuer} names no jwks_uri`);
+  return address;
+}

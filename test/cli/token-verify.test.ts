@@ -1,0 +1,125 @@
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp, type Ended, type RunningIdp } from "../helpers/cli.ts";
+
+/** Where the keys come from that verify a token; and what is no token. */
+
+const cwd = newFolder(afterAll);
+let server: RunningIdp;
+let token: string;
+let keySet: string;
+
+beforeAll(async () => {
+  server = await startIdp(["--access-token-alg", "RS256"], { cwd }, afterAll);
+  token = (await idp("token issue --user alice --client demo-app".split(" "), { cwd })).stdout.trim();
+  keySet = await (await fetch(`${server.issuer}/api/v2/oauth/jwks`)).text();
+});
+
+const verify = (words: readonly string[], input?: string): Promise<Ended> =>
+  idp(["token", "verify", ...words, "--json"], { cwd, ...(input !== undefined && { input }) });
+
+const checksOf = ({ stdout }: Ended): Readonly<Record<string, boolean>> => {
+  const { checks } = JSON.parse(stdout) as { checks: readonly { name: string; ok: boolean }[] };
+  return Object.fromEntries(checks.map(({ name, ok }) => [name, ok]));
+};
+
+test("with the keys of the running server, which also knows of revocations", async () => {
+  const ended = await verify([token, "--audience", server.issuer]);
+  expect(ended.code).toBe(0);
+  expect(checksOf(ended)).toEqual({
+    signature: true,
+    typ: true,
+    iss: true,
+    aud: true,
+    exp: true,
+    iat: true,
+    state: true,
+  });
+});
+
+describe("with keys that are public", () => {
+  test("by the issuer's discovery, from an address, from a file", async () => {
+    const file = join(newFolder(), "jwks.json");
+    writeFileSync(file, keySet);
+    const one = join(newFolder(), "jwk.json");
+    writeFileSync(one, JSON.stringify((JSON.parse(keySet) as { keys: unknown[] }).keys[0]));
+    for (const flags of [
+      ["--issuer", server.issuer],
+      ["--jwks", `${server.issuer}/api/v2/oauth/jwks`, "--issuer", server.issuer],
+      ["--jwks", file, "--issuer", server.issuer],
+      ["--jwks", one, "--issuer", server.issuer],
+    ]) {
+      const ended = await idp(["token", "verify", token, ...flags, "--json"], { cwd: newFolder() });
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(checksOf(ended)).toEqual({ signature: true, iss: true, exp: true, iat: true });
+      expect(ended.stderr).toBe("Not checked whether it was revoked: only its issuer knows, by introspection.\n");
+    }
+  });
+
+  test("each of the bad ones fails the check that it is made for", async () => {
+    const failed = async (flaw: string): Promise<readonly string[]> => {
+      const made = await idp(["token", "issue", "--user", "alice", "--client", "demo-app", flaw], { cwd });
+      const ended = await verify(["-", "--issuer", server.issuer, "--audience", server.issuer], made.stdout);
+      expect(ended.code).toBe(6);
+      return Object.entries(checksOf(ended)).flatMap(([name, ok]) => (ok ? [] : [name]));
+    };
+    expect(await failed("--expired")).toEqual(["exp"]);
+    expect(await failed("--not-yet-valid")).toEqual(["nbf"]);
+    expect(await failed("--wrong-issuer")).toEqual(["iss"]);
+    expect(await failed("--wrong-audience")).toEqual(["aud"]);
+    expect(await failed("--bad-signature")).toEqual(["signature"]);
+    expect(await failed("--unknown-kid")).toEqual(["signature"]);
+    expect(await failed("--alg-none")).toEqual(["signature"]);
+  });
+});
+
+test("with a secret from standard input", async () => {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg: "HS256" })}.${part({ sub: "1", exp: 4e9 })}`;
+  const signed = `${text}.${createHmac("sha256", "s3cret").update(text).digest("base64url")}`;
+  expect(await verify([signed, "--secret-stdin"], "s3cret\n")).toMatchObject({ code: 0 });
+  expect(await verify([signed, "--secret-stdin"], "else")).toMatchObject({ code: 6 });
+});
+
+test.each<[string, readonly string[], number, RegExp]>([
+  ["an address where nothing is", ["a.b.c", "--issuer", "http://localhost:1"], 5, /nothing answers at/],
+  ["a file that is not there", ["a.b.c", "--jwks", "nowhere.json"], 3, /cannot be read/],
+  ["a file that is no key set", ["a.b.c", "--jwks", "data.json", "--data", ".idp"], 3, /cannot be read/],
+  ["two sources", ["a.b.c", "--jwks", "x", "--secret-stdin"], 2, /not both/],
+  ["token and secret both on standard input", ["-", "--secret-stdin"], 2, /the token has to be the argument/],
+  ["an issuer that is no address", ["a.b.c", "--issuer", "issuer"], 2, /It is an address/],
+  ["a leeway that is no time", ["a.b.c", "--leeway", "soon"], 2, /whole number of seconds/],
+])("refused: %s", async (_what, words, code, message) => {
+  const ended = await verify(words);
+  expect(ended).toMatchObject({ code, stdout: "" });
+  expect(ended.stderr).toMatch(message);
+});
+
+test("an issuer that calls itself otherwise, and a file that holds no keys", async () => {
+  const slash = await verify([token, "--issuer", `${server.issuer}/`]);
+  expect(slash).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining("letter by letter") });
+  writeFileSync(join(cwd, "none.json"), "[]");
+  expect(await verify([token, "--jwks", "none.json"])).toMatchObject({ code: 7, stdout: "" });
+});
+
+describe("what is no token, for every command that takes one", () => {
+  test.each(["decode", "verify", "introspect", "revoke"])("token %s", async (command) => {
+    const give = (input: string) => idp(["token", command, "-"], { cwd, input });
+    for (const [input, message] of [
+      [" \n", /there is no token/],
+      ["\u0000\u0001\u0002", /binary data/],
+      ["x".repeat(2 * 1024 * 1024), /more than 1 MB/],
+    ] as const) {
+      const { code, stdout, stderr } = await give(input);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(message);
+    }
+    if (command === "decode") return;
+    expect(await give(`${"x".repeat(70_000)}.b.c`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no token has as many"),
+    });
+  });
+});
