@@ -14,6 +14,11 @@ export function declareTools(program: Command, act: Act): void {
     .addHelpText("after", examples("idp open", "curl -s $(idp open discovery) | jq -r .issuer"))
     .action(act(async (cli, page: Page) => (await import("./open.ts")).open(cli, page)));
   program
+    .command("doctor")
+    .description("look for what is wrong here: data, lock, issuer, ports, apps, clock; exit 6 where something is")
+    .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
+    .action(act(async (cli) => (await import("./doctor.ts")).doctor(cli)));
+  program
     .command("completion")
     .description("print the script that completes commands, flags and names in a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))

@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** The version in package.json, which stands two folders up from here, in the sources and in the package alike. */
-export function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return String((manifest as { version: unknown }).version);
-}
+/** package.json stands two folders up from here, in the sources and in the package alike. */
+const manifest = (): { readonly version: string; readonly engines: { readonly node: string } } =>
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as ReturnType<typeof manifest>;
+
+/** The version of `idp`. */
+export const version = (): string => manifest().version;
+
+/** The oldest version of Node.js that it runs on: "20.19". */
+export const requiredNode = (): string => manifest().engines.node.replace(">=", "");

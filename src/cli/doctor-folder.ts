@@ -1,0 +1,171 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { OperationError } from "../core/errors.ts";
+import { shellWord } from "../core/shell-word.ts";
+import { findFixtures } from "../fixture-files.ts";
+import { readLock } from "../store/lock.ts";
+import { peek, type Peek } from "../store/peek.ts";
+import { DataFileError } from "../store/store.ts";
+import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
+import type { Invocation } from "./invocation.ts";
+import { issuerAt } from "./remote.ts";
+import { requiredNode } from "./version.ts";
+import { count } from "./words.ts";
+
+/** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
+
+/** Milliseconds within which a server that is well answers. */
+const patience = 3000;
+/** Seconds that two clocks may differ by. */
+const fewSeconds = 2;
+
+export function nodeFinding(): Finding {
+  const { node } = process.versions;
+  const needed = requiredNode();
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = needed.split(".").map(Number);
+  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
+  return isEnough
+    ? ok("node", `${node} (${needed} or newer is needed)`)
+    : problem("node", `${node} is too old`, `Install Node.js ${needed} or newer.`);
+}
+
+export async function folderFindings(cli: Invocation): Promise<readonly Finding[]> {
+  return [
+    ...(await dataFindings(cli)),
+    await lockFinding(cli).catch(unreadable("lock")),
+    ...diskFindings(cli),
+    await fixtureFinding(cli),
+  ];
+}
+
+/** The data, where nobody works on it: while a server writes, it alone knows. */
+export function peekAt(cli: Invocation): Promise<Peek | null> {
+  return peek(cli.data, cli.now);
+}
+
+const unreadable =
+  (name: string) =>
+  (error: unknown): Finding => {
+    if (error instanceof DataFileError) return problem(name, error.message, error.hint);
+    throw error;
+  };
+
+async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
+  const file = join(cli.data, "data.json");
+  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: idp start makes it`)];
+  const { mode } = statSync(file);
+  const what = await describeData(cli, file).catch(unreadable("data"));
+  return [
+    what,
+    ...((mode & 0o077) !== 0
+      ? [
+          warning(
+            "mode",
+            `${file} can be read by other users (${(mode & 0o777).toString(8)}), and holds keys and secrets`,
+            null,
+            `chmod 600 ${shellWord(file)}`,
+          ),
+        ]
+      : [ok("mode", `${file} is for its owner only`)]),
+    gitFinding(cli),
+  ];
+}
+
+const size = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+async function describeData(cli: Invocation, file: string): Promise<Finding> {
+  const lock = readLock(cli.data);
+  if (lock !== null && lock.state !== "dead") return ok("data", `${file}, ${size(statSync(file).size)}, in use`);
+  const data = await peekAt(cli);
+  if (data === null) return ok("data", `none in ${cli.data} yet: idp start makes it`);
+  const counts = await data.read((tx) => [count(tx.count("users"), "user"), count(tx.count("clients"), "client")]);
+  return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
+}
+
+/** A folder that was there before has no `.gitignore` of ours: then git is asked, where there is one. */
+function gitFinding({ data }: Invocation): Finding {
+  const own = join(data, ".gitignore");
+  if (existsSync(own) && /^\*$/m.test(readFileSync(own, "utf8"))) return ok("git", `${data} is ignored by git`);
+  const asked = spawnSync("git", ["check-ignore", "-q", "data.json"], { cwd: resolve(data), stdio: "ignore" });
+  if (asked.status === 0) return ok("git", `${data} is ignored by git`);
+  if (asked.status !== 1) return ok("git", `${data} is in no work tree of git`);
+  return warning(
+    "git",
+    `${data} is not ignored by git, and holds keys and secrets`,
+    null,
+    `echo '*' > ${shellWord(own)}`,
+  );
+}
+
+async function lockFinding({ data }: Invocation): Promise<Finding> {
+  const lock = readLock(data);
+  if (lock === null) return ok("lock", "nobody holds the data");
+  const { pid, url, host, state, kind, startedAt } = lock;
+  if (state === "dead") {
+    return warning(
+      "lock",
+      `left behind by process ${pid}, which has ended`,
+      "Nothing to do: the next command takes it over.",
+    );
+  }
+  if (state === "elsewhere") {
+    const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
+    return warning("lock", detail, "If no idp runs there:", `rm ${shellWord(join(data, "lock.json"))}`);
+  }
+  if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);
+  if (url === null)
+    return warning("lock", `held by pid ${pid}, which has been starting since ${startedAt}`, null, "idp wait");
+  return (await issuerAt(url, patience)) === null
+    ? problem("lock", `held by pid ${pid}, which does not answer at ${url}`, "End it:", `kill ${pid}`)
+    : ok("lock", `held by pid ${pid}, which answers at ${url}`);
+}
+
+/** A file is written where the data is, or would be, and removed again: whether that works, and when the disk says it was. */
+function diskFindings(cli: Invocation): readonly Finding[] {
+  let folder = resolve(cli.data);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const file = join(folder, `.idp-doctor.${process.pid}.tmp`);
+  try {
+    writeFileSync(file, "x", { flag: "wx", mode: 0o600 });
+    const off = Math.round((statSync(file).mtimeMs - cli.now()) / 1000);
+    unlinkSync(file);
+    return [
+      ok("disk", `${folder} can be written`),
+      Math.abs(off) <= fewSeconds
+        ? ok("clock", "agrees with the file system's")
+        : warning(
+            "clock",
+            `${Math.abs(off)} s ${off > 0 ? "behind" : "ahead of"} the file system's`,
+            "Set the clock of this machine: tokens carry its time, and whoever checks them has another.",
+          ),
+    ];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [problem("disk", `${folder} cannot be written: ${why}`, "Free some space, or use another: --data DIR")];
+  }
+}
+
+async function fixtureFinding({ env }: Invocation): Promise<Finding> {
+  const named = env.IDP_FIXTURES?.split(delimiter) ?? [];
+  try {
+    const { sources, names } = findFixtures(named, process.cwd());
+    if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
+    const { checkFixtures } = await import("../core/seed.ts");
+    await checkFixtures(sources);
+    return ok("fixtures", `${names.join(", ")}: no problem found`);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    const [first] = error.problems;
+    const where =
+      first === undefined ? "" : `: ${[first.file, first.line, first.column].join(":")} ${first.path} ${first.message}`;
+    return problem(
+      "fixtures",
+      `${error.message}${where}`,
+      null,
+      ["idp seed --check", ...named.map(shellWord)].join(" "),
+    );
+  }
+}
