@@ -5,7 +5,7 @@ import type { AppValues } from "./app-variables.ts";
 /** Which client an app is, and what it has to know of it. */
 
 /** A redirect URI that an app can use as it is: one with an open port (RFC 8252 7.3) says too little. */
-const fixedRedirectUris = (client: ClientView): readonly string[] =>
+export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
 /** The client that is meant where nobody named one: the first that signs users in, else the first; undefined where there is none. */

@@ -1,6 +1,8 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { variableName, variablePrefix } from "./app-variables.ts";
+import type { EnvFlags } from "./env.ts";
+import { formats, libraries } from "./env-choices.ts";
 import type { ExecFlags } from "./exec.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
 
@@ -17,9 +19,30 @@ const withVariables = (command: Command): Command =>
       variableName,
     );
 
+function declareEnv(program: Command, act: Act): void {
+  withVariables(program.command("env").description("print what the app needs to know, its secret too"))
+    .addOption(new Option("--format <format>", "how (default: dotenv)").choices(formats))
+    .option("--write <file>", 'put it into a file: only the lines between "# idp begin" and "# idp end" change')
+    .addOption(
+      new Option("--for <library>", "the configuration of a library instead, as it expects it").choices(libraries),
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "idp env --write .env.local",
+        "idp env --client demo-spa --prefix VITE_ --name issuer=VITE_OIDC_AUTHORITY",
+        'eval "$(idp env --format shell)"',
+        'idp env --format github >> "$GITHUB_ENV"',
+        "idp env --for spring",
+      ),
+    )
+    .action(act(async (cli, flags: EnvFlags) => (await import("./env.ts")).env(cli, flags)));
+}
+
 /** Adds the commands that connect an app to the program. @param words what was typed: the child's command stands behind -- */
 export function declareApps(program: Command, act: Act, words: readonly string[]): void {
   program.commandsGroup("Your app:");
+  declareEnv(program, act);
   const exec = withVariables(
     program
       .command("exec")

@@ -1,0 +1,99 @@
+import type { ClientView } from "../core/clients-admin.ts";
+import { OperationError } from "../core/errors.ts";
+import { likelyClient, valuesOf } from "./app-client.ts";
+import { variablesOf, type NameFlags } from "./app-variables.ts";
+import { clientOr, confirmed, notConfirmed } from "./ask.ts";
+import { readTextFile, writeBlock } from "./env-file.ts";
+import type { Format, Library } from "./env-choices.ts";
+import { formatted, type Variables } from "./env-format.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { findTarget, type Target } from "./target.ts";
+
+/** The flags of `idp env`, as commander reads them. */
+export interface EnvFlags extends NameFlags {
+  readonly client?: string;
+  readonly format?: Format;
+  readonly write?: string;
+  readonly for?: Library;
+}
+
+/** The client of the app: named, or asked for where there are several and somebody to ask. */
+async function clientOf(cli: Invocation, target: Target, named: string | undefined): Promise<ClientView> {
+  const clients = await target.call("clients.list", { secrets: true });
+  const likely = likelyClient(clients);
+  if (likely === undefined) {
+    throw new OperationError("not_found", "there is no client yet", {
+      hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",
+    });
+  }
+  if (named === undefined && (!cli.interactive || clients.length === 1)) return likely;
+  const client_id = await clientOr(cli, target, named);
+  return target.call("clients.show", { client_id, secrets: true });
+}
+
+/** Flags that say twice, or against each other, what is to be printed. @throws {OperationError} usage */
+function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): void {
+  if (library !== undefined) {
+    const given = { prefix, name, format, write };
+    const other = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+    if (other !== undefined) {
+      throw new OperationError("usage", `--for ${library} prints that library's own names: it takes no --${other}`);
+    }
+  }
+  if (write !== undefined && format !== undefined && format !== "dotenv" && format !== "shell") {
+    throw new OperationError("usage", `--write marks its lines with comments, which --format ${format} has none of`, {
+      hint: `Write it yourself: idp env --format ${format} > FILE`,
+    });
+  }
+}
+
+/** `idp env`: what an app needs to know, as variables or as a library's configuration. */
+export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
+  checkFlags(flags);
+  const target = await findTarget(cli);
+  const { issuer } = await target.call("status", {});
+  const client = await clientOf(cli, target, flags.client);
+  if (flags.for !== undefined) return configuration(issuer, client, flags.for);
+  const values = valuesOf(issuer, client);
+  const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  const notes =
+    values.redirect_uri === null && client.redirect_uris.length > 0
+      ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
+      : [];
+  if (flags.write !== undefined) return written(cli, flags.write, variables, flags.format ?? "dotenv", notes);
+  return answer(
+    Object.fromEntries(variables),
+    // What is piped is exactly what was meant; on a terminal nothing may act upon it.
+    (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, flags.format ?? "dotenv"),
+    { notes },
+  );
+}
+
+async function configuration(issuer: string, client: ClientView, library: Library): Promise<Outcome> {
+  const { configurationOf } = await import("./env-libraries.ts");
+  const { text, notes } = configurationOf(library, issuer, client);
+  return answer({ library, client_id: client.client_id, text }, () => text, { notes });
+}
+
+async function written(
+  cli: Invocation,
+  file: string,
+  variables: Variables,
+  format: Format,
+  notes: readonly string[],
+): Promise<Outcome> {
+  const block = formatted(variables, format);
+  const before = await readTextFile(file);
+  if (before === null && !(await confirmed(cli, `Create ${file}?`))) throw notConfirmed("nothing was written");
+  const changed = await writeBlock(file, before, block);
+  const names = variables.map(([name]) => name);
+  return answer(
+    { file, changed, variables: names },
+    (shown) =>
+      `${changed ? "Wrote" : "Up to date:"} ${shown.variables.join(", ")}${changed ? ` into ${shown.file}` : ""}`,
+    { notes },
+  );
+}
