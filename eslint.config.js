@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point right, never back: bin → cli → http → core → store/store.ts. */
+/** Imports point right, never back: bin → cli → http → core → store/store.ts; cli → client, which stands alone. */
 const layer = (files, groups) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns: groups }] },
@@ -15,6 +15,11 @@ const noCli = from(
 );
 const noHttp = from("http", "core knows nothing of HTTP: return a result and let src/http turn it into an answer.");
 const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
+const noClient = from("client", "src/client acts against servers, ours and others: only the command line uses it.");
+const aloneClient = named(
+  "^(\\.\\./)+(cli|http|core|store)/",
+  "src/client knows providers from outside only: nothing of ours may make a check pass.",
+);
 const noAdapters = named(
   "store/(?!store\\.ts$)",
   "Only src/cli and src/index.ts open a store; take the port (store/store.ts) from the context.",
@@ -69,9 +74,10 @@ export default tseslint.config(
     ...tseslint.configs.disableTypeChecked,
     languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } },
   },
-  layer(["src/store/**"], [noCore, noHttp, noCli]),
-  layer(["src/core/**"], [noHttp, noCli, noAdapters, noFiles]),
-  layer(["src/http/**"], [noCli, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  layer(["src/store/**"], [noCore, noHttp, noCli, noClient]),
+  layer(["src/core/**"], [noHttp, noCli, noClient, noAdapters, noFiles]),
+  layer(["src/client/**"], [aloneClient]),
+  layer(["src/http/**"], [noCli, noClient, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   {
     files: ["test/**"],
     rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" },

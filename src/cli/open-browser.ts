@@ -6,11 +6,16 @@ import { say } from "./print.ts";
 const patience = 1000;
 
 /**
- * Opens an address in the person's browser; where that cannot be done, stderr says so and gives the address.
- * Resolves once that is known, or after a second: some openers stay for as long as the browser does.
+ * Opens an address in the person's browser.
+ * Resolves once it is known whether that can be done, or after a second: some openers stay for as long as the browser does.
+ * @param sorry what stderr says where it cannot be done
  */
-export async function openBrowser(cli: Invocation, url: string): Promise<void> {
-  const instead = (): void => say(cli, `No browser could be opened. Open it yourself: ${url}`);
+export async function openBrowser(
+  cli: Invocation,
+  url: string,
+  sorry = `No browser could be opened. Open it yourself: ${url}`,
+): Promise<void> {
+  const instead = (): void => say(cli, sorry);
   try {
     const { default: open } = await import("open");
     const opener = await open(url);

@@ -79,5 +79,7 @@ export function printFailure(
   for (const problem of problems) cli.stderr.write(`${problemLine(problem)}\n`);
   cli.stderr.write(`${cli.err.red("Error:")} ${escapeText(message)}\n`);
   const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
-  for (const line of next) cli.stderr.write(`${wrap(escapeLine(line), stderrWidth(cli), "  ")}\n`);
+  // A command that stands alone is there to be copied: a line break of ours in it would be copied too.
+  const width = (line: string): number => (line.startsWith("idp ") ? Infinity : stderrWidth(cli));
+  for (const line of next) cli.stderr.write(`${wrap(escapeLine(line), width(line), "  ")}\n`);
 }

@@ -4,6 +4,7 @@ import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invo
 import type { Outcome } from "./print.ts";
 import { declareApps } from "./program-apps.ts";
 import { declareKeysAndSessions } from "./program-keys.ts";
+import { declareLogin } from "./program-login.ts";
 import { declareRecords } from "./program-records.ts";
 import { declareServer } from "./program-server.ts";
 import { declareTokens } from "./program-tokens.ts";
@@ -65,6 +66,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareRecords(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);
+  declareLogin(program, act);
   declareTools(program, act);
   return program;
 }

@@ -7,6 +7,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../http/operations.ts";
+import { isLoopback } from "../client/loopback.ts";
 import { RemoteError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -61,10 +62,6 @@ interface Answer {
 }
 
 /** By `node:http`: `fetch` would cost each command 50 ms to load. */
-/** Names that never leave the machine: who answers there is not for a certificate to say, and nobody signs one for localhost. */
-const isLoopback = (address: string): boolean =>
-  /^https?:\/\/(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?(\/|$)/i.test(address);
-
 async function send(
   url: string,
   address: string,

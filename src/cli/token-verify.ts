@@ -1,11 +1,10 @@
 import { OperationError } from "../core/errors.ts";
 import type { Verification } from "../core/token-checks.ts";
+import { checkLines } from "./check-lines.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import type { Style } from "./style.ts";
 import { findTarget } from "./target.ts";
-import { wrap } from "./table.ts";
 import { readToken } from "./token-input.ts";
 import { keysOf, type KeyFlags } from "./verifying-keys.ts";
 import { count } from "./words.ts";
@@ -26,7 +25,7 @@ export async function tokenVerify(cli: Invocation, argument: string | undefined,
   const result = await verify(cli, token, flags);
   const failed = result.checks.filter(({ ok }) => !ok).length;
   const message = `not valid: ${failed} of ${count(result.checks.length, "check")} failed`;
-  return answer(result, ({ checks }, style) => describe(checks, style, cli.width), {
+  return answer(result, ({ checks }, style) => checkLines(checks, style, cli.width), {
     notes: result.notes,
     failure: result.valid ? null : failureOf(new OperationError("refused", message)),
   });
@@ -43,16 +42,4 @@ async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promi
     leeway: leeway ?? 0,
     now: cli.now(),
   });
-}
-
-/** A check a line; a long reason goes on below itself. */
-export function describe(checks: Verification["checks"], style: Style, width: number): string {
-  const names = Math.max(...checks.map(({ name }) => name.length));
-  const indent = " ".repeat(names + 4);
-  return checks
-    .map(({ name, ok, detail }) => {
-      const mark = ok ? style.green("✓") : style.red("✗");
-      return `${mark} ${style.dim(name.padEnd(names))}  ${wrap(detail, width, indent).trimStart()}`;
-    })
-    .join("\n");
 }

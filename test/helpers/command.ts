@@ -10,6 +10,8 @@ import type { Ended } from "./cli.ts";
 interface Pipes {
   readonly terminal: Terminal;
   readonly said: () => Pick<Ended, "stdout" | "stderr">;
+  /** Is called after each part of what stderr is told. */
+  readonly onStderr: (look: () => void) => void;
 }
 
 /** Streams as pipes have them. */
@@ -19,15 +21,46 @@ function pipes(input: string): Pipes {
   stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
   stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
   const stdin = Readable.from(input === "" ? [] : [Buffer.from(input)]);
-  return { terminal: { stdin, stdout, stderr, env: {} } as unknown as Terminal, said: () => ({ ...texts }) };
+  return {
+    terminal: { stdin, stdout, stderr, env: {} } as unknown as Terminal,
+    said: () => ({ ...texts }),
+    onStderr: (look) => stderr.on("data", look),
+  };
 }
 
-/** Runs a command to its end, off a terminal. Files are named by whole paths: the working folder is the test runner's. */
-export async function idpHere(words: readonly string[], input = ""): Promise<Ended> {
-  const { terminal, said } = pipes(input);
-  const code = await run(words, terminal, { now: Date.now, takeSignals: () => undefined });
-  return { code, ...said() };
+/** A command under way. */
+export interface Begun {
+  /** What stderr was told that matches; an error where the command ends without it. */
+  readonly told: (pattern: RegExp) => Promise<RegExpExecArray>;
+  readonly ended: Promise<Ended>;
 }
+
+/** Begins a command, off a terminal. Files are named by whole paths: the working folder is the test runner's. */
+export function beginHere(words: readonly string[], input = ""): Begun {
+  const { terminal, said, onStderr } = pipes(input);
+  const ended = run(words, terminal, { now: Date.now, takeSignals: () => undefined }).then((code) => ({
+    code,
+    ...said(),
+  }));
+  return {
+    ended,
+    told: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(said().stderr);
+          if (match !== null) resolve(match);
+        };
+        onStderr(look);
+        look();
+        void ended.then(({ stdout, stderr }) => {
+          reject(new Error(`it ended without telling ${String(pattern)}: ${stdout}${stderr}`));
+        }, reject);
+      }),
+  };
+}
+
+/** Runs a command to its end. */
+export const idpHere = (words: readonly string[], input = ""): Promise<Ended> => beginHere(words, input).ended;
 
 /** Every command that there is, by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
 export function commandTree(): ReadonlyMap<string, Command> {

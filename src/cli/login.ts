@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { attempt, newReport } from "../client/check.ts";
+import { clientCredentialsFlow } from "../client/client-credentials.ts";
+import { codeFlow } from "../client/code-flow.ts";
+import { deviceFlow } from "../client/device-flow.ts";
+import { discover } from "../client/provider.ts";
+import { nothing, type Result } from "../client/result.ts";
+import type { SignIn } from "../client/tokens.ts";
+import type { Invocation } from "./invocation.ts";
+import { checkFlags, type LoginFlags } from "./login/flags.ts";
+import { outcomeOf } from "./login/outcome.ts";
+import { findPlace, type Place } from "./login/place.ts";
+import { codeUser, deviceUser } from "./login/user.ts";
+import type { Outcome } from "./print.ts";
+
+export type { LoginFlags };
+
+/** `idp login`: a whole sign-in as a client does it, every check of it reported. */
+export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome> {
+  checkFlags(cli, flags);
+  const place = await findPlace(cli, flags);
+  const report = newReport();
+  const result = await signIn(cli, flags, place, report);
+  return outcomeOf(cli, flags, place, report.checks, result);
+}
+
+const usualScope = "openid profile email";
+
+async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: SignIn["report"]): Promise<Result> {
+  const { client, issuer } = place;
+  const base = {
+    client,
+    report,
+    now: cli.now,
+    wait,
+    random: (bytes: number) => randomBytes(bytes).toString("base64url"),
+  };
+  const begin = async (): Promise<SignIn | null> => {
+    const provider = await attempt(report, "discovery", () => discover(issuer));
+    if (provider === null) return null;
+    report.check("discovery", true, `issuer ${issuer}`);
+    return { ...base, provider };
+  };
+  if (flags.flow === "client-credentials") {
+    const run = await begin();
+    return run === null ? nothing : clientCredentialsFlow(run, flags.scope ?? null);
+  }
+  const scope = flags.scope ?? usualScope;
+  if (flags.flow === "device") {
+    const user = await deviceUser(cli, flags, place);
+    const run = await begin();
+    return run === null ? nothing : deviceFlow(run, { scope, timeout: flags.timeout }, user);
+  }
+  const user = await codeUser(cli, flags, place);
+  try {
+    const run = await begin();
+    if (run === null) return nothing;
+    const { maxAge = null, acr = "" } = flags;
+    const asked = { scope, maxAge, acr: acr.split(" ").filter(Boolean), parameters: user.parameters };
+    return await codeFlow(run, { ...asked, redirectUri: user.redirectUri }, user.visit);
+  } finally {
+    user.close();
+  }
+}

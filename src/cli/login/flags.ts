@@ -1,0 +1,71 @@
+import { OperationError } from "../../core/errors.ts";
+import type { Invocation } from "../invocation.ts";
+
+/** The flags of `idp login`, as commander reads them. */
+export interface LoginFlags {
+  readonly issuer?: string;
+  readonly client: string;
+  readonly secretStdin?: true;
+  readonly flow: "code" | "device" | "client-credentials";
+  readonly scope?: string;
+  readonly print?: "access" | "id" | "refresh" | "response";
+  /** Seconds. */
+  readonly timeout: number;
+  readonly user?: string;
+  readonly approve?: true;
+  readonly deny?: true;
+  readonly browser: boolean;
+  readonly redirectPort?: number;
+  readonly prompt?: string;
+  /** Seconds. */
+  readonly maxAge?: number;
+  readonly loginHint?: string;
+  readonly uiLocales?: string;
+  readonly acr?: string;
+  readonly responseMode?: "query" | "form_post";
+}
+
+/** What is done in the user's place; null: a person signs in. */
+export const decisionOf = ({ approve, deny }: LoginFlags): "allow" | "deny" | null =>
+  approve === true ? "allow" : deny === true ? "deny" : null;
+
+const usage = (message: string, hint: string): OperationError => new OperationError("usage", message, { hint });
+
+/** Flags that mean nothing together. @throws {OperationError} usage */
+export function checkFlags(cli: Invocation, flags: LoginFlags): void {
+  const { flow, user, approve, deny, print } = flags;
+  if (cli.json && print !== undefined) {
+    throw usage("--json and --print are one too many", "--json has the tokens in it: idp login --json | jq -r .tokens");
+  }
+  if (approve === true && deny === true) throw usage("--approve or --deny, not both", "Leave one out");
+  const decided = decisionOf(flags) !== null;
+  if (user !== undefined && !decided) {
+    throw usage(
+      "--user says who signs in, but not what they decide",
+      `Add --approve or --deny. In a browser: --login-hint ${user}`,
+    );
+  }
+  if (user === undefined && decided) {
+    throw usage(`--${deny === true ? "deny" : "approve"} needs --user`, "idp login --user alice --approve");
+  }
+  if (flow === "client-credentials" && decided) {
+    throw usage("no user takes part in --flow client-credentials", "Leave out --user, --approve and --deny");
+  }
+  const { prompt, maxAge, loginHint, uiLocales, acr, responseMode, redirectPort } = flags;
+  const ofCode = {
+    prompt,
+    "max-age": maxAge,
+    "login-hint": loginHint,
+    "ui-locales": uiLocales,
+    acr,
+    "response-mode": responseMode,
+    "redirect-port": redirectPort,
+  };
+  const [foreign] = Object.entries(ofCode).find(([, value]) => value !== undefined) ?? [];
+  if (flow !== "code" && foreign !== undefined) {
+    throw usage(
+      `--${foreign} belongs to the authorization request, which --flow ${flow} has none of`,
+      `Leave out --${foreign}`,
+    );
+  }
+}

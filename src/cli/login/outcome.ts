@@ -1,0 +1,106 @@
+import type { Check } from "../../client/check.ts";
+import type { Json } from "../../client/http.ts";
+import type { Result } from "../../client/result.ts";
+import { OperationError } from "../../core/errors.ts";
+import { checkLines } from "../check-lines.ts";
+import { escapeDeep, escapeLine, printableJson } from "../escape.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../print.ts";
+import type { Style } from "../style.ts";
+import { pairs } from "../table.ts";
+import { count, duration } from "../words.ts";
+import type { LoginFlags } from "./flags.ts";
+import type { Place } from "./place.ts";
+
+/** What `idp login` says in the end. */
+
+export function outcomeOf(
+  cli: Invocation,
+  flags: LoginFlags,
+  { issuer, client }: Place,
+  checks: readonly Check[],
+  { tokens, claims, userinfo, refusal }: Result,
+): Outcome {
+  const valid = checks.every(({ ok }) => ok);
+  const document = { valid, issuer, client: client.id, flow: flags.flow, checks, tokens, claims, userinfo };
+  const failure = valid ? null : failureOf(failureFor(checks, refusal));
+  if (flags.print !== undefined && !cli.json) return printed(cli, flags.print, document, failure);
+  return answer(
+    document,
+    (shown, style) => {
+      const lines = checkLines(shown.checks, style, cli.width);
+      return shown.valid && shown.tokens !== null ? `${lines}\n\n${summary(shown, shown.tokens, style)}` : lines;
+    },
+    { failure, notes: valid ? ["See a token: idp login --print access. All of it: idp login --json"] : [] },
+  );
+}
+
+type Document = Pick<Result, "tokens" | "claims" | "userinfo"> & {
+  readonly client: string;
+  readonly checks: readonly Check[];
+};
+
+function failureFor(checks: readonly Check[], refusal: Json | null): OperationError {
+  if (refusal?.["error"] === "access_denied") {
+    const { error_description: why } = refusal;
+    return new OperationError("refused", `login denied${typeof why === "string" ? `: ${why.slice(0, 400)}` : ""}`);
+  }
+  const failed = checks.filter(({ ok }) => !ok).length;
+  return new OperationError("refused", `login failed: ${failed} of ${count(checks.length, "check")} failed`);
+}
+
+/** Who signed in, and what for. */
+function summary({ client, claims, userinfo, checks: _checks }: Document, tokens: Json, style: Style): string {
+  const life = tokens["expires_in"];
+  const kinds = ["access_token", "id_token", "refresh_token"].filter((name) => tokens[name] !== undefined);
+  const named = kinds.map((name) =>
+    name === "access_token" && typeof life === "number" ? `${name} for ${duration(life)}` : name,
+  );
+  const scope = tokens["scope"];
+  return [
+    style.bold(claims === null ? `Tokens for client ${client}` : `Signed in as ${nameOf(claims, userinfo ?? {})}`),
+    pairs(
+      [...(typeof scope === "string" && scope !== "" ? [["scope", scope] as const] : []), ["tokens", named.join(", ")]],
+      style,
+    ),
+  ].join("\n");
+}
+
+/** "alice (Alice Adams)", as far as that is known; else the subject. */
+function nameOf(claims: Json, userinfo: Json): string {
+  const text = (name: string): string | null => {
+    const value = claims[name] ?? userinfo[name];
+    return typeof value === "string" && value !== "" ? value : null;
+  };
+  const [login, name] = [text("preferred_username") ?? text("email"), text("name")];
+  if (login === null) return name ?? text("sub") ?? "nobody";
+  return name === null ? login : `${login} (${name})`;
+}
+
+const members = { access: "access_token", id: "id_token", refresh: "refresh_token" } as const;
+
+/** One token alone on stdout, and only where all is well; the checks are on stderr then. */
+function printed(
+  cli: Invocation,
+  what: NonNullable<LoginFlags["print"]>,
+  { tokens, checks }: Document,
+  failure: Outcome["failure"],
+): Outcome {
+  if (!cli.quiet) {
+    const width = cli.stderr.isTTY ? cli.stderr.columns : Infinity;
+    cli.stderr.write(`${checkLines(escapeDeep(checks), cli.err, width)}\n`);
+  }
+  const found = what === "response" ? tokens : tokens?.[members[what]];
+  const missing =
+    failure === null && found === undefined && what !== "response"
+      ? failureOf(new OperationError("refused", `the token response has no ${members[what]}`))
+      : null;
+  const problem = failure ?? missing;
+  return {
+    document: null,
+    text: () => (problem !== null ? "" : typeof found === "string" ? escapeLine(found) : printableJson(found, 2)),
+    notes: [],
+    failure: problem,
+  };
+}

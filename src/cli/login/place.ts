@@ -1,0 +1,76 @@
+import type { OAuthClient } from "../../client/client.ts";
+import { OperationError } from "../../core/errors.ts";
+import { readSecret } from "../entry-flags.ts";
+import { RemoteError } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { callServer, issuerAt, serverOfUrl, type Server } from "../remote.ts";
+import { findServer } from "../target.ts";
+import type { LoginFlags } from "./flags.ts";
+
+/** Where a login goes and as which client: a running server of ours, which tells what it knows of its client, or any provider. */
+
+export interface Place {
+  readonly issuer: string;
+  /** Its control API; null: it is not ours, or its admin token is not known. */
+  readonly server: Server | null;
+  readonly client: OAuthClient;
+  /** What is registered; null: not known. */
+  readonly registered: { readonly redirectUris: readonly string[]; readonly isPublic: boolean } | null;
+}
+
+/** Milliseconds that a server of ours has to say which issuer it is. */
+const patience = 5000;
+
+/** @throws {OperationError} no_server, where no issuer is named and none runs; not_found, for the client */
+export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Place> {
+  const secret = (await readSecret(cli, flags.secretStdin, "secret")) ?? null;
+  const { issuer, server } = await findIssuer(cli, flags.issuer);
+  const given = { id: flags.client, secret, method: null };
+  if (server === null) return { issuer, server, client: given, registered: null };
+  const view = await clientOn(server, flags.client);
+  const { token_endpoint_auth_method: method, client_secret: known } = view;
+  return {
+    issuer,
+    server,
+    client: {
+      id: view.client_id,
+      secret: secret ?? (typeof known === "string" && !view.public ? known : null),
+      method: typeof method === "string" ? method : null,
+    },
+    registered: { redirectUris: view.redirect_uris, isPublic: view.public },
+  };
+}
+
+async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<Pick<Place, "issuer" | "server">> {
+  const running = await runningServer(cli);
+  const issuer = running === null ? null : await issuerAt(running.url, patience);
+  if (wanted !== undefined) {
+    return { issuer: wanted, server: issuer === wanted ? (running?.server ?? null) : null };
+  }
+  if (running !== null && issuer !== null) return { issuer, server: running.server };
+  const where = running === null ? `no server runs on ${cli.data}` : `no idp server answers at ${running.url}`;
+  throw new OperationError("no_server", where, { hint: "Start it: idp start. Another provider: --issuer URL" });
+}
+
+/** The server of `--url`, whose admin token may not be known, or of the data folder. */
+async function runningServer(
+  cli: Invocation,
+): Promise<{ readonly url: string; readonly server: Server | null } | null> {
+  if (cli.url === null) {
+    const server = await findServer(cli);
+    return server === null ? null : { url: server.url, server };
+  }
+  const known = cli.adminTokenFile !== null || cli.env.IDP_ADMIN_TOKEN !== undefined;
+  return { url: cli.url, server: known ? serverOfUrl(cli, cli.url) : null };
+}
+
+async function clientOn(server: Server, client_id: string) {
+  try {
+    return await callServer(server, "clients.show", { client_id, secrets: true });
+  } catch (error) {
+    if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== "idp-cli") throw error;
+    throw new OperationError("not_found", `there is no client "idp-cli" for idp login to be`, {
+      hint: "Be another one: idp login --client CLIENT_ID\nAdd it: idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { callbackPath } from "../../client/callback-listener.ts";
+import { OperationError } from "../../core/errors.ts";
+import { hasOpenPort, matchRedirectUri } from "../../core/redirect-uri.ts";
+import type { Place } from "./place.ts";
+
+/** Which redirect URI a login uses. */
+
+const loopback = (port: number | "*"): string => `http://127.0.0.1:${port}${callbackPath}`;
+
+/** A port for clients whose registration has to name one. */
+const namedPort = 8400;
+
+/**
+ * The port of 127.0.0.1 to listen on; 0: a free one.
+ * @param wanted by `--redirect-port`
+ * @throws {OperationError} refused, where the client does not allow it, with the command that does
+ */
+export function portFor({ client, registered }: Place, wanted: number | undefined): number {
+  if (registered === null) return wanted ?? 0;
+  const { redirectUris, isPublic } = registered;
+  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), isPublic));
+  if (wanted !== undefined && allows(wanted)) return wanted;
+  if (wanted === undefined) {
+    if (redirectUris.some((uri) => hasOpenPort(uri) && matchRedirectUri(uri, loopback(namedPort), isPublic))) return 0;
+    const named = redirectUris
+      .map((uri) => Number(/^http:\/\/127\.0\.0\.1:(\d+)\/callback$/.exec(uri)?.[1]))
+      .find(allows);
+    if (named !== undefined) return named;
+  }
+  // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
+  const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
+  const all = [...redirectUris, missing].map((uri) => ` --redirect-uri ${quoted(uri)}`).join("");
+  throw new OperationError("refused", `client "${client.id}" does not allow ${missing}, where idp login listens`, {
+    hint: `Allow it:\nidp clients edit ${quoted(client.id)}${all}`,
+  });
+}
+
+/** A word of a shell. */
+const quoted = (word: string): string => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/**
+ * The redirect URI where no browser comes back: any that is registered, since nobody has to listen there.
+ * @throws {OperationError} refused, where there is none
+ */
+export function redirectUriWithoutBrowser({ client, registered }: Place, wanted: number | undefined): string {
+  const port = String(wanted ?? namedPort);
+  if (registered === null) return loopback(Number(port));
+  const [first] = registered.redirectUris;
+  if (first === undefined) {
+    throw new OperationError("refused", `client "${client.id}" has no redirect URI, so no user can sign in to it`, {
+      hint: `For itself: idp login --client ${client.id} --flow client-credentials`,
+    });
+  }
+  return hasOpenPort(first) ? first.replace(":*", `:${port}`) : first;
+}

@@ -1,0 +1,124 @@
+import { listenForCallback, type CallbackListener } from "../../client/callback-listener.ts";
+import type { Visit } from "../../client/code-flow.ts";
+import type { DevicePrompt } from "../../client/device-flow.ts";
+import { OperationError } from "../../core/errors.ts";
+import { escapeLine } from "../escape.ts";
+import type { Invocation } from "../invocation.ts";
+import { openBrowser } from "../open-browser.ts";
+import { say } from "../print.ts";
+import { callServer, issuerAt } from "../remote.ts";
+import { duration } from "../words.ts";
+import { decisionOf, type LoginFlags } from "./flags.ts";
+import { pagesOf, type Decider } from "./headless.ts";
+import type { Place } from "./place.ts";
+import { portFor, redirectUriWithoutBrowser } from "./redirect-uri.ts";
+
+/** Who signs in: a person in a browser, or the pages of a server of ours are answered in their place. */
+
+export interface CodeUser {
+  readonly redirectUri: string;
+  readonly visit: Visit;
+  /** Parameters that this user adds to the authorization request. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly close: () => void;
+}
+
+/** For the code flow. @throws {OperationError} where this client cannot be used so, or the port is taken */
+export async function codeUser(cli: Invocation, flags: LoginFlags, place: Place): Promise<CodeUser> {
+  const { prompt, loginHint, uiLocales, responseMode } = flags;
+  const decider = await deciderOf(flags, place);
+  // Who was asked before is asked anew, so that there is something to deny.
+  const asked = prompt ?? (decider?.decision === "deny" ? "consent" : undefined);
+  const given = { prompt: asked, login_hint: loginHint, ui_locales: uiLocales, response_mode: responseMode };
+  const parameters = Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  if (decider !== null) {
+    const redirectUri = redirectUriWithoutBrowser(place, flags.redirectPort);
+    const pages = pagesOf(place.issuer, decider);
+    return { redirectUri, parameters, visit: (address) => pages.signIn(address, redirectUri), close: () => undefined };
+  }
+  const listener = await listen(portFor(place, flags.redirectPort));
+  return {
+    redirectUri: listener.redirectUri,
+    parameters,
+    close: () => listener.close(),
+    visit: (address, life) => visitInBrowser(cli, flags, { address, life }, listener),
+  };
+}
+
+async function listen(port: number): Promise<CallbackListener> {
+  try {
+    return await listenForCallback(port);
+  } catch (error) {
+    const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    throw new OperationError("conflict", `port ${port} of 127.0.0.1 ${taken ? "is taken" : "cannot be listened on"}`, {
+      hint: "Another one: idp login --redirect-port PORT",
+      cause: error,
+    });
+  }
+}
+
+/** A line that a person needs in order to go on. */
+function tell(cli: Invocation, line: string): void {
+  cli.stderr.write(`${escapeLine(line)}\n`);
+}
+
+async function visitInBrowser(
+  cli: Invocation,
+  { browser, timeout }: LoginFlags,
+  { address, life }: { readonly address: string; readonly life: number | null },
+  listener: CallbackListener,
+): Promise<URLSearchParams> {
+  if (!cli.quiet) tell(cli, browser ? "Sign in at this address (your browser opens it):" : "Sign in at this address:");
+  if (!cli.quiet || !browser) tell(cli, `  ${address}`);
+  if (life !== null && life < timeout) say(cli, `Open it within ${duration(life)}.`);
+  say(cli, `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops.`);
+  // Not waited for: the answer may be here before the opener is done.
+  if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");
+  return listener.received(timeout);
+}
+
+/** For the device flow. */
+export async function deviceUser(
+  cli: Invocation,
+  flags: LoginFlags,
+  place: Place,
+): Promise<(prompt: DevicePrompt) => Promise<void>> {
+  const decider = await deciderOf(flags, place);
+  if (decider !== null) {
+    const pages = pagesOf(place.issuer, decider);
+    return ({ verificationUriComplete, verificationUri }) =>
+      pages.decideDevice(verificationUriComplete ?? verificationUri);
+  }
+  return async ({ userCode, verificationUri, verificationUriComplete }) => {
+    tell(cli, `Enter  ${userCode}  at this address, on any device:`);
+    tell(cli, `  ${verificationUri}`);
+    if (verificationUriComplete !== null && !cli.quiet) {
+      tell(cli, "Or open this one, which has the code in it:");
+      tell(cli, `  ${verificationUriComplete}`);
+    }
+    say(cli, `Waiting for ${duration(flags.timeout)}. Ctrl+C stops.`);
+  };
+}
+
+/** Milliseconds that a server has to say that it is ours. */
+const patience = 5000;
+
+/**
+ * Who decides in the user's place; null: a person does.
+ * @throws {OperationError} usage, where the provider's pages are none of ours; not_found, where there is no such user
+ */
+async function deciderOf(flags: LoginFlags, { issuer, server }: Place): Promise<Decider | null> {
+  const decision = decisionOf(flags);
+  if (decision === null || flags.user === undefined) return null;
+  if (server !== null) await callServer(server, "users.show", { username: flags.user });
+  else if ((await issuerAt(issuer, patience)) !== issuer) {
+    throw new OperationError(
+      "usage",
+      `--user ${flags.user} cannot sign in to ${issuer}: only the pages of an idp server can be answered without a person, and nothing there says it is one`,
+      { hint: "Sign in yourself: leave out --user, --approve and --deny" },
+    );
+  }
+  return { user: flags.user, decision };
+}

@@ -1,0 +1,50 @@
+import { Problem } from "./check.ts";
+import type { Outgoing } from "./http.ts";
+import type { Provider } from "./provider.ts";
+
+/** The client that signs in, and how it proves who it is (RFC 6749 2.3). */
+
+export interface OAuthClient {
+  readonly id: string;
+  /** Null: a public client. */
+  readonly secret: string | null;
+  /** The method that it registered; null: that is not known, and the metadata decides. */
+  readonly method: string | null;
+}
+
+const usable = ["client_secret_basic", "client_secret_post"];
+
+/** @throws {Problem} where the provider takes none of the methods that this client knows */
+export function authMethodOf({ id, secret, method }: OAuthClient, { authMethods }: Provider): string {
+  if (method === "none" || secret === null) return "none";
+  const offered = method === null ? authMethods : [method];
+  const chosen = usable.find((name) => offered.includes(name));
+  if (chosen === undefined) {
+    throw new Problem(
+      `client "${id}" could authenticate with ${offered.join(", ")}; this client knows ${usable.join(", ")}`,
+    );
+  }
+  return chosen;
+}
+
+/** RFC 6749 2.3.1: both are form-encoded before they are joined. */
+const formEncoded = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1);
+
+/** A form of the client to an endpoint where it authenticates. @throws {Problem} */
+export function clientForm(
+  url: string,
+  parameters: Readonly<Record<string, string>>,
+  client: OAuthClient,
+  provider: Provider,
+): Outgoing {
+  const form = new URLSearchParams(parameters);
+  const { id, secret } = client;
+  const method = authMethodOf(client, provider);
+  if (method === "client_secret_basic") {
+    const credentials = Buffer.from(`${formEncoded(id)}:${formEncoded(secret ?? "")}`).toString("base64");
+    return { method: "POST", url, form, headers: { authorization: `Basic ${credentials}` } };
+  }
+  form.set("client_id", id);
+  if (method === "client_secret_post") form.set("client_secret", secret ?? "");
+  return { method: "POST", url, form };
+}

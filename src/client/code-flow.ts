@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { attempt, Problem, shown, type Report } from "./check.ts";
+import { clientForm } from "./client.ts";
+import { refusalOf, send, successOf, textIn, type Json } from "./http.ts";
+import { requireEndpoint, type Provider } from "./provider.ts";
+import { finish, nothing, type Result } from "./result.ts";
+import { requestTokens, type SignIn } from "./tokens.ts";
+
+/** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) where it is offered. */
+
+export interface CodeRequest {
+  readonly scope: string;
+  readonly redirectUri: string;
+  /** Seconds; null: not asked for. */
+  readonly maxAge: number | null;
+  readonly acr: readonly string[];
+  /** Further parameters of the authorization request: `prompt`, `login_hint`, `response_mode`. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Takes the person to an address, and brings back what the provider sent to the redirect URI.
+ * `life`: how long the address is good for, in seconds, where it is not for ever. Throws a Problem where nothing comes back.
+ */
+export type Visit = (address: string, life: number | null) => Promise<URLSearchParams>;
+
+type Address = readonly [address: string, life: number | null];
+
+/** Signs in. What was found is in the report; the result is what came of it. */
+export async function codeFlow(run: SignIn, request: CodeRequest, visit: Visit): Promise<Result> {
+  const state = run.random(16);
+  const nonce = run.random(16);
+  const verifier = run.random(32);
+  const parameters: Readonly<Record<string, string>> = {
+    response_type: "code",
+    redirect_uri: request.redirectUri,
+    scope: request.scope,
+    state,
+    nonce,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    ...(request.maxAge !== null && { max_age: String(request.maxAge) }),
+    ...(request.acr.length > 0 && { acr_values: request.acr.join(" ") }),
+    ...request.parameters,
+  };
+  const address = await addressFor(run, parameters);
+  if (address === null) return nothing;
+  const response = await attempt(run.report, "response", () => visit(...address));
+  if (response === null) return nothing;
+  const { code, refusal } = readResponse(run, response, state);
+  if (code === null) return { ...nothing, refusal };
+  const exchanged = {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: request.redirectUri,
+    code_verifier: verifier,
+  };
+  const tokens = await requestTokens(run, exchanged, "code exchanged with PKCE S256");
+  return finish(run, tokens, { nonce, maxAge: request.maxAge, acr: request.acr, openid: isOpenId(request.scope) });
+}
+
+const isOpenId = (scope: string): boolean => scope.split(" ").includes("openid");
+
+/** The address that begins the sign-in, where everything goes with it or was pushed before. */
+async function addressFor(run: SignIn, parameters: Readonly<Record<string, string>>): Promise<Address | null> {
+  const { provider, client, report } = run;
+  const endpoint = await attempt(report, "authorization", () => requireEndpoint(provider, "authorization_endpoint"));
+  if (endpoint === null) return null;
+  const addressWith = (sent: Readonly<Record<string, string>>): string => {
+    const url = new URL(endpoint);
+    for (const [name, value] of Object.entries({ client_id: client.id, ...sent })) url.searchParams.set(name, value);
+    return url.href;
+  };
+  if (!provider.requiresPar && provider.endpoints["pushed_authorization_request_endpoint"] === undefined) {
+    return [addressWith(parameters), null];
+  }
+  return attempt(report, "par", async () => {
+    const url = requireEndpoint(provider, "pushed_authorization_request_endpoint");
+    const pushed = successOf(await send(clientForm(url, parameters, client, provider)), 201);
+    const uri = textIn(pushed, "request_uri", "the answer");
+    const life = pushed["expires_in"];
+    if (typeof life !== "number" || life <= 0) {
+      throw new Problem(`expires_in of the answer is no number of seconds: ${shown(life)} (RFC 9126 2.2)`);
+    }
+    report.check("par", true, `request pushed, good for ${life} s`);
+    return [addressWith({ request_uri: uri }), life] as const;
+  });
+}
+
+interface ReadResponse {
+  /** Null: none, or none that may be used. */
+  readonly code: string | null;
+  /** What the provider refused, where it did. */
+  readonly refusal: Json | null;
+}
+
+/** Judges the authorization response. A code is used only where the response is proven to be of this request and this provider. */
+function readResponse({ provider, report }: SignIn, response: URLSearchParams, state: string): ReadResponse {
+  const one = (name: string): string | null => response.get(name);
+  const twice = ["code", "error", "state", "iss"].find((name) => response.getAll(name).length > 1);
+  const [code, error] = [one("code"), one("error")];
+  const refusal = error === null ? null : { error, error_description: one("error_description") ?? undefined };
+  const problem =
+    twice !== undefined
+      ? `${twice} was sent more than once (RFC 6749 3.1)`
+      : refusal !== null
+        ? `the provider answers${refusalOf(refusal)}`
+        : code === null || code === ""
+          ? "neither code nor error came back"
+          : null;
+  report.check("response", problem === null, problem ?? "a code came back");
+  const same = one("state") === state;
+  const wrong = `expected ${shown(state)}, the response has ${shown(one("state") ?? undefined)}; its code is not used`;
+  report.check("response.state", same, same ? "the one of the request" : wrong);
+  const fromIssuer = checkIssuer(report, provider, one("iss"));
+  return { code: problem === null && same && fromIssuer ? code : null, refusal };
+}
+
+/** RFC 9207 2.4: against mix-up, by exact comparison; a response that fails it is not to be used. */
+function checkIssuer(report: Report, { issuer, sendsIss }: Provider, iss: string | null): boolean {
+  if (iss === null) {
+    const detail = sendsIss
+      ? "not there, though the metadata promises it (RFC 9207 2.4); its code is not used"
+      : "not there; the metadata does not promise it (RFC 9207)";
+    report.check("response.iss", !sendsIss, detail);
+    return !sendsIss;
+  }
+  const same = iss === issuer;
+  const wrong = `expected ${shown(issuer)}, the response has ${shown(iss)} (RFC 9207 2.4); its code is not used`;
+  report.check("response.iss", same, same ? issuer : wrong);
+  return same;
+}

@@ -1,0 +1,138 @@
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { Problem, shown } from "./check.ts";
+import { isLoopback } from "./loopback.ts";
+
+/** Requests to a provider that nobody vouches for: limited in time and size, and every way to fail is a sentence. */
+
+export interface Outgoing {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as a form. */
+  readonly form?: URLSearchParams;
+}
+
+export interface Reply {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Milliseconds for one request, from its start to the end of the answer. */
+const patience = 10_000;
+const mostBytes = 1_000_000;
+
+/** Sends a request. Redirects are not followed. @throws {Problem} where no answer comes */
+export function send({ method, url, headers = {}, form }: Outgoing): Promise<Reply> {
+  const body = form?.toString();
+  const start = url.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const sent = start(url, {
+      method,
+      agent: false,
+      rejectUnauthorized: !isLoopback(url),
+      headers: {
+        accept: "application/json",
+        ...(body !== undefined && {
+          "content-type": "application/x-www-form-urlencoded",
+          "content-length": Buffer.byteLength(body),
+        }),
+        ...headers,
+      },
+    });
+    const fail = (problem: Problem): void => {
+      reject(problem);
+      sent.destroy();
+    };
+    const timer = setTimeout(() => {
+      fail(new Problem(`${url} gave no whole answer within ${patience / 1000} s`));
+    }, patience);
+    sent.on("close", () => {
+      clearTimeout(timer);
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      reject(new Problem(failureOf(new URL(url).host, error), { cause: error }));
+    });
+    sent.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > mostBytes) fail(new Problem(`${url} answers with more than ${mostBytes / 1_000_000} MB`));
+        else chunks.push(chunk);
+      });
+      response.on("error", () => {
+        reject(new Problem(`${url} cut the connection before its answer was whole`));
+      });
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        resolve({ url, status: response.statusCode ?? 0, headers: response.headers, text });
+      });
+    });
+    sent.end(body);
+  });
+}
+
+/** Why a connection failed. @param host where to */
+function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException): string {
+  if (code === "ECONNREFUSED") return `nothing listens at ${host}`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `the name of ${host} cannot be resolved`;
+  if (code === "ECONNRESET" || code === "EPIPE") return `${host} cut the connection`;
+  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${host} does not speak TLS as https needs it`;
+  if (code.startsWith("HPE_")) return `${host} does not speak HTTP`;
+  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(code)) {
+    return `the certificate of ${host} is not trusted: ${message} (${code}). A CA of your own: NODE_EXTRA_CA_CERTS=FILE`;
+  }
+  return `${host} cannot be reached: ${code === "" ? message : code}`;
+}
+
+/** An object of JSON, as it was sent. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+
+export const isJwt = (reply: Reply): boolean => mediaType(reply).toLowerCase() === "application/jwt";
+
+/** The object of an answer, whatever its status. @throws {Problem} where it is none, or not said to be JSON */
+export function jsonOf(reply: Reply): Json {
+  const { url, status, text } = reply;
+  const type = mediaType(reply);
+  if (status >= 300 && status < 400) {
+    throw new Problem(`${url} answers ${status} to ${shown(reply.headers.location)}; redirects are not followed here`);
+  }
+  if (!/^application\/([\w.-]+\+)?json$/i.test(type)) {
+    throw new Problem(`${url} answers ${status} with ${type === "" ? "no Content-Type" : type} instead of JSON`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Problem(`${url} answers ${status} with a body that is not the JSON it claims to be`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Problem(`${url} answers ${status} with JSON that is no object`);
+  }
+  return value as Json;
+}
+
+/** The object of an answer that went well. @throws {Problem} in the provider's own words where it says why not */
+export function successOf(reply: Reply, status = 200): Json {
+  const json = jsonOf(reply);
+  if (reply.status === status) return json;
+  throw new Problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
+}
+
+/** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty where the answer says nothing. */
+export function refusalOf({ error, error_description: description }: Json): string {
+  if (typeof error !== "string") return "";
+  return ` ${error.slice(0, 100)}${typeof description === "string" ? `: ${description.slice(0, 400)}` : ""}`;
+}
+
+/** A member that has to be a text. @throws {Problem} */
+export function textIn(json: Json, name: string, where: string): string {
+  const value = json[name];
+  if (typeof value === "string" && value !== "") return value;
+  throw new Problem(`${where} has ${value === undefined ? "no" : "a wrong"} ${name}: ${shown(value)}`);
+}

@@ -1,0 +1,54 @@
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import { attempt, Problem, shown } from "./check.ts";
+import { isJwt, jsonOf, refusalOf, send, successOf, type Json, type Reply } from "./http.ts";
+import { verifySignature } from "./id-token.ts";
+import type { SignIn } from "./tokens.ts";
+
+/**
+ * Asks UserInfo who signed in (OpenID Connect Core 5.3). Nothing of it counts unless its `sub` is the ID token's (5.3.2).
+ * @param subject `sub` of the ID token
+ * @returns null where there is no answer to use, or the provider has no such endpoint
+ */
+export async function checkUserInfo(run: SignIn, accessToken: string, subject: unknown): Promise<Json | null> {
+  const { provider, report } = run;
+  const url = provider.endpoints["userinfo_endpoint"];
+  if (url === undefined) return null;
+  const claims = await attempt(report, "userinfo", async () => {
+    const reply = await send({ method: "GET", url, headers: { authorization: `Bearer ${accessToken}` } });
+    const read = isJwt(reply) ? await signedClaims(run, reply) : successOrChallenge(reply);
+    report.check("userinfo", true, `answered by ${url}`);
+    return read;
+  });
+  if (claims === null) return null;
+  const { sub } = claims;
+  const same = typeof sub === "string" && sub === subject;
+  const detail = `expected ${shown(subject)} as in the ID token, UserInfo has ${shown(sub)}`;
+  report.check("userinfo.sub", same, same ? "the one of the ID token" : detail);
+  return claims;
+}
+
+/** A refusal may say why in its challenge alone (RFC 6750 3). */
+function successOrChallenge(reply: Reply): Json {
+  const challenge = reply.headers["www-authenticate"];
+  if (reply.status < 400 || challenge === undefined) return successOf(reply);
+  let why = "";
+  try {
+    why = refusalOf(jsonOf(reply));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+  throw new Problem(`${reply.url} answers ${reply.status}${why === "" ? ` ${challenge.slice(0, 300)}` : why}`);
+}
+
+async function signedClaims(run: SignIn, { url, text }: Reply): Promise<Json> {
+  let header: Json;
+  let claims: Json;
+  try {
+    header = { ...decodeProtectedHeader(text) };
+    claims = { ...decodeJwt(text) };
+  } catch {
+    throw new Problem(`${url} answers with a JWT that cannot be read; it may be encrypted`);
+  }
+  await verifySignature(run, text, header, run.provider.userinfoAlgs);
+  return claims;
+}
