@@ -2,6 +2,7 @@ import type { Check } from "../../client/check.ts";
 import type { Json } from "../../client/http.ts";
 import type { Result } from "../../client/result.ts";
 import { OperationError } from "../../core/errors.ts";
+import { duration } from "../../core/time-words.ts";
 import { checkLines } from "../check-lines.ts";
 import { escapeDeep, escapeLine, printableJson } from "../escape.ts";
 import { failureOf } from "../failure.ts";
@@ -9,7 +10,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../print.ts";
 import type { Style } from "../style.ts";
 import { pairs } from "../table.ts";
-import { count, duration } from "../words.ts";
+import { count } from "../words.ts";
 import type { LoginFlags } from "./flags.ts";
 import type { Place } from "./place.ts";
 

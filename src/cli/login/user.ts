@@ -2,12 +2,12 @@ import { listenForCallback, type CallbackListener } from "../../client/callback-
 import type { Visit } from "../../client/code-flow.ts";
 import type { DevicePrompt } from "../../client/device-flow.ts";
 import { OperationError } from "../../core/errors.ts";
+import { duration } from "../../core/time-words.ts";
 import { escapeLine } from "../escape.ts";
 import type { Invocation } from "../invocation.ts";
 import { openBrowser } from "../open-browser.ts";
 import { say } from "../print.ts";
 import { callServer, issuerAt } from "../remote.ts";
-import { duration } from "../words.ts";
 import { decisionOf, type LoginFlags } from "./flags.ts";
 import { pagesOf, type Decider } from "./headless.ts";
 import type { Place } from "./place.ts";
