@@ -74,9 +74,14 @@ function declareToken(program: Command, act: Act): void {
   const given = "a token, or - for standard input; Bearer … and a whole token response will do";
   token
     .command("decode")
-    .description("show what a token says, without a server and without any check")
+    .description(
+      "show what a token says, without a server and without any check; of several, each (--json: by name, or a list)",
+    )
     .argument("[token]", given)
-    .addHelpText("after", examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode"))
+    .addHelpText(
+      "after",
+      examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode", "idp token decode - --json < tokens.json"),
+    )
     .action(act(async (cli, text?: string) => (await import("./token-decode.ts")).tokenDecode(cli, text)));
   token
     .command("verify")

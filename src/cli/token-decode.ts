@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { decodeToken, findTokens, type DecodedToken } from "../core/decode.ts";
 import { duration, relative, utcTime } from "../core/time-words.ts";
 import type { Invocation } from "./invocation.ts";
@@ -23,7 +24,10 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
       ? decoded[0]?.said
       : decoded.map(({ said }) => said);
   const notes = ["Signature not checked. To check it: idp token verify -"];
-  const shown = decoded.map(({ name, said }) => ({ title: name ?? kindOf(said), said }));
+  const shown = decoded.map(({ name, said }) => ({
+    title: name === null ? kindOf(said) : `${name}  ${kindOf(said)}`,
+    said,
+  }));
   return {
     ...answer(
       shown,
@@ -34,13 +38,21 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
   };
 }
 
-/** What kind of token this looks like, by `typ` (RFC 9068 2.1) and by the claims only one kind has. */
+/** Kinds by `typ` (RFC 9068 2.1, RFC 9449 4.2, OpenID Connect Back-Channel Logout 2.4, RFC 9101 10.8). */
+const byType: Readonly<Record<string, string>> = {
+  "at+jwt": "access token",
+  "rt+jwt": "refresh token",
+  "logout+jwt": "logout token",
+  "dpop+jwt": "DPoP proof",
+  "oauth-authz-req+jwt": "request object",
+};
+
+/** What kind of token this looks like: by `typ`, else by the claims that only one kind has. */
 function kindOf({ header, payload }: DecodedToken): string {
-  const typ = typeof header.typ === "string" ? header.typ.toLowerCase() : "";
-  if (typ === "at+jwt" || typ === "application/at+jwt") return "access token";
-  if (typ === "rt+jwt") return "refresh token";
-  if (typ === "logout+jwt") return "logout token";
-  if ("nonce" in payload || "at_hash" in payload) return "ID token";
+  const typ = typeof header.typ === "string" ? header.typ.toLowerCase().replace(/^application\//, "") : "";
+  if (Object.hasOwn(byType, typ)) return byType[typ] ?? "";
+  if ("nonce" in payload || "at_hash" in payload || "azp" in payload) return "ID token";
+  if ("scope" in payload || "scp" in payload) return "access token, by its claims";
   return "token";
 }
 
@@ -52,6 +64,8 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
       style,
       "  ",
     ) || style.dim("  none");
+  const scopes = typeof payload["scope"] === "string" ? payload["scope"].split(" ").filter(Boolean) : [];
+  const words = scopes.length === 0 ? {} : scopeWords();
   return [
     style.bold(title),
     "Header",
@@ -60,8 +74,25 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
     rows(payload, (name, value) =>
       times.has(name) && typeof value === "number" ? timeText(name, value, now, style) : plain(value),
     ),
+    ...(scopes.length === 0
+      ? []
+      : [
+          "Scopes",
+          pairs(
+            scopes.map((name) => [name, words[`scope.${name}`] ?? style.dim("not one of those built in")] as const),
+            style,
+            "  ",
+          ),
+        ]),
   ].join("\n");
 }
+
+/** The words of the consent page, which need no server. Of a scope that fixtures define, only the server has some. */
+const scopeWords = (): Readonly<Record<string, string>> =>
+  JSON.parse(readFileSync(new URL("../../templates/locales/en.json", import.meta.url), "utf8")) as Record<
+    string,
+    string
+  >;
 
 const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 

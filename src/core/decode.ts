@@ -62,13 +62,15 @@ function tokensOfResponse(text: string): readonly FoundToken[] {
     );
   }
   const found = Object.entries(isObject(response) ? response : {}).flatMap(([name, value]) =>
-    typeof value === "string" && name.endsWith("_token") && hasParts(value) ? [{ name, token: value }] : [],
+    typeof value === "string" && (name.endsWith("_token") || name === "token") && hasParts(value)
+      ? [{ name, token: value }]
+      : [],
   );
   if (found.length === 0) {
     const members = Object.keys(isObject(response) ? response : {}).join(", ");
     throw notAToken(
       `this JSON holds no token; its members are: ${members || "none"}`,
-      "A token response has access_token, id_token or refresh_token.",
+      "A token response has access_token, id_token or refresh_token; what idp token issue --json prints has token.",
     );
   }
   return found;

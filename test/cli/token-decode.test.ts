@@ -48,6 +48,14 @@ test("what is no token is told with exit code 6, no token at all with 2", async 
   expect(none).toMatchObject({ code: 2, stdout: "" });
 });
 
+test("scopes are explained, and each token of a response is told by its kind", async () => {
+  const access = `${part({ alg: "HS256", typ: "at+jwt" })}.${part({ scope: "openid orders:read" })}.c2ln`;
+  const issued = { token: access, type: "access", expires_in: 1800, warnings: [] };
+  const { stdout } = await idp(["token", "decode", "-"], { cwd: newFolder(), input: JSON.stringify(issued) });
+  expect(stdout).toMatch(/^token {2}access token\n/);
+  expect(stdout).toMatch(/\nScopes\n {2}openid {6}Know who you are\n {2}orders:read {2}not one of those built in\n$/);
+});
+
 test("nothing in a token acts upon the terminal", async () => {
   const evil = `${part({ alg: "\u001b[2J" })}.${part({ "\u001b]0;x\u0007": "a\nb", b: "\u009b31m\u202e", iat: 1e300, exp: -1e17 })}.x`;
   for (const args of [
