@@ -123,26 +123,50 @@ export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Rou
     next();
   });
   api.use(ownOrigin(ctx.issuer), adminOnly(adminToken));
+  addRoute(api, "/openapi.json", [
+    [
+      "GET",
+      async (_req, res) => {
+        // It brings zod along, which nothing else of a server needs once its fixtures are read.
+        const { openApiDocument } = await import("./openapi.ts");
+        res.json(openApiDocument({ issuer: ctx.issuer, version }));
+      },
+    ],
+  ]);
   const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
   for (const path of new Set(all.map(([, operation]) => operation.path))) {
     const here = all.filter(([, operation]) => operation.path === path);
-    const route = api.route(path);
-    for (const [name, operation] of here) {
-      const handle: RequestHandler = async (req, res) => {
-        note(res, { note: name });
-        const result = await operation.run(ctx, inputOf(req, operation.fields), { server });
-        if (name === "stop") res.on("finish", onStop);
-        if (operation.status === 204) res.status(204).end();
-        else res.status(operation.status).json(result);
-      };
-      if (operation.method === "GET") route.get(handle);
-      else if (operation.method === "DELETE") route.delete(handle);
-      else route[operation.method === "POST" ? "post" : "patch"](bodyOf(operation.bodyLimit), handle);
-    }
-    const allow = here.map(([, { method }]) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
-    route.all((req, _res, next) => {
-      next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
-    });
+    addRoute(
+      api,
+      path,
+      here.map(([name, operation]) => [
+        operation.method,
+        async (req, res) => {
+          note(res, { note: name });
+          const result = await operation.run(ctx, inputOf(req, operation.fields), { server });
+          if (name === "stop") res.on("finish", onStop);
+          if (operation.status === 204) res.status(204).end();
+          else res.status(operation.status).json(result);
+        },
+        operation.bodyLimit,
+      ]),
+    );
   }
   return api;
+}
+
+type Handled = readonly [method: Operation["method"], handle: RequestHandler, bodyLimit?: number];
+
+/** One path, its methods, and 405 with `Allow` for all others. */
+function addRoute(api: Router, path: string, methods: readonly Handled[]): void {
+  const route = api.route(path);
+  for (const [method, handle, bodyLimit = 0] of methods) {
+    if (method === "GET") route.get(handle);
+    else if (method === "DELETE") route.delete(handle);
+    else route[method === "POST" ? "post" : "patch"](bodyOf(bodyLimit), handle);
+  }
+  const allow = methods.map(([method]) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
+  route.all((req, _res, next) => {
+    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
+  });
 }

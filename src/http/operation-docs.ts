@@ -1,0 +1,181 @@
+import * as z from "zod";
+import { clientSchema } from "../core/fixtures/schema-client.ts";
+import { fixtureFileSchema } from "../core/fixtures/schema.ts";
+import { userSchema } from "../core/fixtures/schema-user.ts";
+import type { OperationName, OperationOutput } from "./operations.ts";
+
+/** What the OpenAPI document says of each operation beside what the table of operations says itself. */
+
+interface OperationDoc<O> {
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  /** Of the answer; the compiler holds it against what the operation returns. */
+  readonly answer: z.ZodType<O>;
+  /** Of a body that the table calls `body` or `any?`, for lack of a word. */
+  readonly body?: z.ZodType;
+}
+
+const time = z.string().describe("ISO 8601");
+
+export const user = z
+  .object({
+    ...userSchema.required().omit({ password: true, avatar: true }).shape,
+    avatar: z.object({ baseUrl: z.string(), path: z.string(), color: z.string() }),
+    hasPassword: z.boolean(),
+  })
+  .describe("A user as it is shown: without the password or its hash");
+
+const statusChange = user.extend({
+  previousStatus: z.enum(["active", "suspended", "banned"]),
+  sessionsEnded: z.int(),
+  grantsRevoked: z.int(),
+});
+
+export const client = z
+  .looseObject({
+    client_id: z.string(),
+    client_secret: z.exactOptional(z.string()).describe("With `secrets=true` only, and where one was made just now"),
+    redirect_uris: z.array(z.string()),
+    public: z.boolean().describe("RFC 6749 2.1"),
+  })
+  .describe("A client as it is shown: its metadata");
+
+export const grant = z
+  .object({
+    id: z.string(),
+    user: z.string().describe("username"),
+    client: z.string().describe("client_id"),
+    scope: z.string().describe("Space-separated"),
+    status: z.enum(["active", "revoked"]),
+    createdAt: time,
+    updatedAt: time,
+    revokedAt: time.nullable(),
+  })
+  .describe("The consent of a user to a client");
+
+export const session = z
+  .object({ id: z.string().describe("The sid of its ID tokens"), user: z.string(), signedInAt: time, expiresAt: time })
+  .describe("A user signed in in a browser");
+
+export const key = z
+  .object({
+    kid: z.string(),
+    alg: z.string(),
+    status: z.enum(["signing", "retired"]),
+    createdAt: time,
+    expiresAt: time.nullable(),
+  })
+  .describe("A key that signs, or signed, tokens");
+
+const tokenResponse = z.object({
+  access_token: z.string(),
+  token_type: z.enum(["Bearer", "DPoP"]),
+  expires_in: z.int().describe("Seconds"),
+  scope: z.string(),
+  refresh_token: z.string(),
+  id_token: z.string(),
+});
+
+const seeded = z.object({
+  added: z.array(z.string()),
+  changed: z.array(z.object({ name: z.string(), fields: z.array(z.string()) })),
+  same: z.int(),
+});
+
+const nothing = z.null();
+
+const doc = <O>(summary: string, answer: z.ZodType<O>, body?: z.ZodType): OperationDoc<O> => ({
+  summary,
+  answer,
+  ...(body !== undefined && { body }),
+});
+
+export const operationDocs: { readonly [N in OperationName]: OperationDoc<OperationOutput<N>> } = {
+  "users.list": doc("List users, in the order they were added", z.array(user)),
+  "users.show": doc("Show a user", user),
+  "users.add": doc("Add a user; a username is enough", user, userSchema),
+  "users.edit": doc("Change fields of a user; each takes the place of what was there", user, userSchema.partial()),
+  "users.remove": doc("Remove a user with their grants and sessions", nothing),
+  "users.suspend": doc("Suspend a user: no sign-in, tokens answer 403 until the user is restored", statusChange),
+  "users.ban": doc("Ban a user: sessions end, grants are revoked for good", statusChange),
+  "users.restore": doc("Make a suspended or banned user active again", statusChange),
+  "clients.list": doc("List clients, in the order they were added", z.array(client)),
+  "clients.show": doc("Show a client", client),
+  "clients.add": doc("Add a client; a secret that nobody gave is made and shown once", client, clientSchema),
+  "clients.edit": doc("Change metadata of a client; null takes it away", client, z.record(z.string(), z.unknown())),
+  "clients.remove": doc("Remove a client with its grants", nothing),
+  "clients.rotate-secret": doc("Give a client another secret; one that nobody gave is made and shown once", client),
+  "grants.list": doc("List grants", z.array(grant)),
+  "grants.show": doc("Show a grant", grant),
+  "grants.edit": doc("Set the scopes of a grant", grant),
+  "grants.revoke": doc("Revoke a grant: its tokens are dead for good", nothing),
+  "sessions.list": doc("List sessions", z.array(session)),
+  "sessions.end": doc(
+    "End sessions, and tell the clients that want to know",
+    z.object({
+      ended: z.array(session),
+      notices: z.array(z.object({ client: z.string(), ok: z.boolean(), detail: z.string() })),
+    }),
+  ),
+  "sessions.remove": doc("End a session", nothing),
+  "keys.list": doc("List keys", z.array(key)),
+  "keys.rotate": doc("Make new signing keys; the old ones still verify what they signed", z.array(key)),
+  "issue.grant": doc("Record a consent, as if the user had allowed it", grant),
+  "issue.code": doc(
+    "Issue an authorization code, as if the user had signed in and allowed it",
+    z.object({ code: z.string(), redirect_uri: z.string(), url: z.string(), expires_in: z.int().describe("Seconds") }),
+  ),
+  "issue.tokens": doc("Issue tokens, as if the user had signed in and allowed it", tokenResponse),
+  revoke: doc("Revoke grants: of a user, of a client, of both, or one", z.object({ revoked: z.array(grant) })),
+  "token.issue": doc(
+    "Issue one token, as the flow would yield it or bad on purpose",
+    z.object({
+      token: z.string(),
+      type: z.enum(["access", "id", "refresh"]),
+      expires_in: z.int().describe("Seconds; negative for one that has expired"),
+      warnings: z.array(z.string()),
+    }),
+  ),
+  "token.verify": doc(
+    "Check a token: every check, not the first that fails only",
+    z.object({
+      valid: z.boolean(),
+      checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+    }),
+  ),
+  "token.introspect": doc(
+    "What a token is good for now (RFC 7662), and why it is inactive",
+    z.looseObject({
+      active: z.boolean(),
+      reason: z.exactOptional(z.string()),
+      since: z.exactOptional(time),
+    }),
+  ),
+  "token.revoke": doc(
+    "Revoke one token (RFC 7009)",
+    z.object({
+      revoked: z.enum(["access_token", "refresh_token"]).nullable().describe("null: it was unknown or dead already"),
+      client: z.string().nullable(),
+    }),
+  ),
+  seed: doc(
+    "Apply fixtures: whole or not at all",
+    z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),
+    z.union([
+      fixtureFileSchema,
+      z.strictObject({ sources: z.array(z.strictObject({ name: z.string(), text: z.string() })) }),
+    ]),
+  ),
+  status: doc(
+    "What there is",
+    z.object({
+      issuer: z.string(),
+      data: z.string().describe("A path, or memory"),
+      users: z.int(),
+      clients: z.int(),
+      grants: z.int().describe("Active ones"),
+      server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
+    }),
+  ),
+  stop: doc("End the server once this is answered", z.object({ stopping: z.boolean(), pid: z.int() })),
+};
