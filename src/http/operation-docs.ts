@@ -141,6 +141,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     z.object({
       valid: z.boolean(),
       checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+      notes: z.array(z.string()),
     }),
   ),
   "token.introspect": doc(
