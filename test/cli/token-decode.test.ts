@@ -53,7 +53,7 @@ test("scopes are explained, and each token of a response is told by its kind", a
   const issued = { token: access, type: "access", expires_in: 1800, warnings: [] };
   const { stdout } = await idp(["token", "decode", "-"], { cwd: newFolder(), input: JSON.stringify(issued) });
   expect(stdout).toMatch(/^token {2}access token\n/);
-  expect(stdout).toMatch(/\nScopes\n {2}openid {6}Know who you are\n {2}orders:read {2}not one of those built in\n$/);
+  expect(stdout).toMatch(/\nScopes\n {2}openid {7}Know who you are\n {2}orders:read {2}not one of those built in\n$/);
 });
 
 test("nothing in a token acts upon the terminal", async () => {
