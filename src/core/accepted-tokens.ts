@@ -1,14 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import {
-  compactVerify,
-  decodeJwt,
-  decodeProtectedHeader,
-  errors as joseErrors,
-  jwtVerify,
-  type JWTVerifyOptions,
-} from "jose";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
+import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "./keys.ts";
 import { relative } from "./time-words.ts";
 import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
@@ -21,52 +14,83 @@ export type GenuineToken =
   | { readonly kind: "refresh"; readonly claims: RefreshClaims };
 
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
-function reasonOf(error: unknown, now: number): string {
-  if (error instanceof joseErrors.JWTExpired) {
-    const { exp } = error.payload;
-    return `the token expired ${exp === undefined ? "" : relative(exp - now / 1000)}`.trim();
+export class TokenProblem extends Error {
+  override readonly name = "TokenProblem";
+  /** Seconds since 1970, where its age is all that is wrong; else null. */
+  readonly expiredAt: number | null;
+  constructor(message: string, expiredAt: number | null = null) {
+    super(message);
+    this.expiredAt = expiredAt;
   }
-  if (error instanceof joseErrors.JWTClaimValidationFailed) {
-    if (error.claim === "typ") return "the token is of another kind";
-    const { nbf } = error.payload;
-    if (error.claim === "nbf" && typeof nbf === "number")
-      return `the token is valid ${relative(nbf - now / 1000)} only`;
-    return error.reason === "missing"
-      ? `the token has no "${error.claim}" claim`
-      : `the token's "${error.claim}" claim is not this issuer's`;
-  }
-  if (error instanceof joseErrors.JOSEAlgNotAllowed)
-    return "the token is signed with an algorithm that is not used for it here";
-  if (error instanceof joseErrors.JWSSignatureVerificationFailed) return "the token's signature is not this server's";
-  if (error instanceof joseErrors.JWKSNoMatchingKey) return "the token names a signing key that is not this server's";
-  return "the value is not a token of this server";
 }
 
-/** The key that a header names, for its one algorithm: so no public key ever serves as a secret. */
-function ownKey(ctx: Context, header: { readonly kid?: string; readonly alg?: string }): KeyObject {
-  const found = ctx.keys.verifying(header.kid);
-  if (found === undefined || found.alg !== header.alg) throw new joseErrors.JWKSNoMatchingKey();
-  return found.key;
+/** A key of this server or of one of its clients, and the one algorithm it may be used for. */
+interface OwnKey {
+  readonly alg: string;
+  readonly key: KeyObject;
 }
 
-async function verify(
+function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
+  return typeof kid === "string" ? ctx.keys.verifying(kid) : undefined;
+}
+
+/** @throws {TokenProblem} */
+function parse(token: string, algorithms: readonly string[]): Jws {
+  const jws = readJws(token);
+  if (jws === null) throw new TokenProblem("the value is not a token of this server");
+  if (!algorithms.some((alg) => alg === jws.header["alg"]))
+    throw new TokenProblem("the token is signed with an algorithm that is not used for it here");
+  return jws;
+}
+
+/** @throws {TokenProblem} */
+function checkSignature(jws: Jws, by: OwnKey | undefined): void {
+  // The key is used with its own algorithm only: so no public key ever serves as a secret.
+  if (by === undefined || by.alg !== jws.header["alg"])
+    throw new TokenProblem("the token names a signing key that is not this server's");
+  if (!isSignedBy(jws, by.alg, by.key)) throw new TokenProblem("the token's signature is not this server's");
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
+/** Kind, issuer and times (RFC 7519 4.1). @throws {TokenProblem} */
+function checkClaims(
+  ctx: Context,
+  { header, payload }: Jws,
+  typ: string,
+  required: readonly string[],
+  { allowExpired = false } = {},
+): void {
+  if (header["typ"] !== typ) throw new TokenProblem("the token is of another kind");
+  const missing = required.find((name) => !Object.hasOwn(payload, name));
+  if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
+  if (payload["iss"] !== ctx.issuer) throw new TokenProblem("the token's \"iss\" claim is not this issuer's");
+  for (const name of ["iat", "nbf", "exp"]) {
+    if (payload[name] !== undefined && !isNumber(payload[name]))
+      throw new TokenProblem(`the token's "${name}" claim is no time`);
+  }
+  const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
+  const now = ctx.now() / 1000;
+  if (nbf !== undefined && nbf > now) throw new TokenProblem(`the token is valid ${relative(nbf - now)} only`);
+  if (exp !== undefined && exp <= now && !allowExpired)
+    throw new TokenProblem(`the token expired ${relative(exp - now)}`, exp);
+}
+
+function verify(
   ctx: Context,
   token: string,
   typ: string,
-  algorithms: string[],
-  options: JWTVerifyOptions,
-): Promise<unknown> {
+  algorithms: readonly string[],
+  required: readonly string[],
+): unknown {
   try {
-    const { payload } = await jwtVerify(
-      token,
-      (header) => {
-        return ownKey(ctx, header);
-      },
-      { algorithms, issuer: ctx.issuer, typ, currentDate: new Date(ctx.now()), ...options },
-    );
-    return payload;
+    const jws = parse(token, algorithms);
+    checkSignature(jws, ownKey(ctx, jws));
+    checkClaims(ctx, jws, typ, required);
+    return jws.payload;
   } catch (error) {
-    throw new OAuthError("invalid_token", reasonOf(error, ctx.now()), { cause: error });
+    if (error instanceof TokenProblem) return error;
+    throw error;
   }
 }
 
@@ -76,60 +100,37 @@ async function verify(
  */
 export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {
   try {
-    await compactVerify(
-      token,
-      (header) => {
-        // A client's own secret has no kid.
-        return header.kid === undefined ? idTokenKey(ctx, token, header) : ownKey(ctx, header);
-      },
-      { algorithms: ["HS256", ...publicAlgs] },
-    );
+    const jws = parse(token, ["HS256", ...publicAlgs]);
+    // A client's own secret has no kid.
+    checkSignature(jws, jws.header["kid"] === undefined ? await idTokenKey(ctx, jws) : ownKey(ctx, jws));
     return null;
   } catch (error) {
-    return reasonOf(error, ctx.now());
-  }
-}
-
-const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
-
-/**
- * The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`.
- * @throws {OAuthError} invalid_token
- */
-export async function verifyAccessToken(ctx: Context, token: string): Promise<TokenClaims> {
-  return (await verify(ctx, token, tokenTypes.access, ["HS256", "RS256"], {
-    requiredClaims: [...always, "aud"],
-  })) as TokenClaims;
-}
-
-/** Likewise of a refresh token. @throws {OAuthError} invalid_token */
-export async function verifyRefreshToken(ctx: Context, token: string): Promise<RefreshClaims> {
-  const requiredClaims = [...always, "grant", "epoch", "family", "generation"];
-  return (await verify(ctx, token, tokenTypes.refresh, ["HS256"], { requiredClaims })) as RefreshClaims;
-}
-
-/**
- * A token of this server of either kind that carries rights.
- * @returns the refusal, where the text is none, or is none any more
- */
-export async function readToken(ctx: Context, token: string): Promise<GenuineToken | OAuthError> {
-  try {
-    return kindOf(token) === tokenTypes.refresh
-      ? { kind: "refresh", claims: await verifyRefreshToken(ctx, token) }
-      : { kind: "access", claims: await verifyAccessToken(ctx, token) };
-  } catch (error) {
-    if (error instanceof OAuthError) return error;
+    if (error instanceof TokenProblem) return error.message;
     throw error;
   }
 }
 
-/** What a token says that it is, of which the signature is the proof; null where it says nothing. */
-function kindOf(token: string): unknown {
-  try {
-    return decodeProtectedHeader(token).typ;
-  } catch {
-    return null;
+const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
+const ofAccessTokens = [...always, "aud"];
+const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
+
+/** The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`. */
+export const verifyAccessToken = (ctx: Context, token: string): TokenClaims | TokenProblem =>
+  verify(ctx, token, tokenTypes.access, ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
+
+/** Likewise of a refresh token. */
+export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims | TokenProblem =>
+  verify(ctx, token, tokenTypes.refresh, ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
+
+/** A token of this server of either kind that carries rights. */
+export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
+  // What it says that it is; the signature is the proof.
+  if (readJws(token)?.header["typ"] === tokenTypes.refresh) {
+    const claims = verifyRefreshToken(ctx, token);
+    return claims instanceof TokenProblem ? claims : { kind: "refresh", claims };
   }
+  const claims = verifyAccessToken(ctx, token);
+  return claims instanceof TokenProblem ? claims : { kind: "access", claims };
 }
 
 /** Of whom and for whom an ID token was issued. */
@@ -139,18 +140,12 @@ export interface IdTokenHint {
 }
 
 /** The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). */
-async function idTokenKey(
-  ctx: Context,
-  token: string,
-  header: { readonly kid?: string; readonly alg?: string },
-): Promise<KeyObject> {
-  if (header.alg !== "HS256") return ownKey(ctx, header);
-  const { aud } = decodeJwt(token);
+async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
+  if (jws.header["alg"] !== "HS256") return ownKey(ctx, jws);
+  const { aud } = jws.payload as { readonly aud?: unknown };
   const client = typeof aud === "string" ? await ctx.store.read((tx) => tx.get("clients", aud)) : undefined;
-  if (client?.id_token_signed_response_alg !== "HS256" || client.client_secret === undefined) {
-    throw new joseErrors.JWKSNoMatchingKey();
-  }
-  return createSecretKey(client.client_secret, "utf8");
+  if (client?.id_token_signed_response_alg !== "HS256" || client.client_secret === undefined) return undefined;
+  return { alg: "HS256", key: createSecretKey(client.client_secret, "utf8") };
 }
 
 /**
@@ -159,23 +154,13 @@ async function idTokenKey(
  */
 export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {
   try {
-    const { payload } = await jwtVerify(
-      hint,
-      (header) => {
-        return idTokenKey(ctx, hint, header);
-      },
-      // Any time of expiry passes: the hint says who was signed in, and proves nothing else. jose refuses a tolerance that is not finite.
-      {
-        algorithms: ["HS256", ...publicAlgs],
-        issuer: ctx.issuer,
-        typ: tokenTypes.id,
-        requiredClaims: ["sub", "aud"],
-        clockTolerance: Number.MAX_SAFE_INTEGER,
-      },
-    );
-    if ((payload.nbf ?? 0) * 1000 > ctx.now()) throw new Error("the token is not valid yet");
-    return { sub: payload.sub ?? "", clientId: String(payload.aud) };
+    const jws = parse(hint, ["HS256", ...publicAlgs]);
+    checkSignature(jws, await idTokenKey(ctx, jws));
+    checkClaims(ctx, jws, tokenTypes.id, ["sub", "aud"], { allowExpired: true });
+    const { sub, aud } = jws.payload;
+    return { sub: String(sub), clientId: String(aud) };
   } catch (error) {
+    if (!(error instanceof TokenProblem)) throw error;
     throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
       cause: error,
     });

@@ -1,8 +1,7 @@
-import { errors as joseErrors } from "jose";
 import type { Client, ReadTx } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
-import { readToken, type GenuineToken } from "./accepted-tokens.ts";
+import { readToken, TokenProblem, type GenuineToken } from "./accepted-tokens.ts";
 import { decodeToken } from "./decode.ts";
 import { OAuthError, OperationError } from "./errors.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
@@ -28,11 +27,9 @@ const inactive = (reason: string, since: number | null): Introspection => ({
 });
 
 /** Of a text that is no access or refresh token of this server, or none any more. */
-function refused(ctx: Context, token: string, refusal: OAuthError): Introspection {
-  const { cause } = refusal;
-  const exp = cause instanceof joseErrors.JWTExpired ? cause.payload.exp : undefined;
-  if (exp !== undefined) return inactive("it expired", exp * 1000);
-  return inactive(otherKind(ctx, token) ?? refusal.message, null);
+function refused(ctx: Context, token: string, { message, expiredAt }: TokenProblem): Introspection {
+  if (expiredAt !== null) return inactive("it expired", expiredAt * 1000);
+  return inactive(otherKind(ctx, token) ?? message, null);
 }
 
 /** What the text says of itself, where that tells more than the signature that does not hold. */
@@ -81,8 +78,8 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
 
 /** For the operator: with the reason why a token is inactive. */
 export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
-  const genuine = await readToken(ctx, input.token);
-  if (genuine instanceof OAuthError) return refused(ctx, input.token, genuine);
+  const genuine = readToken(ctx, input.token);
+  if (genuine instanceof TokenProblem) return refused(ctx, input.token, genuine);
   return ctx.store.read((tx) => stateOf(tx, genuine));
 }
 

@@ -75,14 +75,10 @@ export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenRe
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
   const content = { ...plan, claims: plan.userClaims.id, accessToken };
-  const [newRefreshToken, newIdToken] = await Promise.all([
-    plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
-    idToken(ctx, subject, authentication, content).then(sign),
-  ]);
   const response = {
     ...accessTokenAnswer(ctx, accessToken, subject),
-    refresh_token: newRefreshToken,
-    id_token: newIdToken,
+    refresh_token: plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
+    id_token: sign(await idToken(ctx, subject, authentication, content)),
   };
   return { response, username: subject.user.username };
 }

@@ -1,8 +1,7 @@
 import type { Client } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import { OAuthError } from "./errors.ts";
 import { killFamily } from "./token-state.ts";
-import { readToken } from "./accepted-tokens.ts";
+import { readToken, TokenProblem } from "./accepted-tokens.ts";
 
 /** What a revocation did. */
 export interface Revocation {
@@ -21,8 +20,8 @@ export async function revokeToken(
   input: { readonly token: string },
   by: Client | null = null,
 ): Promise<Revocation> {
-  const genuine = await readToken(ctx, input.token);
-  if (genuine instanceof OAuthError || (by !== null && genuine.claims.client_id !== by.client_id))
+  const genuine = readToken(ctx, input.token);
+  if (genuine instanceof TokenProblem || (by !== null && genuine.claims.client_id !== by.client_id))
     return { revoked: null, client: null };
   const because = by === null ? "by the operator" : `by its client "${by.client_id}"`;
   return ctx.store.transaction((tx): Revocation => {

@@ -1,8 +1,8 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
-import { SignJWT } from "jose";
 import type { Client, Grant, Session, User } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { signJws } from "./jws.ts";
 import { seconds } from "./time.ts";
 import { publicAlgs } from "./keys.ts";
 
@@ -95,11 +95,8 @@ export interface UnsignedToken {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export function sign({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): Promise<string> {
-  return new SignJWT({ ...claims })
-    .setProtectedHeader({ alg, typ, ...(kid === undefined ? {} : { kid }) })
-    .sign(privateKey);
-}
+export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
+  signJws({ alg, typ, ...(kid === undefined ? {} : { kid }) }, claims, privateKey);
 
 /** Seconds that an access token signed now will live. */
 export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>

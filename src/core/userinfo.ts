@@ -5,7 +5,7 @@ import { OAuthError } from "./errors.ts";
 import { noteUse } from "./grant-use.ts";
 import { splitScope } from "./scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
-import { verifyAccessToken } from "./accepted-tokens.ts";
+import { TokenProblem, verifyAccessToken } from "./accepted-tokens.ts";
 
 /** UserInfo (the spec; OpenID Connect Core 5.3): what the token's scopes and the grant's present scopes both allow. */
 
@@ -23,7 +23,8 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
   if (presented === undefined) {
     throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>");
   }
-  const claims = await verifyAccessToken(ctx, presented.token);
+  const claims = verifyAccessToken(ctx, presented.token);
+  if (claims instanceof TokenProblem) throw new OAuthError("invalid_token", claims.message, { cause: claims });
   await checkSender(ctx, claims, presented);
   return ctx.store.read((tx) => {
     const { client, user, grant } = requireLive(tokenState(tx, claims));

@@ -7,7 +7,7 @@ import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../i
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
 import { familyMemory, isDead, killFamily, tokenState } from "../token-state.ts";
-import { verifyRefreshToken } from "../accepted-tokens.ts";
+import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
 /** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
@@ -30,10 +30,10 @@ export async function refresh(
 ): Promise<TokenResult> {
   const { refresh_token: token } = request;
   if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
-  const claims = await verifyRefreshToken(ctx, token).catch((error: unknown) => {
-    if (!(error instanceof OAuthError)) throw error;
-    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${error.message}`, { cause: error.cause });
-  });
+  const claims = verifyRefreshToken(ctx, token);
+  if (claims instanceof TokenProblem) {
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, { cause: claims });
+  }
   if (claims.client_id !== client.client_id) {
     throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
   }

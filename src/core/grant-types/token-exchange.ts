@@ -1,7 +1,7 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { extraClaims } from "../claims.ts";
 import { isPublic } from "../clients.ts";
-import { verifyAccessToken } from "../accepted-tokens.ts";
+import { TokenProblem, verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { noteUse } from "../grant-use.ts";
@@ -51,9 +51,9 @@ export async function exchangeToken(
     );
   }
   checkTypes(request);
-  const subjectClaims = await readToken(ctx, "subject_token", request.subject_token, jkt);
+  const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =
-    request.actor_token === undefined ? null : await readToken(ctx, "actor_token", request.actor_token, jkt);
+    request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
   const resources = checkResources(request.resource);
   const { subject, userClaims } = await ctx.store.read((tx) => {
     const { user, grant } = requireAlive(tx, "subject_token", subjectClaims);
@@ -110,15 +110,9 @@ type TokenName = "subject_token" | "actor_token";
 const refuse = (name: TokenName, reason: string, cause?: unknown): OAuthError =>
   new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { cause });
 
-async function readToken(
-  ctx: Context,
-  name: TokenName,
-  token: string | undefined,
-  jkt: string | null,
-): Promise<TokenClaims> {
-  const claims = await verifyAccessToken(ctx, token ?? "").catch((error: unknown) => {
-    throw error instanceof OAuthError ? refuse(name, error.message, error.cause) : error;
-  });
+function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
+  const claims = verifyAccessToken(ctx, token ?? "");
+  if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims);
   // Else an exchange would make a bearer token of it, good in any hands.
   if (claims.cnf !== undefined && jkt === null) {
     throw refuse(name, "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)");
