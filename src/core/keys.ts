@@ -15,7 +15,7 @@ import type { Key, ReadTx, Store } from "../store/store.ts";
 export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;
 type PublicAlg = (typeof publicAlgs)[number];
 
-export interface SigningKey {
+interface SigningKey {
   readonly kid: string;
   readonly alg: string;
   readonly privateKey: KeyObject;
