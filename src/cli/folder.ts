@@ -14,6 +14,7 @@ import type { Store } from "../store/store.ts";
 import { openStore } from "../store/open.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
+import { fixturesOf } from "./server-flags.ts";
 import { version } from "./version.ts";
 
 /** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
@@ -38,6 +39,8 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, random),
+    // As `idp start` would find them. The next command looks anew.
+    fixtures: { sources: () => fixturesOf(cli, {}).sources, use: () => undefined },
     ...{ store, now, random, passwords, log },
   };
 }

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { seconds } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
+import type { ResetFlags } from "./reset.ts";
 import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
 import type { WaitFlags } from "./wait.ts";
@@ -81,4 +82,11 @@ export function declareServer(program: Command, act: Act): void {
     .option("--print-schema", "print the JSON Schema of fixture files")
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
     .action(act(async (cli, paths: string[], flags: SeedFlags) => (await import("./seed.ts")).seed(cli, paths, flags)));
+  program
+    .command("reset")
+    .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")
+    .option(...fixturesOption)
+    .option("--keys", "renew the signing keys too")
+    .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
+    .action(act(async (cli, flags: ResetFlags) => (await import("./reset.ts")).reset(cli, flags)));
 }

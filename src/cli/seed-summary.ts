@@ -1,14 +1,7 @@
 import type { SeedResult } from "../core/seed.ts";
+import { few } from "./words.ts";
 
 /** What applying fixtures did, in words: one line a kind of record. */
-
-/** More names than this say less, not more. */
-const fewNames = 3;
-
-function few(names: readonly string[]): string {
-  const shown = names.slice(0, fewNames).join(", ");
-  return names.length > fewNames ? `${shown}, …` : shown;
-}
 
 /** "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds that no fixture names are left out. */
 export function seedSummary(result: SeedResult): string {

@@ -1,5 +1,6 @@
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "./keys.ts";
+import type { FixtureSource } from "./fixtures/source.ts";
 import type { PendingPasswords } from "./passwords.ts";
 
 /** What fixtures and flags of `start` set; seconds where it is a time. Flags win over fixtures. */
@@ -31,6 +32,14 @@ export const defaultSettings: Settings = {
   consent: "ask",
 };
 
+/** The fixtures that the data is served with. */
+interface FixturesInUse {
+  /** @throws {OperationError} invalid, where they are files that cannot be read */
+  sources(): readonly FixtureSource[];
+  /** Puts others in their place. */
+  use(sources: readonly FixtureSource[]): void;
+}
+
 /** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */
 type Log = (note: string) => void;
 
@@ -48,5 +57,6 @@ export interface Context {
   /** `bytes` random bytes, as base64url text. */
   readonly random: (bytes: number) => string;
   readonly passwords: PendingPasswords;
+  readonly fixtures: FixturesInUse;
   readonly log: Log;
 }

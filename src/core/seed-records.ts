@@ -5,7 +5,13 @@ import { sameJson } from "./fixtures/digest.ts";
 import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
 import type { FoundIn } from "./fixtures/problems.ts";
 import { splitScope } from "./scopes.ts";
-import { samePassword, type ClientEntry, type GrantEntry, type ScopeEntry, type UserEntry } from "./seed-entries.ts";
+import {
+  passwordDigestOf,
+  type ClientEntry,
+  type GrantEntry,
+  type ScopeEntry,
+  type UserEntry,
+} from "./seed-entries.ts";
 import { banEffects, removeUserRecord } from "./users.ts";
 
 /** Brings records to what their fixtures say: those whose fixture changed since it was last applied, and no others. */
@@ -36,9 +42,9 @@ function count(tally: Tally, name: string, existed: boolean, fields: readonly st
 }
 
 /** The names of the fields in which two records differ, but for those that say when. */
-function differences(before: object, after: object): string[] {
+export function differences(before: object, after: object): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  for (const name of ["updatedAt", "passwordHash", "passwordPending", "epoch"]) names.delete(name);
+  for (const name of ["updatedAt", "passwordHash", "passwordPending", "passwordDigest", "epoch"]) names.delete(name);
   return [...names].filter((name) => !sameJson(Reflect.get(before, name), Reflect.get(after, name)));
 }
 
@@ -52,23 +58,21 @@ export interface Work {
   readonly found: FoundIn[];
   /** Passwords that are to be hashed, by the id of their user. */
   readonly passwords: Map<string, string>;
+  /** Users whom a reset has taken away, by name. */
+  readonly earlier: ReadonlyMap<string, User>;
 }
 
 /** Whether an entry is as it was when it was last applied; if not, it counts as applied now. */
-function unchanged(
-  { tx }: Work,
-  id: string,
-  digest: string,
-): { readonly before: string | null; readonly same: boolean } {
-  const before = tx.get("appliedFixtures", id)?.digest ?? null;
-  if (before !== digest) tx.put("appliedFixtures", { id, digest });
-  return { before, same: before === digest };
+function unchanged({ tx }: Work, id: string, digest: string): boolean {
+  if (tx.get("appliedFixtures", id)?.digest === digest) return true;
+  tx.put("appliedFixtures", { id, digest });
+  return false;
 }
 
 export function applyScopes(work: Work, entries: readonly ScopeEntry[]): SeedOutcome {
   const tally = newTally();
   for (const { name, digest, input } of entries) {
-    if (unchanged(work, `scope:${name}`, digest).same) {
+    if (unchanged(work, `scope:${name}`, digest)) {
       tally.same++;
       continue;
     }
@@ -84,7 +88,7 @@ export function applyScopes(work: Work, entries: readonly ScopeEntry[]): SeedOut
 export function applyClients(work: Work, entries: readonly ClientEntry[]): SeedOutcome {
   const tally = newTally();
   for (const { name, digest, input } of entries) {
-    if (unchanged(work, `client:${name}`, digest).same) {
+    if (unchanged(work, `client:${name}`, digest)) {
       tally.same++;
       continue;
     }
@@ -105,7 +109,8 @@ export function applyUsers(work: Work, entries: readonly UserEntry[]): SeedOutco
   );
   for (const entry of entries) {
     const { name, digest, input } = entry;
-    const { before, same } = unchanged(work, `user:${name}`, digest);
+    const same = unchanged(work, `user:${name}`, digest);
+    const passwordDigest = passwordDigestOf(digest);
     const present = work.tx.find("users", "username", name);
     if (same) {
       tally.same++;
@@ -120,8 +125,8 @@ export function applyUsers(work: Work, entries: readonly UserEntry[]): SeedOutco
       (givenIds.get(id) ?? name) !== name || (work.tx.get("users", id)?.username ?? name) !== name;
     const user = normaliseUser(input, previous ?? null, takenByOther);
     const fields = previous === undefined ? [] : differences(previous, user);
-    if (previous !== undefined && passwordDiffers(previous, input.password, before, digest)) fields.push("password");
-    putUser(work, user, previous, input.password, fields);
+    if (previous !== undefined && passwordDiffers(previous, passwordDigest)) fields.push("password");
+    putUser(work, { ...user, passwordDigest }, previous, input.password, fields);
     count(tally, name, previous !== undefined, fields);
   }
   return tally;
@@ -142,11 +147,9 @@ function previousUser(
   return "conflict";
 }
 
-/** Whether a user gets another password, or loses it, as far as that can be told without working out a hash. */
-function passwordDiffers(previous: User, password: string | undefined, before: string | null, after: string): boolean {
-  const has = previous.passwordHash !== null || previous.passwordPending;
-  if (password === undefined) return has;
-  return !has || before === null || !samePassword(before, after);
+/** Whether a user has another password than one of this digest, or one where it is null. */
+export function passwordDiffers(user: User, digest: string | null): boolean {
+  return digest === null ? user.passwordHash !== null || user.passwordPending : user.passwordDigest !== digest;
 }
 
 function putUser(
@@ -157,14 +160,20 @@ function putUser(
   fields: readonly string[],
 ): void {
   const { tx, ctx, at } = work;
-  // A password of the fixture is hashed anew although it may be the one there is: telling would take as long.
-  if (previous !== undefined && fields.length === 0 && password === undefined) return;
+  if (previous !== undefined && fields.length === 0) {
+    if (previous.passwordPending && password !== undefined) work.passwords.set(user.id, password);
+    return;
+  }
   // Under another id a user is another subject.
   if (previous !== undefined && previous.id !== user.id) removeUserRecord(tx, previous);
   if (user.status === "banned" && previous !== undefined && previous.status !== "banned") banEffects(tx, ctx, user.id);
-  const updatedAt = previous !== undefined && fields.length > 0 ? at : user.updatedAt;
-  tx.put("users", { ...user, passwordHash: null, passwordPending: password !== undefined, updatedAt });
-  if (password !== undefined) work.passwords.set(user.id, password);
+  const updatedAt = previous === undefined ? user.updatedAt : at;
+  const before = previous ?? work.earlier.get(user.username);
+  const isSame = user.passwordDigest !== null && user.passwordDigest === before?.passwordDigest;
+  const passwordHash = isSame ? before.passwordHash : null;
+  const passwordPending = password !== undefined && passwordHash === null;
+  tx.put("users", { ...user, passwordHash, passwordPending, updatedAt });
+  if (passwordPending) work.passwords.set(user.id, password);
 }
 
 export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOutcome {
@@ -181,7 +190,7 @@ export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOut
       continue;
     }
     // Of a user whose id changed the grant is a new one.
-    if (user === undefined || client === undefined || unchanged(work, `grant:${name}`, `${digest}.${user.id}`).same) {
+    if (user === undefined || client === undefined || unchanged(work, `grant:${name}`, `${digest}.${user.id}`)) {
       tally.same++;
       continue;
     }

@@ -1,12 +1,13 @@
-import type { ReadTx, Tx } from "../store/store.ts";
+import type { ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown, type Known } from "./fixtures/cross-check.ts";
 import { digestOfSources, sameJson } from "./fixtures/digest.ts";
 import { normaliseSettings } from "./fixtures/normalise.ts";
 import { refuseFixtures, type FoundIn } from "./fixtures/problems.ts";
-import type { FixtureFile, FixtureSettings } from "./fixtures/schema.ts";
+import type { FixtureSettings } from "./fixtures/schema.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "./fixtures/source.ts";
-import { prepareEntries, type Entries, type Step } from "./seed-entries.ts";
+import type { Entries } from "./seed-entries.ts";
+import { checkDocuments, prepareFixtures, type PreparedFixtures } from "./seed-prepare.ts";
 import {
   applyClients,
   applyGrants,
@@ -38,7 +39,7 @@ export interface SeedOptions {
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
-type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords">;
+export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords">;
 
 /**
  * Checks fixtures whole, then applies them in one transaction.
@@ -51,39 +52,48 @@ export async function seed(
   { mode, progress = () => undefined }: SeedOptions,
 ): Promise<SeedResult> {
   const last = await ctx.store.read((tx) => ({
-    key: tx.get("appliedFixtures", keyId)?.digest,
+    key: digestKey(tx),
     files: tx.get("appliedFixtures", filesId)?.digest,
   }));
   const key = last.key ?? ctx.random(32);
   const digest = digestOfSources(key, sources);
-  const files = digest === null ? null : `${mode}:${digest}`;
-  if (files !== null && last.files?.startsWith(`${files} `) === true && !(await ctx.store.read(somebodyWaits))) {
-    return sameAsLast(last.files);
-  }
+  const asLast = digest !== null && last.files?.startsWith(`${mode}:${digest} `) === true;
+  if (asLast && !(await ctx.store.read(somebodyWaits))) return sameAsLast(last.files ?? "");
 
-  const documents = await Promise.all(sources.map(readSource));
-  const step = stepper(2 * documents.reduce((sum, { value }) => sum + size(value), 0), progress);
-  if (!sources.every((source) => "builtIn" in source && source.builtIn)) {
-    await check(documents, step, (all) => ctx.store.read((tx) => crossCheck(all, knownIn(tx))));
-  }
-
-  const entries = await prepareEntries(
-    key,
-    documents.map(({ value }) => value as FixtureFile),
-    step,
-  );
-  const result = await ctx.store.transaction((tx) => {
-    if (last.key === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
-    const work: Work = { tx, ctx, at: new Date(ctx.now()).toISOString(), found: [], passwords: new Map() };
-    const applied = apply(work, entries, mode);
-    if (work.found.length > 0) throw refuseFixtures(documents, work.found);
-    remember(tx, files, applied);
-    // Within the transaction, so that nobody sees a user whose password is unknown; after a failure they find no user who waits.
-    for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
-    return applied;
-  });
+  const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundIn[]> =>
+    ctx.store.read((tx) => crossCheck(all, knownIn(tx)));
+  const prepared = await prepareFixtures(key, sources, cross, progress);
+  const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode }));
   if (mode === "now") await ctx.passwords.settle();
   return result;
+}
+
+/** The key of the digests; undefined: nothing was ever applied. */
+export const digestKey = (tx: ReadTx): string | undefined => tx.get("appliedFixtures", keyId)?.digest;
+
+/** The records in which it is kept what fixtures last said; the key of the digests is not among them. */
+export const appliedIds = (tx: ReadTx): string[] =>
+  [...tx.all("appliedFixtures")].map(({ id }) => id).filter((id) => id !== keyId);
+
+/**
+ * Applies fixtures that were prepared.
+ * @param how `earlier`: the users whom a reset has just taken away, by name; a password that is the same is not hashed anew
+ * @throws {OperationError} invalid, for what can be found out within the transaction only
+ */
+export function applyFixtures(
+  tx: Tx,
+  ctx: SeedContext,
+  { documents, entries, key, digest }: PreparedFixtures,
+  { mode, earlier = new Map() }: { readonly mode: SeedOptions["mode"]; readonly earlier?: ReadonlyMap<string, User> },
+): SeedResult {
+  const work: Work = { tx, ctx, at: new Date(ctx.now()).toISOString(), found: [], passwords: new Map(), earlier };
+  if (digestKey(tx) === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
+  const applied = apply(work, entries, mode);
+  if (work.found.length > 0) throw refuseFixtures(documents, work.found);
+  remember(tx, digest === null ? null : `${mode}:${digest}`, applied);
+  // Within the transaction, so that nobody sees a user whose password is unknown; after a failure they find no user who waits.
+  for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
+  return applied;
 }
 
 /**
@@ -92,7 +102,7 @@ export async function seed(
  */
 export async function checkFixtures(sources: readonly FixtureSource[]): Promise<void> {
   const documents = await Promise.all(sources.map(readSource));
-  await check(
+  await checkDocuments(
     documents,
     () => undefined,
     async (all) => crossCheck(all, nothingKnown),
@@ -107,19 +117,6 @@ const knownIn = (tx: ReadTx): Known => ({
   },
   scope: (name) => tx.get("scopes", name) !== undefined,
 });
-
-/** @param cross finds what does not fit together between documents, and between them and the data */
-async function check(
-  documents: readonly FixtureDocument[],
-  step: Step,
-  cross: (documents: readonly FixtureDocument[]) => Promise<readonly FoundIn[]>,
-): Promise<void> {
-  const { checkDocuments } = await import("./fixtures/check.ts");
-  const found = await checkDocuments(documents, step);
-  const numbered = found.flatMap((some, document) => some.map((one) => ({ ...one, document })));
-  const all = [...numbered, ...(await cross(documents))];
-  if (all.length > 0) throw refuseFixtures(documents, all);
-}
 
 function apply(work: Work, entries: Entries, mode: SeedOptions["mode"]): SeedResult {
   return {
@@ -170,20 +167,4 @@ function remember(tx: Tx, files: string | null, result: SeedResult): void {
 function somebodyWaits(tx: ReadTx): boolean {
   for (const user of tx.all("users")) if (user.passwordPending) return true;
   return false;
-}
-
-function size(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
-}
-
-/** Counts entries, and lets others work after every few hundred: a server that runs goes on answering. */
-function stepper(total: number, progress: (done: number, total: number) => void): Step {
-  let done = 0;
-  return () => {
-    done++;
-    if (done % 500 !== 0) return undefined;
-    progress(done, total);
-    return new Promise((resolve) => void setImmediate(resolve));
-  };
 }

@@ -5,7 +5,7 @@ import { OperationError } from "./errors.ts";
 import { normaliseUser } from "./fixtures/normalise.ts";
 import type { FixtureUser } from "./fixtures/schema-user.ts";
 import { hashPassword } from "./passwords.ts";
-import { banEffects, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
+import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
 
 /** Adds, changes and removes users one at a time. What a user may be is what a fixture may say. */
 
@@ -47,11 +47,6 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
   });
 }
 
-/** The record as a fixture would say it; its password is known to nobody. */
-function entryOf({ passwordHash: _, passwordPending: __, updatedAt: ___, ...fields }: User): Entry {
-  return fields;
-}
-
 /**
  * Changes fields of a user; each that is given takes the place of what was there, and `username` renames.
  * A change to `banned` ends sessions and revokes grants for good, as a ban does.
@@ -64,7 +59,7 @@ export async function editUser(
 ): Promise<UserView> {
   for (;;) {
     const before = await ctx.store.read((tx) => requireUser(tx, input.username));
-    const entry = { ...entryOf(before), ...input.entry };
+    const entry = { ...fieldsOf(before), ...input.entry } as Entry;
     if (entry.id !== before.id) {
       throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
         hint: "Add another user: idp users add NAME --set id=…",
@@ -79,7 +74,7 @@ export async function editUser(
       if (given.username !== before.username) requireFree(tx, given.username);
       const user: User = {
         ...normaliseUser(given, before, () => false),
-        ...(passwordHash !== null && { passwordHash, passwordPending: false }),
+        ...(passwordHash !== null && { passwordHash, passwordPending: false, passwordDigest: null }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };
       if (user.status === "banned" && before.status !== "banned") banEffects(tx, ctx, user.id);

@@ -6,12 +6,20 @@ import { didYouMean } from "./nearest.ts";
 import { endSessionsOf } from "./sessions.ts";
 
 /** A user as the command line and the control API show it (CONTRACT 6): the fixture's fields, without the password or its hash. */
-export type UserView = Omit<User, "passwordHash" | "passwordPending" | "updatedAt"> & { readonly hasPassword: boolean };
+export type UserView = UserFields & { readonly hasPassword: boolean };
 
-export function viewUser(user: User): UserView {
-  const { passwordHash, passwordPending, updatedAt: _, ...shown } = user;
-  return { ...shown, hasPassword: passwordHash !== null || passwordPending };
+type UserFields = Omit<User, "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt">;
+
+/** A user as a fixture would say it; the password is known to nobody. */
+export function fieldsOf(user: User): UserFields {
+  const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...fields } = user;
+  return fields;
 }
+
+export const viewUser = (user: User): UserView => ({
+  ...fieldsOf(user),
+  hasPassword: user.passwordHash !== null || user.passwordPending,
+});
 
 function* usernames(tx: ReadTx): Generator<string> {
   for (const user of tx.all("users")) yield user.username;

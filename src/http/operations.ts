@@ -281,6 +281,16 @@ export const operations = {
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
+  reset: changes(
+    "/reset",
+    { sources: "array?", fixtures: "any?", keys: "boolean?" },
+    async (ctx, { sources, fixtures, keys }, { progress }) => {
+      const { reset } = await import("../core/reset.ts");
+      const meant = sources !== undefined ? texts(sources) : fixtures === undefined ? undefined : [{ value: fixtures }];
+      return reset(ctx, { sources: meant, keys, progress });
+    },
+    { bodyLimit: fixtureBody },
+  ),
   status: reads("/status", {}, async (ctx, _input, { server }) => ({
     ...(await (await import("../core/status.ts")).status(ctx)),
     server,

@@ -29,6 +29,8 @@ export interface User {
   readonly passwordHash: string | null;
   /** The password is known (from a fixture) and its hash is still being worked out. */
   readonly passwordPending: boolean;
+  /** Keyed digest of the fixture's password that the hash is of: one that is the same is not hashed anew. Null: no fixture's. */
+  readonly passwordDigest: string | null;
   readonly status: "active" | "suspended" | "banned";
   readonly avatar: { readonly baseUrl: string; readonly path: string; readonly color: string };
   readonly about: string;

@@ -193,6 +193,23 @@ const cases: readonly Case[] = [
   },
   { words: "users restore bob", code: 0, json: withStatus("active") },
   { words: "grants list --user bob", code: 0, json: [grant("bob", "app", "revoked")] },
+  { words: "users edit bob --email bob@other.test", code: 0, json: expect.objectContaining({ username: "bob" }) },
+  {
+    words: "reset",
+    code: 0,
+    json: {
+      fixtures: ["idp.fixtures.json"],
+      users: { total: 4, removed: [], added: [], changed: [{ name: "bob", fields: ["email"] }] },
+      clients: { total: 3, removed: [], added: [], changed: [] },
+      scopes: { total: 0, removed: [], added: [], changed: [] },
+      grants: { total: 0, removed: ["alice app", "alice other", "bob app"], added: [], changed: [] },
+      settings: [],
+      sessionsEnded: 0,
+      keysRenewed: false,
+    },
+  },
+  { words: "reset --keys --fixtures idp.fixtures.json", code: 0, json: expect.objectContaining({ keysRenewed: true }) },
+  { words: "reset --fixtures nowhere.yaml", code: 7, json: refused("invalid", expect.stringContaining("not there")) },
 ];
 
 const words = (line: string): readonly string[] => line.split(" ");

@@ -74,6 +74,7 @@ describe("what fixtures name", () => {
       emailVerified: false,
       passwordHash: null,
       passwordPending: false,
+      passwordDigest: null,
       status: "active",
       avatar: {
         baseUrl: "https://cdn.example.test",
@@ -457,11 +458,20 @@ describe("passwords", () => {
     expect([await matchesHash("one", kept), await matchesHash("two", kept)]).toEqual([false, true]);
   });
 
-  it("that stay while another field changes are not told, and are those of the fixture", async () => {
+  it("that stay while another field changes are not told, and not hashed anew", async () => {
     await add(withPassword("one"));
-    await edit("alice", { passwordHash: "scrypt$changed" });
+    const before = await world.user("alice");
     expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
       { name: "alice", fields: ["theme"] },
+    ]);
+    expect((await world.user("alice"))?.passwordHash).toBe(before?.passwordHash);
+  });
+
+  it("that were changed at run time are those of the fixture again once another field of it changes, and told", async () => {
+    await add(withPassword("one"));
+    await edit("alice", { passwordHash: "scrypt$changed", passwordDigest: null });
+    expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
+      { name: "alice", fields: ["theme", "password"] },
     ]);
     expect(await matchesHash("one", (await world.user("alice"))?.passwordHash ?? null)).toBe(true);
   });

@@ -11,6 +11,7 @@ export const user = (username: string, fields: Partial<User> = {}): User => ({
   emailVerified: true,
   passwordHash: null,
   passwordPending: false,
+  passwordDigest: null,
   status: "active",
   avatar: { baseUrl: "https://cdn.example.test", path: `/${username}.png`, color: "#4f46e5" },
   about: "",
