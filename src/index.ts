@@ -36,7 +36,8 @@ export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.
 export type { FixtureClient } from "./core/fixtures/schema-client.ts";
 export type { FixtureUser } from "./core/fixtures/schema-user.ts";
 export type { FixtureFile, GrantSelection, GrantView, IssueCodeInput, IssuedCode, IssueInput };
-export type { OperationInput, OperationName, OperationOutput, RequestEvent, SeedResult, Tls, TokenResponse };
+export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
+export type { Tls, TokenResponse };
 
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */

@@ -147,7 +147,7 @@ describe("a client is removed", () => {
     expect(await idp.call("token.introspect", { token })).toMatchObject({ active: true });
     await removeClient(own);
     await idp.call("clients.add", { entry });
-    const reason = "was issued to an earlier client of the same client_id";
+    const reason = "it was issued to an earlier client of the same client_id";
     expect(await idp.call("token.introspect", { token })).toEqual({ active: false, reason });
     expect(await idp.call("token.introspect", { token: (await issued()).json.access_token })).toMatchObject({
       active: true,
