@@ -76,10 +76,19 @@ const tokenResponse = z.object({
   id_token: z.string(),
 });
 
+const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));
+
 const seeded = z.object({
   added: z.array(z.string()),
-  changed: z.array(z.object({ name: z.string(), fields: z.array(z.string()) })),
+  changed: changes,
   same: z.int(),
+});
+
+const resetOutcome = z.object({
+  total: z.int(),
+  removed: z.array(z.string()),
+  added: z.array(z.string()).describe("Had been removed, and are back"),
+  changed: changes.describe("Were changed, and are what the fixtures say again"),
 });
 
 const nothing = z.null();
@@ -166,6 +175,24 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       fixtureFileSchema,
       z.strictObject({ sources: z.array(z.strictObject({ name: z.string(), text: z.string() })) }),
     ]),
+  ),
+  reset: doc(
+    "Go back to the fixtures in use, or to others: changes, sessions, grants and tokens go",
+    z.object({
+      fixtures: z.array(z.string()).describe("The files as they were named"),
+      users: resetOutcome,
+      clients: resetOutcome,
+      scopes: resetOutcome,
+      grants: resetOutcome,
+      settings: z.array(z.string()).describe("Those that changed"),
+      sessionsEnded: z.int(),
+      keysRenewed: z.boolean(),
+    }),
+    z.strictObject({
+      fixtures: fixtureFileSchema.optional(),
+      sources: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
+      keys: z.boolean().optional().describe("Renew the signing keys"),
+    }),
   ),
   status: doc(
     "What there is",

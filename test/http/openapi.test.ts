@@ -151,6 +151,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "keys.list": async () => ({ path: "/keys" }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
+  reset: async () => ({ path: "/reset", body: {} }),
 };
 
 /** Not called above: what a session is for is shown elsewhere, and `stop` would end the others. */
