@@ -1,0 +1,170 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createIdp, type Idp } from "../../src/index.ts";
+import { idp, newFolder, type Ended } from "../helpers/cli.ts";
+import { idpHere, leaves } from "../helpers/command.ts";
+
+/**
+ * What holds for every command: it ends off a terminal, with an exit code of the table; `--json` is one document; and the
+ * answer is the same whether a server runs on the data or not. A new command has its line in the table, or a test fails.
+ */
+
+interface Call {
+  /** What follows the command, and makes it do its work; TOKEN stands for an access token, FILE for a fixture file. */
+  readonly words: string;
+  /** How it ends where a server runs, and where none does if that is another way. */
+  readonly code: number;
+  readonly stopped?: number;
+  /** It works in the working folder, so that it has to be a process of its own. */
+  readonly child?: true;
+  /** Its answer is about the server itself: another one where none runs. */
+  readonly aboutServer?: true;
+  /** Without words it does not end, or not soon. */
+  readonly endless?: true;
+  /** stdout is that of the command it runs. */
+  readonly foreign?: true;
+}
+
+/** In this order: later calls find what earlier ones left. */
+const calls: Readonly<Record<string, Call>> = {
+  seed: { words: "FILE", code: 0 },
+  status: { words: "", code: 0, stopped: 5, aboutServer: true },
+  wait: { words: "--timeout 0", code: 0, stopped: 5, aboutServer: true, endless: true },
+  open: { words: "device", code: 0, stopped: 5, aboutServer: true },
+  doctor: { words: "", code: 0, aboutServer: true },
+  completion: { words: "bash", code: 0 },
+  start: { words: "--memory --fixtures missing.json", code: 7, endless: true },
+  exec: { words: "-- true", code: 0, child: true, foreign: true },
+  "users list": { words: "", code: 0 },
+  "users add": { words: "erin --email erin@example.test", code: 0 },
+  "users show": { words: "erin", code: 0 },
+  "users edit": { words: "erin --display-name Erin", code: 0 },
+  "users suspend": { words: "erin", code: 0 },
+  "users ban": { words: "erin", code: 0 },
+  "users restore": { words: "erin", code: 0 },
+  "users remove": { words: "erin", code: 0 },
+  "clients list": { words: "--show-secrets", code: 0 },
+  "clients add": { words: "shop --redirect-uri http://localhost:3000/cb", code: 0 },
+  "clients show": { words: "shop", code: 0 },
+  "clients edit": { words: "shop --name Shop", code: 0 },
+  "clients rotate-secret": { words: "shop", code: 0 },
+  "clients remove": { words: "shop", code: 0 },
+  "issue grant": { words: "--user alice --client app --scope openid", code: 0 },
+  "issue tokens": { words: "--user alice --client app --scope openid", code: 0 },
+  "issue code": { words: "--user alice --client app", code: 0, stopped: 5, aboutServer: true },
+  "grants list": { words: "", code: 0 },
+  "grants show": { words: "g_none", code: 3 },
+  "grants revoke": { words: "g_none", code: 3 },
+  "token issue": { words: "--user alice --client app", code: 0 },
+  "token decode": { words: "TOKEN", code: 0 },
+  "token verify": { words: "TOKEN", code: 0 },
+  "token introspect": { words: "TOKEN", code: 0 },
+  "token revoke": { words: "TOKEN", code: 0 },
+  revoke: { words: "--user alice --client app", code: 0 },
+  "sessions list": { words: "", code: 0 },
+  "sessions end": { words: "--user alice", code: 0 },
+  "keys list": { words: "", code: 0 },
+  "keys rotate": { words: "--alg ES256", code: 0 },
+  // The last: it ends the server.
+  stop: { words: "", code: 0, stopped: 5, aboutServer: true },
+};
+
+const fixtures = {
+  users: [{ username: "alice", password: "alice" }, { username: "bob" }],
+  clients: [{ client_id: "app", client_secret: "app-secret", redirect_uris: ["https://app.test/cb"] }],
+};
+
+/** CONTRACT 6, without 130: nobody presses Ctrl+C. */
+const exitCodes = [0, 2, 3, 4, 5, 6, 7];
+
+test("every command is in the table, and nothing else is", () => {
+  expect(Object.keys(calls).sort()).toEqual([...leaves()].sort());
+});
+
+function isDocument(text: string): boolean {
+  expect(text.endsWith("\n")).toBe(true);
+  expect(text.trim()).not.toBe("");
+  JSON.parse(text);
+  return true;
+}
+
+/** What differs from call to call: times, ids, tokens, ports, folders. */
+function masked(value: unknown, folder: string): unknown {
+  if (typeof value === "number") return value > 1_000_000_000 ? "a time" : value;
+  if (typeof value === "string") {
+    if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return "a time";
+    if (/^ey[\w-]+\.[\w-]+\.[\w-]*$/.test(value)) return "a token";
+    if (/^(?=.*[A-Z0-9])[\w-]{11,}$/.test(value)) return "random";
+    return value
+      .replaceAll(folder, "FOLDER")
+      .replace(/localhost:\d+/g, "localhost:PORT")
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "a time")
+      .replace(/\d+ s ago|now/g, "just now")
+      .replace(/key [\w-]{11}/g, "key KID");
+  }
+  if (Array.isArray(value)) return value.map((each: unknown) => masked(each, folder));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, key === "expiresIn" ? "seconds" : masked(each, folder)]),
+  );
+}
+
+const noStackTrace = /^\s+at .+:\d+:\d+\)?$/m;
+const answers = { running: new Map<string, unknown>(), stopped: new Map<string, unknown>() };
+
+describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
+  const cwd = newFolder(afterAll);
+  const data = join(cwd, ".idp");
+  const file = join(cwd, "team.json");
+  let server: Idp;
+  let token: string;
+
+  /** Runs a command on the data of this mode. */
+  const call = (path: string, words: string, more: readonly string[]): Promise<Ended> => {
+    const given = words.replace("TOKEN", token).replace("FILE", file).split(" ").filter(Boolean);
+    const all = [...more, "--data", data, ...path.split(" "), ...given];
+    return calls[path]?.child === true ? idp(all, { cwd, env: { CI: "1" } }) : idpHere(all);
+  };
+
+  beforeAll(async () => {
+    writeFileSync(file, JSON.stringify(fixtures));
+    server = await createIdp({ data, port: 0, fixtures });
+    ({ access_token: token } = await server.issueTokens({ user: "bob", client: "app" }));
+    if (mode === "stopped") await server.close();
+    return () => server.close();
+  });
+
+  test.each(leaves().filter((path) => calls[path]?.endless !== true && path !== "stop"))(
+    "idp %s without a word more ends, without a question and without a stack trace",
+    async (path) => {
+      const { code, stderr } = await call(path, "", []);
+      expect(exitCodes, stderr).toContain(code);
+      expect(stderr).not.toMatch(noStackTrace);
+      if (code !== 0) expect(stderr).toMatch(/^Error: \S/m);
+    },
+  );
+
+  test.each(Object.entries(calls))("idp %s --json: one document, and the exit code of the table", async (path, one) => {
+    const { code, stdout, stderr } = await call(path, one.words, ["--json"]);
+    expect(code, stderr).toBe(mode === "stopped" ? (one.stopped ?? one.code) : one.code);
+    expect(stderr).not.toMatch(noStackTrace);
+    if (one.foreign === true) return;
+    expect(code === 0 ? isDocument(stdout) : stdout === "" || isDocument(stdout)).toBe(true);
+    if (code !== 0) {
+      isDocument(stderr);
+      expect(JSON.parse(stderr)).toEqual({
+        error: expect.objectContaining({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) }),
+      });
+    }
+    answers[mode].set(path, masked([code, JSON.parse(stdout || stderr)], cwd));
+  });
+});
+
+describe("with the server running and stopped", () => {
+  const same = Object.entries(calls).filter(([, { aboutServer, foreign }]) => aboutServer !== true && foreign !== true);
+  test.each(same)("idp %s gives the same answer", (path) => {
+    expect(answers.stopped.get(path)).toBeDefined();
+    expect(answers.stopped.get(path)).toEqual(answers.running.get(path));
+  });
+});
