@@ -35,6 +35,7 @@ const calls: Readonly<Record<string, Call>> = {
   doctor: { words: "", code: 0, aboutServer: true },
   completion: { words: "bash", code: 0 },
   start: { words: "--memory --fixtures missing.json", code: 7, endless: true },
+  env: { words: "--client app", code: 0 },
   exec: { words: "-- true", code: 0, child: true, foreign: true },
   "users list": { words: "", code: 0 },
   "users add": { words: "erin --email erin@example.test", code: 0 },
@@ -66,13 +67,17 @@ const calls: Readonly<Record<string, Call>> = {
   "sessions end": { words: "--user alice", code: 0 },
   "keys list": { words: "", code: 0 },
   "keys rotate": { words: "--alg ES256", code: 0 },
-  // The last: it ends the server.
+  // It leaves a session and a grant where a server runs; and `stop` ends that server.
+  login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };
 
 const fixtures = {
   users: [{ username: "alice", password: "alice" }, { username: "bob" }],
-  clients: [{ client_id: "app", client_secret: "app-secret", redirect_uris: ["https://app.test/cb"] }],
+  clients: [
+    { client_id: "app", client_secret: "app-secret", redirect_uris: ["https://app.test/cb"] },
+    { client_id: "idp-cli", redirect_uris: ["http://127.0.0.1:*/callback"] },
+  ],
 };
 
 /** CONTRACT 6, without 130: nobody presses Ctrl+C. */
@@ -100,7 +105,8 @@ function masked(value: unknown, folder: string): unknown {
       .replaceAll(folder, "FOLDER")
       .replace(/localhost:\d+/g, "localhost:PORT")
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "a time")
-      .replace(/\d+ s ago|now/g, "just now")
+      .replace(/\d+ (s|min) ago|now/g, "just now")
+      .replace(/in \d+ min/g, "in a while")
       .replace(/key [\w-]{11}/g, "key KID");
   }
   if (Array.isArray(value)) return value.map((each: unknown) => masked(each, folder));
