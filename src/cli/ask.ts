@@ -20,7 +20,12 @@ async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inqui
 }
 
 /** One of some values. @param flag what to give where nobody can be asked, with an example: "--user alice" */
-async function choose(cli: Invocation, message: string, choices: readonly Choice[], flag: string): Promise<string> {
+export async function choose(
+  cli: Invocation,
+  message: string,
+  choices: readonly Choice[],
+  flag: string,
+): Promise<string> {
   const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
   const ask = await prompts(cli);
   if (shown.length <= fewEnough) {
@@ -36,7 +41,7 @@ async function choose(cli: Invocation, message: string, choices: readonly Choice
   return String(found.value);
 }
 
-function needed(what: string, flag: string): OperationError {
+export function needed(what: string, flag: string): OperationError {
   return new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, {
     hint: `Give it: ${flag}`,
   });
@@ -110,10 +115,21 @@ export async function grantOr(
   );
 }
 
-/** A line of text. */
-export async function askText(cli: Invocation, message: string): Promise<string> {
+/** A line of text. @param more `problem`: what is wrong with an answer, in a sentence; it is asked for again then */
+export async function askText(
+  cli: Invocation,
+  message: string,
+  more: { readonly proposal?: string; readonly problem?: (text: string) => string | null } = {},
+): Promise<string> {
+  const { proposal, problem = () => null } = more;
   const ask = await prompts(cli);
-  const said: { readonly value: unknown } = await ask({ value: { type: "input", message } });
+  const question = {
+    type: "input",
+    message,
+    ...(proposal !== undefined && { default: proposal }),
+    validate: (text: string) => problem(text) ?? true,
+  } as const;
+  const said: { readonly value: unknown } = await ask({ value: question });
   return String(said.value);
 }
 

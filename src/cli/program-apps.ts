@@ -1,12 +1,16 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { variableName, variablePrefix } from "./app-variables.ts";
+import { appTypes } from "./app-types.ts";
 import type { EnvFlags } from "./env.ts";
 import { formats, libraries } from "./env-choices.ts";
 import type { ExecFlags } from "./exec.ts";
+import type { InitFlags } from "./init.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
 
 /** The commands that connect an app: init, env, exec. */
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** Which client the app is, and what its variables are called. */
 const withVariables = (command: Command): Command =>
@@ -18,6 +22,32 @@ const withVariables = (command: Command): Command =>
       "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
       variableName,
     );
+
+function declareInit(program: Command, act: Act): void {
+  program
+    .command("init")
+    .description("write idp.fixtures.yaml: an app's client, and users to sign in with; asks what is not given")
+    .addOption(
+      new Option(
+        "--type <type>",
+        "public: an app in the browser; confidential: one that a server renders; service: an API or worker; cli: a command line or device",
+      ).choices(appTypes),
+    )
+    .option("--client <client_id>", "the app's client_id (default: the name in package.json)")
+    .option("--redirect-uri <uri>", "where users are sent back to; repeatable", collect)
+    .option("--user <username>", "a user, whose password is the name; repeatable (default: alice, bob)", collect)
+    .option("--force", "replace an idp.fixtures.yaml that is there")
+    .option("--stdout", "print the file and write nothing")
+    .addHelpText(
+      "after",
+      examples(
+        "idp init",
+        "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
+        "idp init --no-input --type confidential --client shop --user erin --user frank",
+      ),
+    )
+    .action(act(async (cli, flags: InitFlags) => (await import("./init.ts")).init(cli, flags)));
+}
 
 function declareEnv(program: Command, act: Act): void {
   withVariables(program.command("env").description("print what the app needs to know, its secret too"))
@@ -42,6 +72,7 @@ function declareEnv(program: Command, act: Act): void {
 /** Adds the commands that connect an app to the program. @param words what was typed: the child's command stands behind -- */
 export function declareApps(program: Command, act: Act, words: readonly string[]): void {
   program.commandsGroup("Your app:");
+  declareInit(program, act);
   declareEnv(program, act);
   const exec = withVariables(
     program

@@ -1,0 +1,189 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperationError } from "../core/errors.ts";
+import { checkRedirectUri, hasOpenPort } from "../core/redirect-uri.ts";
+import { checkFixtures } from "../core/seed.ts";
+import { usernameForm } from "../core/username.ts";
+import { codeOf } from "../store/fault.ts";
+import type { AppType } from "./app-types.ts";
+import { askText, choose, needed } from "./ask.ts";
+import { fixtureText, type App } from "./init-fixtures.ts";
+import { projectOf, usual, type Project } from "./init-project.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./print.ts";
+import { findServer } from "./target.ts";
+import { pairs } from "./table.ts";
+
+/** The flags of `idp init`, as commander reads them. */
+export interface InitFlags {
+  readonly type?: AppType;
+  readonly client?: string;
+  readonly redirectUri?: readonly string[];
+  readonly user?: readonly string[];
+  readonly force?: true;
+  readonly stdout?: true;
+}
+
+const file = "idp.fixtures.yaml";
+
+/** Only one of the usual names can be meant, so the others are as much in the way. */
+const otherNames = ["idp.fixtures.json", "idp.fixtures.yml"];
+
+const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
+  { value: "public", name: "An app in the browser       public client, PKCE" },
+  { value: "confidential", name: "An app that a server renders  confidential client" },
+  { value: "service", name: "An API or a worker          client credentials" },
+  { value: "cli", name: "A command line or a device  public client, any port" },
+];
+
+/** Refuses before anything is asked. @throws {OperationError} conflict */
+function checkPlace({ force, stdout }: InitFlags): void {
+  if (stdout === true) return;
+  const other = otherNames.find((name) => existsSync(name));
+  if (other !== undefined) {
+    throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
+      hint: "See what would be written: idp init --stdout",
+    });
+  }
+  if (force !== true && existsSync(file)) throw taken();
+}
+
+const taken = (): OperationError =>
+  new OperationError("conflict", `${file} is here already`, {
+    hint: "Replace it: idp init --force. See what would be written: idp init --stdout",
+  });
+
+async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
+  if (flags.type !== undefined) return flags.type;
+  if (!cli.interactive) {
+    if (project.type !== null) return project.type;
+    throw needed("the type of the app", "--type public, confidential, service or cli");
+  }
+  const proposed = (value: AppType): number => (value === project.type ? 0 : 1);
+  const choices = [...typesInWords].sort((a, b) => proposed(a.value) - proposed(b.value));
+  const chosen = await choose(cli, "What calls the identity provider?", choices, "--type");
+  return typesInWords.find(({ value }) => value === chosen)?.value ?? "public";
+}
+
+const clientIdProblem = (text: string): string | null =>
+  /^[\x21-\x7e]{1,200}$/.test(text) ? null : "1 to 200 visible ASCII characters, without spaces";
+
+const redirectUriProblem =
+  (type: AppType) =>
+  (text: string): string | null =>
+    checkRedirectUri(text) ??
+    (type === "confidential" && hasOpenPort(text) ? "Only a public client may leave the port open." : null);
+
+async function redirectUrisOf(cli: Invocation, flags: InitFlags, type: AppType, project: Project) {
+  if (type === "service") {
+    if (flags.redirectUri === undefined) return [];
+    throw new OperationError("usage", "a service signs nobody in: it takes no --redirect-uri");
+  }
+  if (flags.redirectUri !== undefined) return flags.redirectUri;
+  // What a framework returns to is right for an app of its type only.
+  const known = type === project.type;
+  const web = known ? project.redirectUri : usual.redirectUri;
+  const proposal = type === "cli" ? "http://127.0.0.1:*/callback" : web;
+  if (!cli.interactive) return [proposal];
+  const message =
+    known && project.framework !== null ? `Redirect URI (proposed for ${project.framework})` : "Redirect URI";
+  return [await askText(cli, message, { proposal, problem: redirectUriProblem(type) })];
+}
+
+const namesIn = (text: string): readonly string[] => [...new Set(text.split(/[\s,]+/).filter((name) => name !== ""))];
+
+function usersProblem(text: string): string | null {
+  const wrong = namesIn(text).find((name) => !usernameForm.test(name));
+  return wrong === undefined ? null : `"${wrong}" is not a username: letters a to z, digits and . _ - @ +`;
+}
+
+async function usersOf(cli: Invocation, { user }: InitFlags, type: AppType): Promise<readonly string[]> {
+  if (user !== undefined) return [...new Set(user)];
+  if (type === "service") return [];
+  if (!cli.interactive) return ["alice", "bob"];
+  return namesIn(await askText(cli, "Users to sign in with", { proposal: "alice, bob", problem: usersProblem }));
+}
+
+async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
+  const project = projectOf(process.cwd());
+  const type = await typeOf(cli, flags, project);
+  const clientId =
+    flags.client ??
+    (cli.interactive
+      ? await askText(cli, "Its client_id", { proposal: project.clientId, problem: clientIdProblem })
+      : project.clientId);
+  const redirectUris = await redirectUrisOf(cli, flags, type, project);
+  const users = await usersOf(cli, flags, type);
+  const isPublic = type === "public" || type === "cli";
+  const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
+  return {
+    ...{ type, clientId, redirectUris, users },
+    secret: isPublic ? null : randomBytes(24).toString("base64url"),
+    schema: existsSync(schema) ? `./${schema}` : null,
+  };
+}
+
+/** The flag that a field came from. */
+const flagOf = (path: string): string =>
+  path.startsWith("users") ? "--user" : path.includes("redirect_uris") ? "--redirect-uri" : "--client";
+
+/** The file as our own checker reads it: what it would refuse came from a flag. @throws {OperationError} usage */
+async function checkText(text: string): Promise<void> {
+  try {
+    await checkFixtures([{ name: file, text }]);
+  } catch (error) {
+    const [problem] = error instanceof OperationError ? error.problems : [];
+    if (problem === undefined) throw error;
+    throw new OperationError("usage", `${flagOf(problem.path)} ${problem.message}`);
+  }
+}
+
+function write(text: string, force: boolean): void {
+  try {
+    writeFileSync(file, text, { flag: force ? "w" : "wx" });
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw taken();
+    throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** `idp init`: a fixture file for an app of one's own. */
+export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> {
+  checkPlace(flags);
+  const app = await appOf(cli, flags);
+  const text = fixtureText(app);
+  await checkText(text);
+  const { clientId: client_id, secret, redirectUris: redirect_uris, users } = app;
+  const document = {
+    file: flags.stdout === true ? null : file,
+    client: { client_id, ...(secret !== null && { client_secret: secret }), redirect_uris },
+    users: users.map((username) => ({ username, password: username })),
+    ...(flags.stdout === true && { text }),
+  };
+  if (flags.stdout === true) return answer(document, () => text.trimEnd());
+  write(text, flags.force === true);
+  const server = await findServer(cli).catch(() => null);
+  const next = server === null ? "idp start" : `idp seed, for the server that runs at ${server.url}`;
+  return answer(
+    document,
+    (shown, style) =>
+      [
+        `Created ${style.bold(file)}`,
+        pairs(
+          [
+            ["Client", shown.client.client_id],
+            ...(shown.client.client_secret === undefined ? [] : [["Secret", shown.client.client_secret] as const]),
+            ...shown.client.redirect_uris.map((uri) => ["Returns to", uri] as const),
+            ...shown.users.map(
+              ({ username, password }, index) =>
+                [index === 0 ? "Users" : "", `${username}  password ${password}`] as const,
+            ),
+          ],
+          style,
+          "  ",
+        ),
+      ].join("\n"),
+    { notes: [`Next: ${next}`, "What your app needs to know: idp env, or idp exec -- npm test"] },
+  );
+}

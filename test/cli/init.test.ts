@@ -1,0 +1,153 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "js-yaml";
+import { expect, test } from "vitest";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { idpHere } from "../helpers/command.ts";
+import { controlC, down, enter, onTerminal } from "../helpers/terminal.ts";
+
+/** `idp init`: a fixture file for an app of one's own. */
+
+const file = "idp.fixtures.yaml";
+
+/** The file as printed, for flags; read as YAML. */
+async function written(...flags: readonly string[]) {
+  const { code, stdout, stderr } = await idpHere(["init", "--stdout", ...flags]);
+  expect(code, stderr).toBe(0);
+  return load(stdout) as { users: object[]; clients: Record<string, unknown>[] };
+}
+
+test("off a terminal the rest is proposed; the file is checked, and says what comes next", async () => {
+  const cwd = newFolder();
+  const flags = ["--type", "confidential", "--client", "shop", "--user", "erin", "--user", "true"];
+  const { code, stdout, stderr } = await idp(["init", "--no-input", ...flags], { cwd });
+  const text = readFileSync(join(cwd, file), "utf8");
+  const secret = /client_secret: (\S{32}) /.exec(text)?.[1] ?? "";
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: [
+      "Created idp.fixtures.yaml",
+      "  Client      shop",
+      `  Secret      ${secret}`,
+      "  Returns to  http://localhost:3000/callback",
+      "  Users       erin  password erin",
+      "              true  password true",
+      "",
+    ].join("\n"),
+    stderr: "Next: idp start\nWhat your app needs to know: idp env, or idp exec -- npm test\n",
+  });
+  expect(text.replace(secret, "SECRET")).toMatchSnapshot();
+  const seeded = await idp(["seed"], { cwd });
+  expect(seeded).toMatchObject({ code: 0, stdout: "idp.fixtures.yaml: users 2 added; clients 1 added\n" });
+  const env = await idp(["env"], { cwd });
+  expect(env.stdout).toContain(`OIDC_CLIENT_ID=shop\nOIDC_CLIENT_SECRET=${secret}\n`);
+});
+
+test("a client of each type, as it has to be", async () => {
+  const client = async (type: string) => (await written("--type", type, "--client", "x")).clients[0];
+  expect(await client("public")).toEqual({
+    client_id: "x",
+    redirect_uris: ["http://localhost:3000/callback"],
+    post_logout_redirect_uris: ["http://localhost:3000/"],
+  });
+  expect(await client("service")).toEqual({
+    client_id: "x",
+    client_secret: expect.stringMatching(/^[\w-]{32}$/),
+    grant_types: ["client_credentials"],
+  });
+  expect(await client("cli")).toEqual({
+    client_id: "x",
+    redirect_uris: ["http://127.0.0.1:*/callback"],
+    grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+  });
+  expect((await written("--type", "service")).users).toEqual([]);
+});
+
+test("two runs make two secrets", async () => {
+  const secret = async () => (await written("--type", "service")).clients[0]?.["client_secret"];
+  expect(await secret()).not.toBe(await secret());
+});
+
+test.each([
+  ["vite", "public", "http://localhost:5173/callback"],
+  ["next", "confidential", "http://localhost:3000/callback"],
+  ["next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
+])("a project with %s in its package.json: type and redirect URI are proposed", async (dependency, type, uri) => {
+  const cwd = newFolder();
+  const manifest = { name: "@team/my app", dependencies: { next: "*" }, devDependencies: { [dependency]: "*" } };
+  if (dependency === "vite") Reflect.deleteProperty(manifest, "dependencies");
+  writeFileSync(join(cwd, "package.json"), JSON.stringify(manifest));
+  const { stdout } = await idp(["init", "--no-input", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toEqual({
+    file,
+    client: {
+      client_id: "my-app",
+      redirect_uris: [uri],
+      ...(type === "confidential" && { client_secret: expect.any(String) }),
+    },
+    users: [
+      { username: "alice", password: "alice" },
+      { username: "bob", password: "bob" },
+    ],
+  });
+});
+
+test("nothing is overwritten: exit 4; --force replaces, and only this file", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, file), "mine");
+  const flags = ["init", "--no-input", "--type", "public"];
+  expect(await idp(flags, { cwd })).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining("--force") });
+  expect(readFileSync(join(cwd, file), "utf8")).toBe("mine");
+  expect(await idp([...flags, "--force"], { cwd })).toMatchObject({ code: 0 });
+  expect(readFileSync(join(cwd, file), "utf8")).toContain("client_id");
+  const other = newFolder();
+  writeFileSync(join(other, "idp.fixtures.json"), "{}");
+  expect(await idp([...flags, "--force"], { cwd: other })).toMatchObject({ code: 4, stdout: "" });
+  expect(existsSync(join(other, file))).toBe(false);
+});
+
+test.each([
+  [[], /the type of the app is missing.*\n.*--type public, confidential, service or cli/],
+  [["--type", "mobile"], /Allowed choices are public, confidential, service, cli/],
+  [["--type", "service", "--redirect-uri", "http://localhost/"], /it takes no --redirect-uri/],
+  [["--type", "public", "--redirect-uri", "http://example.test/"], /--redirect-uri "http:\/\/example.test\/" is http/],
+  [["--type", "confidential", "--redirect-uri", "http://127.0.0.1:*/"], /--redirect-uri .* leaves the port open/],
+  [["--type", "public", "--user", "a b"], /--user "a b" is not a username/],
+  [["--type", "public", "--client", "a b"], /--client "a b" is not a client_id/],
+])("idp init %j: exit 2", async (flags, said) => {
+  const { code, stdout, stderr } = await idp(["init", "--stdout", ...flags], { cwd: newFolder() });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(said);
+});
+
+test("on a terminal each is asked for, and a wrong answer again", async () => {
+  const cwd = newFolder();
+  const { type, shown, ended, screen } = onTerminal("init", cwd);
+  await shown("What calls the identity provider?");
+  type(down);
+  await shown("❯ An app that a server renders");
+  type(enter);
+  await shown("Its client_id (app)");
+  type(`shop${enter}`);
+  await shown("Redirect URI (http://localhost:3000/callback)");
+  type(`nowhere${enter}`);
+  await shown('"nowhere" is not absolute');
+  type(`\u0015http://localhost:8080/cb${enter}`);
+  await shown("Users to sign in with (alice, bob)");
+  type(`carol dave${enter}`);
+  expect(await ended, screen()).toBe(0);
+  expect(load(readFileSync(join(cwd, file), "utf8"))).toMatchObject({
+    users: [{ username: "carol" }, { username: "dave" }],
+    clients: [{ client_id: "shop", redirect_uris: ["http://localhost:8080/cb"] }],
+  });
+});
+
+test("Ctrl+C in a question: exit 130, no stack trace, and no file", async () => {
+  const cwd = newFolder();
+  const { type, shown, ended, screen } = onTerminal("init --type public", cwd);
+  await shown("Its client_id");
+  type(controlC);
+  expect(await ended).toBe(130);
+  expect(screen()).not.toMatch(/Error|^\s+at /m);
+  expect(existsSync(join(cwd, file))).toBe(false);
+});
