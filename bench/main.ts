@@ -1,8 +1,12 @@
 import { parseArgs } from "node:util";
+import { cli } from "./cli.ts";
 import { flowNames, type FlowName } from "./flows.ts";
 import { defaults, load } from "./load.ts";
 
-/** `npm run bench -- load`: figures, never a test; compare ratios of one run, not numbers of two. */
+/** `npm run bench -- load` and `npm run bench -- cli`: figures, never a test; compare ratios of one run, not numbers of two. */
+
+/** Of `cli`. */
+const coldRounds = 15;
 
 const help = `npm run bench -- load [flags]
 
@@ -16,7 +20,12 @@ says what each figure is. On an otherwise idle machine it takes 8 minutes.
   --flows LIST      some of: ${flowNames.join(",")}
   --memory-flows N  full flows before memory is looked at (default ${defaults.memoryFlows});
                     0 leaves memory and start-up out
-  --json            one JSON document, with the figures of each round`;
+  --json            one JSON document, with the figures of each round
+
+npm run bench -- cli [--rounds N]
+
+Measures how long commands take from a cold start, beside node -e 0, and how
+much of that is the loading of modules (default ${coldRounds} rounds, a minute).`;
 
 const isFlow = (name: string): name is FlowName => (flowNames as readonly string[]).includes(name);
 
@@ -45,8 +54,10 @@ const { positionals, values } = parseArgs({
 });
 if (values.help === true) {
   console.log(help);
+} else if (positionals[0] === "cli" && positionals.length === 1) {
+  await cli(Math.max(1, numberOf("--rounds", values.rounds, coldRounds)));
 } else if (positionals[0] !== "load" || positionals.length > 1) {
-  usage("Name what to run: npm run bench -- load");
+  usage("Name what to run: npm run bench -- load, or npm run bench -- cli");
 } else {
   const flows = values.flows?.split(",") ?? flowNames;
   const unknown = flows.find((name) => !isFlow(name));
