@@ -76,7 +76,9 @@ async function addressFor(run: SignIn, parameters: Readonly<Record<string, strin
   }
   return attempt(report, "par", async () => {
     const url = requireEndpoint(provider, "pushed_authorization_request_endpoint");
-    const pushed = successOf(await send(clientForm(url, parameters, client, provider)), 201);
+    // RFC 9126 2.1: everything that would go to the authorization endpoint, client_id too.
+    const sent = { client_id: client.id, ...parameters };
+    const pushed = successOf(await send(clientForm(url, sent, client, provider)), 201);
     const uri = textIn(pushed, "request_uri", "the answer");
     const life = pushed["expires_in"];
     if (typeof life !== "number" || life <= 0) {
