@@ -183,3 +183,64 @@ test("an idp", async ({ expect, idp }) => { expect((await fetch(idp.issuer + "/_
     stderr: expect.stringContaining("Cannot find package 'vitest'"),
   });
 });
+
+/** An app of somebody who has a server from `idp exec`: openid-client, and the pages walked over as JSON. */
+const app = `import * as client from "openid-client";
+const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI } = process.env;
+const config = await client.discovery(new URL(OIDC_ISSUER), OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, undefined, {
+  execute: [client.allowInsecureRequests],
+});
+const pkceCodeVerifier = client.randomPKCECodeVerifier();
+const [expectedState, expectedNonce] = [client.randomState(), client.randomNonce()];
+let url = client.buildAuthorizationUrl(config, {
+  redirect_uri: OIDC_REDIRECT_URI,
+  scope: "openid profile email",
+  state: expectedState,
+  nonce: expectedNonce,
+  code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+  code_challenge_method: "S256",
+});
+
+const cookies = new Map();
+async function visit(address, form) {
+  const headers = {
+    accept: "application/json",
+    origin: OIDC_ISSUER,
+    cookie: [...cookies].map((pair) => pair.join("=")).join("; "),
+  };
+  const body = form && new URLSearchParams(form);
+  const answer = await fetch(address, { method: form ? "POST" : "GET", headers, body, redirect: "manual" });
+  for (const line of answer.headers.getSetCookie()) cookies.set(...line.split(";")[0].split("="));
+  const next = answer.headers.get("location");
+  return next === null ? { page: await answer.json() } : { next: new URL(next, address) };
+}
+
+let form;
+while (!url.href.startsWith(OIDC_REDIRECT_URI)) {
+  const { page, next } = await visit(url, form);
+  form = undefined;
+  if (next) url = next;
+  else if (page.page === "login") form = [["csrf", page.csrf], ["username", "alice"], ["password", "alice"]];
+  else if (page.page === "consent") form = [["csrf", page.csrf], ["decision", "allow"], ["scope", "profile"], ["scope", "email"]];
+  else throw new Error(page.page + " " + page.state);
+}
+const tokens = await client.authorizationCodeGrant(config, url, { pkceCodeVerifier, expectedState, expectedNonce });
+const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims().sub);
+console.log("signed in", user.user.username, tokens.claims().email);
+`;
+
+test("npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds", async () => {
+  const here = join(folder, "empty");
+  mkdirSync(join(here, "node_modules", ".bin"), { recursive: true });
+  for (const name of ["openid-client", "oauth4webapi", "jose"]) {
+    symlinkSync(join(repository, "node_modules", name), join(here, "node_modules", name));
+  }
+  writeFileSync(join(here, "app.mjs"), app);
+  const began = performance.now();
+  const line = "npx idp init --no-input --type confidential && npx idp exec --quiet -- node app.mjs";
+  const { code, stdout, stderr } = await shell(line, { cwd: here });
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
+});
