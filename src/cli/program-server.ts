@@ -34,7 +34,7 @@ function declareStart(program: Command, act: Act): void {
     .addOption(
       new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
     )
-    .option(...fixturesOption)
+    .option(...fixturesOption("a fixture file or folder"))
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
@@ -85,7 +85,7 @@ export function declareServer(program: Command, act: Act): void {
   program
     .command("reset")
     .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")
-    .option(...fixturesOption)
+    .option(...fixturesOption("to these instead of those in use"))
     .option("--keys", "renew the signing keys too")
     .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
     .action(act(async (cli, flags: ResetFlags) => (await import("./reset.ts")).reset(cli, flags)));

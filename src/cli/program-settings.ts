@@ -5,11 +5,9 @@ import { seconds } from "./flag-values.ts";
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-export const fixturesOption = [
-  "--fixtures <path>",
-  "a fixture file or folder; repeatable (env: IDP_FIXTURES)",
-  collect,
-] as const;
+/** @param what is meant by it, in words */
+export const fixturesOption = (what: string) =>
+  ["--fixtures <path>", `${what}; repeatable (env: IDP_FIXTURES)`, collect] as const;
 
 function login(value: string): string {
   if (!/^(picker|password|auto:.+)$/.test(value)) {
