@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
-import { namedScopes, type NamedScope } from "./scope-display.ts";
+import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
@@ -23,6 +23,8 @@ interface ConnectedApp {
 export interface AccountPage {
   readonly user: User;
   readonly csrf: string;
+  /** All that apps may be told. */
+  readonly values: readonly ReleasedValue[];
   readonly apps: readonly ConnectedApp[];
   /** This browser's first, then the newest. */
   readonly sessions: readonly {
@@ -66,7 +68,7 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
         byPassword: amr.includes("pwd"),
       }))
       .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
-    return { user: live.user, csrf: csrfOf(live), apps, sessions };
+    return { user: live.user, csrf: csrfOf(live), values: ownValues(live.user), apps, sessions };
   });
 
 /**

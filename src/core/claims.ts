@@ -161,6 +161,12 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
   };
 }
 
+/** All that clients may be told of a user: UserInfo with every scope of the spec, and the user's own claims. */
+export const everythingOf = (user: User): Record<string, unknown> => ({
+  ...nativeUserInfo(user, ["email", "details", "phone", "social"]),
+  ...user.claims,
+});
+
 /** The UserInfo answer in the client's `userinfo_format`; always with `sub` (OpenID Connect Core 5.3.2). */
 export function userInfo(tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> {
   const format = client.userinfo_format ?? "native";

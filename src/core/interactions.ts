@@ -16,6 +16,8 @@ export type Purpose =
 /** To confirm that they want to sign out; then to this registered address, or to none. */
 export interface LogoutPurpose {
   readonly kind: "logout";
+  /** Why the person is asked: the app sent no `id_token_hint`, or one of another user. */
+  readonly why: "no-hint" | "other-user";
   readonly clientId: string | null;
   readonly location: string | null;
 }

@@ -57,7 +57,8 @@ export async function beginLogout(
     const client = clientOf(tx, request, hint);
     const location = returnAddress(client, request);
     const session = liveSession(tx, browser.session);
-    const purpose: LogoutPurpose = { kind: "logout", clientId: client?.client_id ?? null, location };
+    const why = hint === null ? "no-hint" : "other-user";
+    const purpose: LogoutPurpose = { kind: "logout", why, clientId: client?.client_id ?? null, location };
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
@@ -132,18 +133,20 @@ export interface LogoutPage {
   /** Who asked for it; null: nobody that is known. */
   readonly client: { readonly id: string; readonly name: string } | null;
   readonly username: string | null;
+  readonly why: LogoutPurpose["why"];
 }
 
 /** What the page that asks shows. @throws {InteractionError} */
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const { clientId } = logoutPurposeOf(interaction);
+    const { clientId, why } = logoutPurposeOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     return {
       csrf: interaction.csrf,
       client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
       username: liveSession(tx, browser.session)?.user.username ?? null,
+      why,
     };
   });
 

@@ -1,5 +1,5 @@
 import type { Client, ReadTx, User } from "../store/store.ts";
-import { idTokenClaims, userInfo } from "./claims.ts";
+import { everythingOf, idTokenClaims, userInfo } from "./claims.ts";
 
 /** What the consent page says of a scope. */
 
@@ -50,6 +50,9 @@ export function baseValues(tx: ReadTx, client: Client, user: User): readonly Rel
   const { sub, ...rest } = userInfo(tx, client, user, []);
   return shown(leaves(rest["id"] === sub ? rest : { sub, ...rest }, ""));
 }
+
+/** All that clients may be told of a user, for their own page. */
+export const ownValues = (user: User): readonly ReleasedValue[] => shown(leaves(everythingOf(user), ""));
 
 /** The very values that would be sent because of this scope alone: in UserInfo, or else in the ID token. */
 export function scopeValues(tx: ReadTx, client: Client, user: User, scope: string): readonly ReleasedValue[] {

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { removeApp, savePreferences, showAccount, signOut, type AccountPage } from "../core/account.ts";
+import { removeApp, savePreferences, showAccount, signOut } from "../core/account.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
@@ -10,7 +10,7 @@ import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
 import { redirect } from "./authorize.ts";
 import { scopeIn } from "./scope-words.ts";
-import { themes, type AccountView, type FieldView } from "./views.ts";
+import { themes, type AccountView } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 
@@ -46,7 +46,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     ...shown,
     csrf: account.csrf,
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
-    fields: fieldsOf(account),
+    fields: account.values,
     apps: account.apps.map((app) => ({
       client: { id: app.clientId, name: app.name },
       scopes: app.scopes.map(scopeIn(shown.lang)),
@@ -66,16 +66,6 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   };
   sendPage(res, 200, await renderAccount(web.renderer, view));
 };
-
-const fieldsOf = ({ user }: AccountPage): FieldView[] => [
-  { name: "id", value: user.id },
-  { name: "emailVerified", value: user.emailVerified },
-  { name: "website", value: user.website },
-  { name: "location", value: user.location },
-  { name: "birthDate", value: user.birthDate },
-  { name: "phone", value: user.phone },
-  { name: "createdAt", value: user.createdAt },
-];
 
 /** What was just done: the address names the client only, and the words are ours. */
 async function outcomeOf(web: Web, req: Request): Promise<AccountView["outcome"]> {

@@ -27,7 +27,17 @@ export interface PageContent {
 }
 
 /** What of a page's data is its look and not its content. */
-const look = new Set(["lang", "theme", "base", "keptQuery", "avatar", "passwordFirst", "passwordOpen", "wrong"]);
+const look = new Set([
+  "fixWords",
+  "lang",
+  "theme",
+  "base",
+  "keptQuery",
+  "avatar",
+  "passwordFirst",
+  "passwordOpen",
+  "wrong",
+]);
 
 function withoutLook(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLook);

@@ -2,8 +2,8 @@ import type { Response } from "express";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
 import { formPageHeaders, privateApiHeaders } from "./security-headers.ts";
-import { nameOfLanguage, type Text, type Texts } from "./texts.ts";
-import { themes, type FieldView, type View } from "./views.ts";
+import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
 /** What every page is made by: its words, its frame, its headers, and the same content as data. */
 
@@ -57,18 +57,22 @@ export function writerOf(renderer: Renderer, view: View) {
     const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
     return has(key) ? say(key) : name;
   };
+  const scopeTitle = (name: string): string => {
+    // One claim that was asked for by itself (OpenID Connect Core 5.5).
+    const [, claim] = /^claim:(.+)$/.exec(name) ?? [];
+    if (claim !== undefined) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
+    return has(`scope.${name}`) ? say(`scope.${name}`) : name;
+  };
   return {
     lang,
     say,
     plain: (text: Text): string => texts.plain(lang, text),
-    /** A scope's title: the one given, else the catalogue's, else its name. */
-    scopeTitle: ({ name, title }: { readonly name: string; readonly title: string | null }): string => {
-      if (title !== null) return title;
-      // One claim that was asked for by itself (OpenID Connect Core 5.5).
-      const [, claim] = /^claim:(.+)$/.exec(name) ?? [];
-      if (claim !== undefined) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
-      return has(`scope.${name}`) ? say(`scope.${name}`) : name;
-    },
+    /** A scope with its title: the one given, else the catalogue's, else its name. */
+    titled: ({ name, title, titleLang }: ScopeView) => ({
+      name,
+      title: title ?? scopeTitle(name),
+      titleLang: titleLang ?? null,
+    }),
     field: ({ name, value }: FieldView) => {
       return {
         name,
@@ -83,6 +87,7 @@ export function writerOf(renderer: Renderer, view: View) {
         failed: false,
         ...heading,
         lang,
+        dir: directionOf(lang),
         base,
         theme,
         choices: choicesOf(texts, view, lang),

@@ -113,9 +113,9 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
 }
 
 export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
-  const { page, plain, scopeTitle, field } = writerOf(renderer, view);
+  const { page, plain, titled, field } = writerOf(renderer, view);
   const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
-    scopes.map((scope) => ({ ...scope, title: scopeTitle(scope), values: scope.values.map(field) }));
+    scopes.map((scope) => ({ ...scope, ...titled(scope), values: scope.values.map(field) }));
   const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
   return page(
     "consent",
@@ -132,7 +132,7 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
 
 /** @param timeZone an IANA name; a browser does not say which one its user lives in */
 export function renderAccount(renderer: Renderer, view: AccountView, timeZone = "UTC"): Promise<Page> {
-  const { page, lang, say, scopeTitle, field } = writerOf(renderer, view);
+  const { page, lang, say, titled, field } = writerOf(renderer, view);
   const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
   const time = (iso: string): string => formatTime(iso, lang, timeZone);
   return page(
@@ -149,23 +149,23 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
         ...app,
         sinceWords: time(app.since),
         lastUsedWords: app.lastUsed === null ? null : time(app.lastUsed),
-        scopes: app.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })),
+        scopes: app.scopes.map(titled),
       })),
     },
   );
 }
 
 export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
-  const { page, lang, plain, scopeTitle } = writerOf(renderer, view);
+  const { page, lang, plain, titled } = writerOf(renderer, view);
   const title = plain({ key: "revoke.title", values: { client: view.client.name } });
-  const scopes = view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) }));
+  const scopes = view.scopes.map(titled);
   const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
   return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
 }
 
 /** @param timeZone an IANA name */
 export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = "UTC"): Promise<Page> {
-  const { page, lang, say, scopeTitle } = writerOf(renderer, view);
+  const { page, lang, say, titled } = writerOf(renderer, view);
   const { state, usableUntil } = view;
   const failed = state === "invalid" || state === "expired" || state === "used";
   const answered = state === "done" || state === "denied";
@@ -176,7 +176,7 @@ export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = "U
       ...view,
       message: failed || answered ? say(`device.${state}`) : null,
       usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZone),
-      scopes: view.scopes.map((scope) => ({ name: scope.name, title: scopeTitle(scope) })),
+      scopes: view.scopes.map(titled),
     },
     answered ? plainPageHeaders : formPageHeaders,
   );
@@ -184,7 +184,8 @@ export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = "U
 
 export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
   const { page, say } = writerOf(renderer, view);
-  return page("logout", { state: "default", title: say("logout.title") }, view);
+  const notes = [say(`note.logout-${view.why}`)];
+  return page("logout", { state: "default", title: say("logout.title") }, { ...view, details: [], notes });
 }
 
 export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
@@ -204,10 +205,12 @@ export function renderError(renderer: Renderer, view: ErrorView): Promise<Page> 
   const { page, say, plain } = writerOf(renderer, view);
   const key = `error.${view.kind}`;
   const comparison = view.mismatch && compare(view.mismatch, plain);
+  // An option is not broken at its hyphens.
+  const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
   return page(
     "error",
     { state: view.kind, title: say(key), failed: true },
-    { ...view, sentence: say(`${key}.sentence`), comparison },
+    { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
     plainPageHeaders,
   );
 }

@@ -12,6 +12,7 @@ export interface PageFrame {
   readonly name: string;
   readonly state: string;
   readonly lang: string;
+  readonly dir: "ltr" | "rtl";
   /** The path of the issuer, without a trailing slash: "" or "/idp". */
   readonly base: string;
   readonly title: string;

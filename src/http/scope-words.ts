@@ -4,11 +4,17 @@ import type { ScopeView, RequestView } from "./views.ts";
 
 /** Fixture words of a scope in the language of the page, else in English, else in the first there is. */
 export const scopeIn =
-  (lang: string) =>
-  ({ name, description }: NamedScope): ScopeView => ({
-    name,
-    title: description?.[lang.slice(0, 2)] ?? description?.["en"] ?? Object.values(description ?? {})[0] ?? null,
-  });
+  (pageLang: string) =>
+  ({ name, description }: NamedScope): ScopeView => {
+    const words = description ?? {};
+    const lang = pageLang.slice(0, 2);
+    const found = [lang, "en", ...Object.keys(words)].find((code) => Object.hasOwn(words, code));
+    return {
+      name,
+      title: found === undefined ? null : (words[found] ?? null),
+      titleLang: found === lang ? undefined : found,
+    };
+  };
 
 const noteText = (note: RequestNote): RequestView["notes"][number] => ({
   key: `note.${note.kind}`,

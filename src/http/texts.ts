@@ -125,6 +125,11 @@ export function loadTexts(roots: readonly string[]): Texts {
   };
 }
 
+const rightToLeft = new Set(["ar", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"]);
+
+/** How a language is written. */
+export const directionOf = (code: string): "ltr" | "rtl" => (rightToLeft.has(code) ? "rtl" : "ltr");
+
 const languageNames = new Map<string, string>();
 
 /** A language by its own name: "Türkçe". Asked for at every page, and slow to find out. */

@@ -109,8 +109,10 @@ export interface EndedView extends View {
 
 export interface ScopeView {
   readonly name: string;
-  /** From a fixture, in the language of the page; null: the text `scope.<name>`, else the name itself. */
+  /** From a fixture; null: the text `scope.<name>`, else the name itself. */
   readonly title: string | null;
+  /** The language of that title, where it is not the page's. */
+  readonly titleLang?: string | undefined;
 }
 
 export interface ScopeRowView extends ScopeView {
@@ -205,6 +207,7 @@ export interface LogoutView extends View {
   readonly client: AppView | null;
   /** Who is signed in; null: nobody any more. */
   readonly username: string | null;
+  readonly why: "no-hint" | "other-user";
 }
 
 export interface SignedOutView extends View {

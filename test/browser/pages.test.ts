@@ -2,6 +2,7 @@ import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../helpers/chromium.ts";
+import { elementsOf } from "../helpers/html.ts";
 import { startPageServer } from "../helpers/page-server.ts";
 import { samples } from "../helpers/sample-views.ts";
 
@@ -46,11 +47,20 @@ async function violations(): Promise<unknown> {
 
 // The form_post page leaves at once; its own test is below.
 describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ name }) => {
+  let html = "";
   beforeAll(async () => {
     requests.length = 0;
     complaints.length = 0;
     await window.setViewportSize({ width: 1280, height: 720 });
-    await window.goto(`${server.url}/${name}`);
+    const answer = await window.goto(`${server.url}/${name}`);
+    html = (await answer?.text()) ?? "";
+  });
+
+  test("is read by the browser as it is written: no element is moved, added or closed by it", async () => {
+    const read = await window.evaluate<string[]>(
+      "[...document.querySelectorAll('*')].map(({ localName }) => localName)",
+    );
+    expect(read).toEqual(elementsOf(html).map(({ tag }) => tag));
   });
 
   test("asks this server only, has its styles, and gives the browser nothing to complain of", async () => {
@@ -189,7 +199,15 @@ test("the button that is pressed decides, and the ticked scopes go with it", asy
     await page.getByTestId("consent-deny").click();
     const body = new URLSearchParams((await sent).postData() ?? "");
     expect(body.get("decision")).toBe("deny");
-    expect(body.getAll("scope")).toEqual(["openid", "profile", "email", "social", "orders:read", "offline_access"]);
+    expect(body.getAll("scope")).toEqual([
+      "openid",
+      "profile",
+      "email",
+      "social",
+      "orders:read",
+      "claim:given_name",
+      "offline_access",
+    ]);
   });
 });
 

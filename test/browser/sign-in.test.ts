@@ -12,6 +12,9 @@ let app: { readonly callback: string; readonly close: () => void };
 let idp: Idp;
 let context: BrowserContext;
 let page: Page;
+/** Of all tabs of a test. */
+const requests: string[] = [];
+const complaints: string[] = [];
 
 /** The client: a page that says that somebody came back. */
 async function startApp(): Promise<typeof app> {
@@ -53,12 +56,18 @@ beforeEach(async () => {
     },
   });
   context = await browser.newContext({ javaScriptEnabled: false });
+  context.on("request", (request) => requests.push(request.url()));
+  context.on("console", (message) => complaints.push(message.text()));
   page = await context.newPage();
 });
 
 afterEach(async () => {
+  const elsewhere = requests.splice(0).filter((url) => !/^(http:\/\/(localhost|127\.0\.0\.1):|data:)/.test(url));
+  // A refusal that a test asks for is one to the browser too.
+  const complained = complaints.splice(0).filter((text) => !/responded with a status of 4\d\d/.test(text));
   await context.close();
   await idp.close();
+  expect([elsewhere, complained], "what left the machine, and what the browser complained of").toEqual([[], []]);
 });
 
 function authorizationUrl(parameters: Readonly<Record<string, string>> = {}): string {
@@ -136,6 +145,45 @@ test("by keyboard alone: a wrong password is told, the right one goes on", async
   await page.keyboard.type("alice-secret");
   await enter();
   expect(await place()).toBe("consent default");
+});
+
+test("by keyboard alone: deny, and by the back button there is nothing left to decide", async () => {
+  await page.goto(authorizationUrl());
+  await tabTo("login-as-bob");
+  await enter();
+  await tabTo("consent-deny");
+  await enter();
+  expect([await place(), answer().get("error")]).toEqual(["app", "access_denied"]);
+  await page.waitForLoadState();
+  await page.goBack();
+  expect(await place()).toBe("consent finished");
+  expect(await idp.call("grants.list", {})).toEqual([]);
+});
+
+test("by keyboard alone: an app's access is removed, a session ended, and the person signs out", async () => {
+  await idp.issueGrant({ user: "alice", client: "web", scope: "openid" });
+  const elsewhere = await browser.newContext({ javaScriptEnabled: false });
+  const other = await elsewhere.newPage();
+  await other.goto(`${idp.issuer}/account`);
+  await other.getByTestId("login-as-alice").click();
+  await page.goto(`${idp.issuer}/account`);
+  await tabTo("login-as-alice");
+  await enter();
+  expect(await place()).toBe("account one");
+  await tabTo("account-revoke-web");
+  await enter();
+  await tabTo("account-revoke-confirm");
+  await enter();
+  expect(await place()).toBe("account removed");
+  await tabTo("account-session-end-2");
+  await enter();
+  expect(await place()).toBe("account ended");
+  await other.reload();
+  expect(await place(other)).toBe("login default");
+  await elsewhere.close();
+  await tabTo("account-signout");
+  await enter();
+  expect(await place()).toBe("signed-out done");
 });
 
 test("deny and cancel both return to the app with access_denied", async () => {
@@ -255,6 +303,16 @@ test("in Turkish and dark by the links of the footer, from the login page to the
   await page.getByTestId("account-signout-all").click();
   expect(await place()).toBe("signed-out all-sessions");
   expect(await page.locator("h1").textContent()).toBe("You are signed out");
+});
+
+test("a double click on Allow is one decision", async () => {
+  await page.goto(authorizationUrl());
+  await page.getByTestId("login-as-alice").dblclick();
+  await page.waitForSelector("[data-page=consent]");
+  await page.getByTestId("consent-allow").dblclick();
+  await page.waitForURL((url) => url.href.startsWith(app.callback));
+  expect(answer().get("code")).toMatch(/.{40,}/);
+  expect(await idp.call("grants.list", {})).toHaveLength(1);
 });
 
 test("a second click on Allow decides nothing more: one grant, one code", async () => {

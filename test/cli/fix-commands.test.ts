@@ -12,7 +12,12 @@ test("what a page says mends a request does mend it", async () => {
   const idp = await startIdp([], project);
   const browser = new Browser(idp.issuer);
   const fixOf = ({ body }: Visit): string =>
-    unescapeHtml(/id="(?:error-fix|login-notice|login-error)"[^]*?<code>([^<]*)<\/code>/.exec(body)?.[1] ?? "");
+    unescapeHtml(
+      (/id="(?:error-fix|login-notice|login-error)"[^]*?<code>(.*?)<\/code>/.exec(body)?.[1] ?? "").replaceAll(
+        /<[^>]*>/g,
+        "",
+      ),
+    );
   const place = ({ page, state }: Visit): string => `${page} ${state}`;
   const mend = async (visit: Visit): Promise<void> => {
     expect(await shell(fixOf(visit), project)).toMatchObject({ code: 0 });

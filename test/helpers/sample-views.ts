@@ -460,8 +460,22 @@ const deviceViews = {
 } satisfies Record<string, DeviceView>;
 
 const logoutViews = {
-  logout: { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: demoApp, username: "alice" },
-  "logout-unknown": { ...common, action: "/interaction/f7Q2/logout", csrf: "c5rf", client: null, username: null },
+  logout: {
+    ...common,
+    action: "/interaction/f7Q2/logout",
+    csrf: "c5rf",
+    client: demoApp,
+    username: "alice",
+    why: "no-hint",
+  },
+  "logout-unknown": {
+    ...common,
+    action: "/interaction/f7Q2/logout",
+    csrf: "c5rf",
+    client: null,
+    username: null,
+    why: "other-user",
+  },
 } satisfies Record<string, LogoutView>;
 
 export const signedOutViews = {

@@ -45,7 +45,12 @@ test("shows the very values, and says which are not set", async () => {
 test("labels a value by its path, whatever its place in a list, else by the path itself", async () => {
   const words = wordsOf(await consent("consent-every-field")).replace(/\s+/g, " ");
   expect(words).toContain("Address the socialLinks[1].url Label the socialLinks[12].label");
-  expect(wordsOf(await consent("consent-default"))).toContain("phone_number_verified");
+  expect(wordsOf(await consent("consent-default"))).toContain("roles");
+});
+
+test("titles a single claim that was asked for by what it is called, in the language of the page", async () => {
+  expect(wordsOf(await consent("consent-default"))).toContain("See one detail: Given name");
+  expect(wordsOf(await consent("consent-default", { lang: "tr" }))).toContain("Tek bir bilgiyi görme:");
 });
 
 test("titles a scope by the fixture, else by the catalogue, else by its name", async () => {

@@ -3,6 +3,7 @@ import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 import { elementsOf, wordsOf } from "../helpers/html.ts";
+import { templatesFolder } from "../helpers/templates-folder.ts";
 
 /** In which language and theme a page is shown: what was asked for, chosen before, or is the user's own. */
 
@@ -19,6 +20,22 @@ test("the browser's first language that there are texts in; English where there 
   const login = await browser.open(app.url());
   expect(shown(await browser.open(login.url, turkish))).toBe("tr system");
   expect(shown(await browser.open(login.url, { headers: { "accept-language": "xx" } }))).toBe("en system");
+});
+
+test("words of a fixture in another language than the page's are marked as such", async () => {
+  await idp.call("seed", { scopes: { "orders:read": { description: { en: "See your orders" } } } });
+  const browser = new Browser(idp.issuer);
+  const login = await browser.open(app.url({ ui_locales: "tr", scope: "openid orders:read" }));
+  const consent = await pick(browser, login, "alice");
+  expect(consent.body).toContain('<span class="scope-title" lang="en">See your orders</span>');
+});
+
+test("a language that is written from right to left says so", async () => {
+  const arabic = await serve({ templates: templatesFolder({ "locales/ar.json": '{"login.title":"تسجيل الدخول"}' }) });
+  const browser = new Browser(arabic.issuer);
+  const login = await browser.open("/account");
+  expect(root(await browser.open(`${login.url}?lang=ar`))).toMatchObject({ lang: "ar", dir: "rtl" });
+  expect(root(await new Browser(idp.issuer).open("/account"))).toMatchObject({ lang: "en", dir: "ltr" });
 });
 
 test("ui_locales goes before the browser's language, a choice made before, and the user's own", async () => {
