@@ -1,8 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { hasOpenPort } from "../core/redirect-uri.ts";
-import { shellWord } from "../core/shell-word.ts";
-import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
+import { ok, problem, warning, word, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 
@@ -106,7 +105,7 @@ async function redirectFindings(apps: ReadonlyMap<string, ReadonlySet<string>>):
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const fix = "Start your app; or, if it is elsewhere, say so:";
     const detail = `nothing listens on ${origin}, where ${first}${more} is sent back to`;
-    return warning("apps", detail, fix, `idp clients edit ${shellWord(first)} --redirect-uri URI`);
+    return warning("apps", detail, fix, `idp clients edit ${word(first)} --redirect-uri URI`);
   });
   if (findings.length > 0) return findings;
   return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];
@@ -137,11 +136,7 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
     const [first] = foreign;
     if (first === undefined) return [];
     const mended = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
-    const command = [
-      "idp clients edit",
-      shellWord(id),
-      ...mended.map((uri) => `--redirect-uri ${shellWord(uri)}`),
-    ].join(" ");
+    const command = ["idp clients edit", word(id), ...mended.map((uri) => `--redirect-uri ${word(uri)}`)].join(" ");
     const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
     return [warning("hosts", detail, "Use one of them, in your app as well:", command)];
   });

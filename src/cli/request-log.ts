@@ -1,7 +1,7 @@
 import type { RequestEvent } from "../http/request-log.ts";
 import { escapeDeep } from "./escape.ts";
 import type { Style } from "./style.ts";
-import { wrap } from "./table.ts";
+import { cells, wrap } from "./table.ts";
 
 /** The request log of `idp start`: one line a request; for a refusal the reason below it, and what mends it. */
 
@@ -28,6 +28,9 @@ function timeOfDay(iso: string): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
+/** Of the lines below the first one of a request. */
+const indent = " ".repeat(10);
+
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const { time, method, path, status, client, user, note, error, fix } = escapeDeep(given);
@@ -37,8 +40,19 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
     style.dim(timeOfDay(time)),
     `${method.padEnd(4)} ${endpointName(path).padEnd(12)}`,
     paint(String(status)),
-    [client, user, note].filter((part) => part !== null && part !== "").join("  "),
+    [client, user].filter((part) => part !== null && part !== "").join("  "),
   ];
-  const below = [error, fix === null ? null : `fix: ${fix}`].filter((line) => line !== null);
-  return [head.join("  ").trimEnd(), ...below.map((line) => paint(wrap(line, width, "          ")))].join("\n");
+  const line = head.join("  ").trimEnd();
+  const taken = cells([timeOfDay(time), ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
+  const fits = note === null || note === "" || taken + 2 + cells(note) <= width;
+  return [
+    fits ? [line, note ?? ""].join("  ").trimEnd() : line,
+    ...(fits ? [] : [wrap(note, width, indent)]),
+    ...(error === null ? [] : [paint(wrap(error, width, indent))]),
+    ...(fix === null ? [] : [paint(fixLine(fix, width))]),
+  ].join("\n");
 }
+
+/** Pasted, a command has to be one line, however long; words are wrapped. */
+const fixLine = (fix: string, width: number): string =>
+  fix.startsWith("idp ") ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent);

@@ -1,17 +1,12 @@
-import type { Client } from "../store/store.ts";
+import type { Client, User } from "../store/store.ts";
 import { checkRedirectUri } from "./redirect-uri.ts";
+import { shellWord } from "./shell-word.ts";
 import { usernameForm } from "./username.ts";
 
 /**
  * The command that mends a refused request: for the log and the error page. It holds what the request sent, which anybody may have
  * written, so every word of it is quoted for the shell; where no command would mend it, there is none.
  */
-
-/** One word of a shell, whatever it holds; null where it holds what no command line should (line breaks, letters that run backwards). */
-function shellWord(text: string): string | null {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  return /^[\x20-\x7e]+$/.test(text) ? `'${text.replaceAll("'", String.raw`'\''`)}'` : null;
-}
 
 function command(words: readonly string[]): string | undefined {
   const quoted = words.map(shellWord);
@@ -58,3 +53,6 @@ export function addUnknownUser(name: string): string | undefined {
   if (!usernameForm.test(local)) return undefined;
   return command(["idp", "users", "add", local, ...(domain === undefined ? [] : ["--email", name])]);
 }
+
+/** Makes a suspended or banned user active again. A username is a word of any shell. */
+export const restoreUser = ({ username }: User): string => `idp users restore ${username}`;

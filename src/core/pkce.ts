@@ -79,6 +79,7 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     throw new OAuthError(
       "invalid_grant",
       "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)",
+      { fix: "keep the verifier of each sign-in until its code is exchanged: a second sign-in has another one" },
     );
   }
 }

@@ -1,3 +1,5 @@
-/** A value as one word of a command line that is to be pasted into a POSIX shell. */
-export const shellWord = (value: string): string =>
-  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+/** One word of a POSIX shell, whatever it holds; null where it holds what no command line should (line breaks, letters that run backwards). */
+export function shellWord(text: string): string | null {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return /^[\x20-\x7e]+$/.test(text) ? `'${text.replaceAll("'", String.raw`'\''`)}'` : null;
+}

@@ -1,5 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import { restoreUser } from "./fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
 import type { RefreshClaims, TokenClaims } from "./tokens.ts";
 
@@ -25,6 +26,8 @@ export interface DeadTokenReason {
   readonly detail: string;
   /** Since when, in milliseconds; null where that is not known. */
   readonly since: number | null;
+  /** The command that brings it back to life, where there is one. */
+  readonly fix?: string;
 }
 
 const dead = (what: string, since: number | null = null): DeadTokenReason => ({
@@ -42,7 +45,7 @@ export function userRefusal(user: User): DeadTokenReason | null {
   if (user.status === "active") return null;
   const code = user.status === "banned" ? "account_banned" : "account_suspended";
   const message = `The user's account is ${user.status}`;
-  return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null };
+  return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
 }
 
 /** What this token may be used as now. */
@@ -95,9 +98,12 @@ export function rotation(tx: ReadTx, claims: RefreshClaims): DeadTokenReason | n
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
 
+/** The way out of a refusal, as an error takes it. */
+export const fixOf = ({ fix }: DeadTokenReason): { fix?: string } => (fix === undefined ? {} : { fix });
+
 /** @throws {OAuthError} with the reason, where the token is dead */
 export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
-  if (isDead(state)) throw new OAuthError(state.code, state.message, { cause: state.detail });
+  if (isDead(state)) throw new OAuthError(state.code, state.message, { cause: state.detail, ...fixOf(state) });
   return state;
 }
 
@@ -119,7 +125,7 @@ export function requireApproval(tx: ReadTx, approval: Approval | null, what: str
     throw new OAuthError("invalid_grant", `the user of this ${what} no longer exists`);
   }
   const refusal = userRefusal(user);
-  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message);
+  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf(refusal));
   const grant = tx.get("grants", approval.grantId);
   if (grant === undefined || grant.status === "revoked" || grant.epoch !== approval.epoch) {
     throw new OAuthError("invalid_grant", `Access revoked by user: the grant behind this ${what} was revoked`);

@@ -119,6 +119,24 @@ test("a refusal has its reason and what mends it below, in lines that fit and wo
   );
 });
 
+test("a note that does not fit goes below, and a command stays one line, to be pasted", () => {
+  expect(logged({ note: 'authorization_code: access, refresh, id for "openid"' }, 80)).toBe(
+    'hh:mm:ss  POST token         200  web  alice\n          authorization_code: access, refresh, id for "openid"',
+  );
+  const fix =
+    "idp clients edit web --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/cb";
+  expect(logged({ status: 400, user: null, note: null, error: "invalid_request: no", fix }, 60)).toBe(
+    ["hh:mm:ss  POST token         400  web", "          invalid_request: no", `          fix: ${fix}`].join("\n"),
+  );
+  expect(logged({ status: 400, user: null, note: null, fix: "keep the verifier of each sign-in until then" }, 50)).toBe(
+    [
+      "hh:mm:ss  POST token         400  web",
+      "          fix: keep the verifier of each sign-in",
+      "          until then",
+    ].join("\n"),
+  );
+});
+
 test("nothing in a request acts upon the terminal", () => {
   expect(logged({ path: "/\u001b[2J", client: "a\nb", user: "\u202e", note: null })).toBe(
     "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",

@@ -75,6 +75,7 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
   return new OAuthError(
     "invalid_grant",
     `code was already used ${ago} s ago; the tokens of its first use are revoked (RFC 6749 4.1.2)`,
+    { fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again" },
   );
 }
 

@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
-import { familyMemory, isDead, killFamily, tokenState } from "../token-state.ts";
+import { familyMemory, isDead, killFamily, tokenState, fixOf } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
@@ -54,7 +54,8 @@ function renew(
   jkt: string | null,
 ): TokenPlan | OAuthError {
   const state = tokenState(tx, claims);
-  if (isDead(state)) throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`);
+  if (isDead(state))
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;
   if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
   const family = tx.get("families", claims.family);

@@ -1,0 +1,48 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createIdp, type RequestEvent } from "../../src/index.ts";
+
+/** What the log says below a refusal: the reason, and the command or the words that mend it. */
+
+async function logging() {
+  const events: RequestEvent[] = [];
+  const idp = await createIdp({ port: 0, onRequest: (event) => events.push(event) });
+  onTestFinished(() => idp.close());
+  const token = (body: Record<string, string>) =>
+    fetch(`${idp.issuer}/api/v2/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({ client_id: "demo-app", client_secret: "demo-secret", ...body }),
+    });
+  const code = async (more: object = {}) => (await idp.issueCode({ user: "alice", client: "demo-app", ...more })).code;
+  const exchange = async (given: string, more: Record<string, string> = {}) =>
+    token({ grant_type: "authorization_code", code: given, redirect_uri: "http://localhost:3000/callback", ...more });
+  return { idp, events, token, code, exchange };
+}
+
+test("a suspended user: the command that restores them, at UserInfo, code and refresh", async () => {
+  const { idp, events, token, code, exchange } = await logging();
+  const given = await code();
+  const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
+  await idp.call("users.suspend", { username: "alice" });
+  await fetch(`${idp.issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
+  await exchange(given);
+  await token({ grant_type: "refresh_token", refresh_token: tokens.refresh_token ?? "" });
+  expect(events.map(({ error, fix }) => ({ error, fix }))).toEqual([
+    { error: 'account_suspended: user "alice" is suspended', fix: "idp users restore alice" },
+    { error: "invalid_grant: The user's account is suspended", fix: "idp users restore alice" },
+    { error: expect.stringMatching(/^invalid_grant: .* is suspended$/), fix: "idp users restore alice" },
+  ]);
+});
+
+test("a code used twice, and a verifier of another sign-in: what to do, in words", async () => {
+  const { events, code, exchange } = await logging();
+  const twice = await code();
+  await exchange(twice);
+  await exchange(twice);
+  const bound = await code({ code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+  await exchange(bound, { code_verifier: "a".repeat(43) });
+  expect(events.map(({ fix }) => fix)).toEqual([
+    null,
+    expect.stringMatching(/^exchange each code once/),
+    expect.stringMatching(/^keep the verifier of each sign-in/),
+  ]);
+});
