@@ -25,7 +25,7 @@ test("a suspended user: the command that restores them, at UserInfo, code and re
   await idp.call("users.suspend", { username: "alice" });
   await fetch(`${idp.issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
   await exchange(given);
-  await token({ grant_type: "refresh_token", refresh_token: tokens.refresh_token ?? "" });
+  await token({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
   expect(events.map(({ error, fix }) => ({ error, fix }))).toEqual([
     { error: 'account_suspended: user "alice" is suspended', fix: "idp users restore alice" },
     { error: "invalid_grant: The user's account is suspended", fix: "idp users restore alice" },
