@@ -33,7 +33,12 @@ test("commands", async () => {
 test("in CI", async () => {
   const { cwd, env } = newProject();
   const port = await freePort();
-  const [script = ""] = blocks("In CI", "sh");
+  const [exec = "", script = ""] = blocks("In CI", "sh");
+  const scripts = {
+    test: `node -e "fetch(process.env.OIDC_ISSUER + '/_idp/health').then(({ status }) => process.exit(status))"`,
+  };
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts }));
+  expect(await shell(exec, { cwd, env })).toMatchObject({ code: 200 });
   const ended = await shell(script.replaceAll("4370", port), { cwd, env: { ...env, IDP_PORT: port } });
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stdout).toContain('"username":"alice"');
