@@ -33,5 +33,6 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
     ],
     idp: async ({ idpOfFile }, use) => {
       await use(idpOfFile);
+      await idpOfFile.reset();
     },
   });

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { startIdp } from "../helpers/cli.ts";
-import { blocks } from "../helpers/readme.ts";
+import { blocks, repository } from "../helpers/readme.ts";
 import { freePort, newProject, shell } from "../helpers/shell.ts";
 
 /** Every other block of the README, run in a project that has the package installed. The first minute has a test of its own. */
@@ -42,6 +43,51 @@ test("in CI", async () => {
   const ended = await shell(script.replaceAll("4370", port), { cwd, env: { ...env, IDP_PORT: port } });
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stdout).toContain('"username":"alice"');
+});
+
+test("in CI, as a GitHub Actions job", async () => {
+  interface Step {
+    readonly uses?: string;
+    readonly run?: string;
+  }
+  const [text = ""] = blocks("In CI", "yaml");
+  const workflow = load(text) as { on: string[]; jobs: Record<string, { "runs-on": string; steps: readonly Step[] }> };
+  expect(workflow.on).toEqual(["push", "pull_request"]);
+  const [job] = Object.values(workflow.jobs);
+  expect(job?.["runs-on"]).toBe("ubuntu-latest");
+  const steps = job?.steps ?? [];
+  for (const { uses, run } of steps) expect(uses ?? run).toMatch(uses === undefined ? /./ : /^actions\/[\w-]+@v\d+$/);
+  const commands = steps.flatMap(({ run }) => run ?? []);
+  // What stands for it here is `newProject`.
+  expect(commands.shift()).toBe("npm ci");
+  const { cwd, env } = newProject();
+  writeFileSync(
+    join(cwd, "test.mjs"),
+    `const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI } = process.env;
+const { issuer } = await (await fetch(OIDC_ISSUER + "/.well-known/openid-configuration")).json();
+console.log(issuer === OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI);
+`,
+  );
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts: { test: "node test.mjs" } }));
+  expect(commands).not.toHaveLength(0);
+  for (const command of commands) {
+    const ended = await shell(command, { cwd, env });
+    expect(ended, command + ended.stderr).toMatchObject({ code: 0 });
+    expect(ended.stdout).toContain("true demo-app demo-secret http://localhost:3000/callback");
+  }
+});
+
+test("in tests, with vitest", async () => {
+  const { cwd, env } = newProject();
+  const [fixtures = ""] = blocks("Your own users and clients", "yaml");
+  const program = blocks("In tests", "js").find((block) => block.includes('"idp/vitest"')) ?? "";
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(cwd, "sign-in.test.js"), program);
+  symlinkSync(join(repository, "node_modules", "vitest"), join(cwd, "node_modules", "vitest"));
+  const ended = await shell("node node_modules/vitest/vitest.mjs run", { cwd, env });
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stdout).toMatch(/Tests\s.*1 passed/);
 });
 
 test("in tests", async () => {

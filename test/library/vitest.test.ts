@@ -28,6 +28,15 @@ test("the same one in the next test", ({ idp, idpOfFile }) => {
   expect(idp).toBe(idpOfFile);
 });
 
+test("a test may change what it likes", async ({ idp }) => {
+  await idp.call("users.remove", { username: "erin" });
+  await idp.call("users.add", { entry: { username: "frank" } });
+});
+
+test("and the next one finds the fixtures again", async ({ idp }) => {
+  expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["erin"]);
+});
+
 describe("a test of its own kind, made of it", () => {
   const withToken = test.extend<{ token: string }>({
     token: async ({ idp }, use) => {

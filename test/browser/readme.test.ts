@@ -1,0 +1,100 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { blocks, repository } from "../helpers/readme.ts";
+import { freePort, newProject, shell } from "../helpers/shell.ts";
+
+/** The README's Playwright recipe: its configuration, its test and its commands as they are printed, but for the ports. */
+
+/** An app with a link "Sign in", as a reader of the README has one: openid-client does the work. */
+const app = `
+import { createServer } from "node:http";
+import * as oidc from "openid-client";
+const redirect_uri = "http://localhost:3000/callback";
+const config = await oidc.discovery(new URL("http://localhost:4370"), "demo-app", "demo-secret", undefined, { execute: [oidc.allowInsecureRequests] });
+const verifier = oidc.randomPKCECodeVerifier();
+const code_challenge = await oidc.calculatePKCECodeChallenge(verifier);
+const state = oidc.randomState();
+createServer(async (req, res) => {
+  const url = new URL(req.url, redirect_uri);
+  res.setHeader("Content-Type", "text/html");
+  if (url.pathname !== "/callback") {
+    const parameters = { redirect_uri, scope: "openid profile", state, code_challenge, code_challenge_method: "S256" };
+    res.end('<a href="' + oidc.buildAuthorizationUrl(config, parameters).href.replaceAll("&", "&amp;") + '">Sign in</a>');
+    return;
+  }
+  try {
+    const tokens = await oidc.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier, expectedState: state });
+    const { user } = await oidc.fetchUserInfo(config, tokens.access_token, oidc.skipSubjectCheck);
+    res.end("<p>Hello, " + user.displayName + "</p>");
+  } catch (error) {
+    res.end("<p>Not signed in: " + error.error + "</p>");
+  }
+}).listen(3000, "localhost");
+`;
+
+/** What of `@playwright/test` the recipe uses, in terms of playwright-core, which has the same pages. */
+const runner = `
+export const defineConfig = (config) => config;
+const tests = [];
+export const test = (name, work) => tests.push([name, work]);
+export const expect = (locator) => ({ toBeVisible: () => locator.waitFor({ state: "visible", timeout: 10_000 }) });
+export async function run(config) {
+  const { spawn } = await import("node:child_process");
+  const { chromium } = await import("playwright-core");
+  const servers = [];
+  for (const { command, url } of config.webServer) {
+    servers.push(spawn(command, { shell: true, detached: true, stdio: ["ignore", "inherit", "inherit"] }));
+    const isUp = () => fetch(url).then(({ ok }) => ok, () => false);
+    for (const until = Date.now() + 60_000; !(await isUp()); await new Promise((resolve) => setTimeout(resolve, 50)))
+      if (Date.now() > until) throw new Error("nothing answers at " + url);
+  }
+  try {
+    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+    for (const [name, work] of tests) {
+      const context = await browser.newContext(config.use);
+      await work({ page: await context.newPage() });
+      await context.close();
+      console.log("passed: " + name);
+    }
+    await browser.close();
+  } finally {
+    for (const { pid } of servers) process.kill(-pid, "SIGTERM");
+  }
+}
+`;
+
+test("the tests of the recipe pass, against the servers that its configuration starts", async () => {
+  const { cwd, env } = newProject();
+  const [idpPort, appPort] = [await freePort(), await freePort()];
+  const own = (text: string): string =>
+    text.replaceAll("localhost:4370", `localhost:${idpPort}`).replaceAll("3000", appPort);
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  };
+  const programs = blocks("In tests", "js").filter((block) => block.includes("@playwright/test"));
+  expect(programs).toHaveLength(2);
+  const [config = "", recipe = ""] = programs;
+  write("playwright.config.js", own(config));
+  write("sign-in.test.js", own(recipe));
+  write("app.js", own(app));
+  write("package.json", JSON.stringify({ type: "module", scripts: { start: "node app.js" } }));
+  // The demo, with the port of this app.
+  write("idp.fixtures.json", own(readFileSync(join(repository, "fixtures/demo.json"), "utf8")));
+  write("node_modules/@playwright/test/index.js", runner);
+  write("node_modules/@playwright/test/package.json", JSON.stringify({ type: "module", exports: "./index.js" }));
+  for (const name of ["playwright-core", "openid-client"])
+    symlinkSync(join(repository, "node_modules", name), join(cwd, "node_modules", name));
+  write(
+    "run.js",
+    `import { run } from "@playwright/test";
+import config from "./playwright.config.js";
+import "./sign-in.test.js";
+await run(config);
+`,
+  );
+  const ended = await shell("timeout 100 node run.js", { cwd, env: { ...env, IDP_PORT: idpPort } });
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stdout.match(/^passed: .*/gm)).toEqual(["passed: alice signs in", "passed: bob does not allow it"]);
+}, 120_000);
