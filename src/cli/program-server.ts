@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { seconds } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
+import type { ExportFlags } from "./export.ts";
 import type { ResetFlags } from "./reset.ts";
 import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
@@ -82,6 +83,21 @@ export function declareServer(program: Command, act: Act): void {
     .option("--print-schema", "print the JSON Schema of fixture files")
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
     .action(act(async (cli, paths: string[], flags: SeedFlags) => (await import("./seed.ts")).seed(cli, paths, flags)));
+  program
+    .command("export")
+    .description("write all there is as one JSON document, secrets included")
+    .option("-o, --output <file>", "into this file, for its owner alone; without it: stdout")
+    .addOption(
+      new Option("--as <form>", "fixtures: a fixture file, without passwords and keys").choices(["state", "fixtures"]),
+    )
+    .addHelpText("after", examples("idp export --output state.json", "idp export --as fixtures > idp.fixtures.json"))
+    .action(act(async (cli, flags: ExportFlags) => (await import("./export.ts")).exportState(cli, flags)));
+  program
+    .command("import")
+    .description("put an export in the place of all there is")
+    .argument("<file>", "what idp export wrote; - for stdin")
+    .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
+    .action(act(async (cli, file: string) => (await import("./import.ts")).importState(cli, file)));
   program
     .command("reset")
     .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")

@@ -77,6 +77,8 @@ export async function matchesHash(password: string, kept: string | null): Promis
 export interface PendingPasswords {
   /** Takes a user's password over; an earlier one of the same user is dropped. The record must say `passwordPending`. */
   add(userId: string, password: string): void;
+  /** Forgets what waits for a user. */
+  drop(userId: string): void;
   /** Begins to hash in the background, and goes on with what is added later. */
   start(): void;
   /** Hashes what waits, now, with every thread. @throws what the store throws */

@@ -67,6 +67,9 @@ export function createPendingPasswords(
       jobs.set(userId, { password, hash: null });
       wake();
     },
+    drop(userId) {
+      jobs.delete(userId);
+    },
     start() {
       started = true;
       wake();

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { clientSchema } from "../core/fixtures/schema-client.ts";
-import { fixtureFileSchema } from "../core/fixtures/schema.ts";
+import { fixtureFileSchema, type FixtureFile } from "../core/fixtures/schema.ts";
 import { userSchema } from "../core/fixtures/schema-user.ts";
+import type { StateDocument } from "../core/state.ts";
 import type { OperationName, OperationOutput } from "./operations.ts";
 
 /** What the OpenAPI document says of each operation beside what the table of operations says itself. */
@@ -90,6 +91,11 @@ const resetOutcome = z.object({
   added: z.array(z.string()).describe("Had been removed, and are back"),
   changed: changes.describe("Were changed, and are what the fixtures say again"),
 });
+
+const exported = z.looseObject({
+  format: z.literal("idp-state"),
+  schemaVersion: z.literal(1),
+}) as unknown as z.ZodType<StateDocument>;
 
 const nothing = z.null();
 
@@ -193,6 +199,28 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       sources: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
       keys: z.boolean().optional().describe("Renew the signing keys"),
     }),
+  ),
+  export: doc(
+    "All there is as one document, with secrets, password hashes and private keys; or as a fixture file",
+    z.union([exported, z.looseObject({}) as unknown as z.ZodType<FixtureFile>]),
+  ),
+  import: doc(
+    "Put an export in the place of what is there: whole or not at all",
+    z.object({
+      users: z.int(),
+      clients: z.int(),
+      grants: z.int(),
+      sessions: z.int(),
+      keys: z.int(),
+      otherIssuer: z
+        .string()
+        .nullable()
+        .describe("The issuer that tokens of the export carry, where it is another one"),
+    }),
+    z.union([
+      z.looseObject({ format: z.literal("idp-state"), schemaVersion: z.int() }),
+      z.strictObject({ source: z.strictObject({ name: z.string(), text: z.string() }) }),
+    ]),
   ),
   status: doc(
     "What there is",

@@ -291,6 +291,20 @@ export const operations = {
     },
     { bodyLimit: fixtureBody },
   ),
+  export: reads("/export", { as: "string?" }, async (ctx, input) =>
+    (await import("../core/export.ts")).exportState(ctx, input),
+  ),
+  import: changes(
+    "/import",
+    { document: "body" },
+    async (ctx, { document }) => {
+      const { importState } = await import("../core/import.ts");
+      const { source } = document;
+      const [read] = source === undefined ? [{ value: document }] : texts([source]);
+      return importState(ctx, read ?? { value: document });
+    },
+    { bodyLimit: fixtureBody, createsData: true },
+  ),
   status: reads("/status", {}, async (ctx, _input, { server }) => ({
     ...(await (await import("../core/status.ts")).status(ctx)),
     server,

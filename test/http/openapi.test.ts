@@ -152,6 +152,8 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "keys.rotate": async () => ({ path: "/keys", body: {} }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),
+  export: async () => ({ path: "/export" }),
+  import: async () => ({ path: "/import", body: await idp.call("export", {}) }),
 };
 
 /** Not called above: what a session is for is shown elsewhere, and `stop` would end the others. */

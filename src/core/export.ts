@@ -1,0 +1,45 @@
+import type { ReadTx } from "../store/store.ts";
+import { metadataOf } from "./clients-admin.ts";
+import type { Context } from "./context.ts";
+import { OperationError } from "./errors.ts";
+import type { FixtureFile } from "./fixtures/schema.ts";
+import { storedSettings } from "./settings.ts";
+import { stateCollections, stateFormat, stateVersion, type StateDocument } from "./state.ts";
+import { fieldsOf } from "./users.ts";
+
+/**
+ * All there is as one document, secrets, password hashes and private keys included: {@link importState} makes the same data of it.
+ * @param input `as`: "fixtures" for a fixture file, which has no passwords, keys, sessions and revoked grants
+ * @throws {OperationError} usage
+ */
+export async function exportState(
+  ctx: Context,
+  input: { readonly as?: string | undefined },
+): Promise<StateDocument | FixtureFile> {
+  if (input.as === "fixtures") return ctx.store.read(asFixtures);
+  if (input.as !== undefined && input.as !== "state") {
+    throw new OperationError("usage", `an export is not made as "${input.as}"`, { hint: "One of: state, fixtures" });
+  }
+  // A password that still waits to be hashed is known to this process alone.
+  await ctx.passwords.settle();
+  return ctx.store.read((tx) => {
+    const records = Object.fromEntries(stateCollections.map((name) => [name, [...tx.all(name)]]));
+    return { format: stateFormat, schemaVersion: stateVersion, ...records } as unknown as StateDocument;
+  });
+}
+
+function asFixtures(tx: ReadTx): FixtureFile {
+  const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes, status }) => {
+    const user = tx.get("users", userId)?.username;
+    return user === undefined || status === "revoked" ? [] : [{ user, client: clientId, scope: scopes.join(" ") }];
+  });
+  const scopes = [...tx.all("scopes")].map(({ name, ...scope }) => [name, scope] as const);
+  const file = {
+    users: [...tx.all("users")].map(fieldsOf),
+    clients: [...tx.all("clients")].map(metadataOf),
+    scopes: Object.fromEntries(scopes),
+    grants,
+    settings: storedSettings(tx),
+  };
+  return file as unknown as FixtureFile;
+}

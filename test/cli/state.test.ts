@@ -1,0 +1,113 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+/** `idp export` and `idp import`: the state of a folder or a running server, taken along. */
+
+const words = (line: string): string[] => line.split(" ");
+
+/** A folder with the demo, in which something has happened. */
+async function lived(): Promise<{ readonly cwd: string; readonly live: string; readonly dead: string }> {
+  const cwd = newFolder();
+  const run = async (line: string): Promise<string> => {
+    const { code, stdout, stderr } = await idp(words(line), { cwd });
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
+  await run("seed");
+  await run("users add eve --set language=tr");
+  await run("clients add shop --redirect-uri http://localhost:3000/callback");
+  await run("users suspend bob");
+  const live = await run("token issue --user alice --client demo-app");
+  const dead = await run("token issue --user eve --client demo-app");
+  expect((await idp(words("token revoke -"), { cwd, input: dead })).code).toBe(0);
+  await run("issue grant --user eve --client shop");
+  await run("revoke --user eve --client shop");
+  await run("keys rotate");
+  return { cwd, live, dead };
+}
+
+test("export and import into an empty folder are the identity: tokens live and are dead as before, and the next export is the same", async () => {
+  const { cwd, live, dead } = await lived();
+  const written = await idp(words("export --output state.json"), { cwd });
+  expect(written).toEqual({
+    code: 0,
+    stdout: "Wrote state.json: 5 users, 5 clients, 3 grants.\n",
+    stderr: "It holds private keys, client secrets and password hashes: keep it to yourself.\n",
+  });
+  expect(statSync(join(cwd, "state.json")).mode & 0o777).toBe(0o600);
+  const text = readFileSync(join(cwd, "state.json"), "utf8");
+
+  const other = newFolder();
+  const imported = await idp(words("import - --json"), { cwd: other, input: text });
+  expect(imported.code, imported.stderr).toBe(0);
+  expect(JSON.parse(imported.stdout)).toMatchObject({ users: 5, clients: 5, grants: 3, otherIssuer: null });
+  expect((await idp(["export"], { cwd: other })).stdout).toBe(text);
+  const verify = async (input: string) => (await idp(words("token introspect -"), { cwd: other, input })).code;
+  expect([await verify(live), await verify(dead)]).toEqual([0, 6]);
+
+  // A running server keeps the issuer that it is served under.
+  const third = newFolder();
+  const server = await startIdp([], { cwd: third });
+  const there = await idp(words("import - --json"), { cwd: third, input: text });
+  expect(JSON.parse(there.stdout)).toMatchObject({ users: 5, clients: 5 });
+  const { stdout } = await idp(words("token issue --user eve --client demo-app"), { cwd: third });
+  const answer = await fetch(`${server.issuer}/api/v2/oauth/userinfo`, {
+    headers: { authorization: `Bearer ${stdout.trim()}` },
+  });
+  expect(answer.status).toBe(200);
+});
+
+test.each([
+  ["no JSON", '{"format":', /^state\.json:1:\d+ /m],
+  ["something else", '{"a":1}', /is not an export of idp; nothing was imported\n {2}Make one: idp export/],
+  ["a fixture file", '{"users":[]}', /It looks like a fixture file: idp seed FILE/],
+  ["a data file", '{"schemaVersion":1,"generation":"x"}', /It is the data file of a folder/],
+  ["a newer export", '{"format":"idp-state","schemaVersion":2}', /A newer idp made it \(version 2; this one knows 1\)/],
+])("%s is refused with what to do, and nothing is lost", async (_what, text, said) => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const before = (await idp(["export"], { cwd })).stdout;
+  writeFileSync(join(cwd, "state.json"), text);
+  const { code, stdout, stderr } = await idp(words("import state.json"), { cwd });
+  expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+  expect(stderr).toMatch(said);
+  expect((await idp(["export"], { cwd })).stdout).toBe(before);
+});
+
+test("each problem is told with its place, and nothing is imported", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const before = (await idp(["export"], { cwd })).stdout;
+  const wrong = before
+    .replace('"emailVerified": true', '"emailVerified": "yes"')
+    .replace('"client_id": "demo-app"', '"client_id": 5')
+    .replace('"redirect_uris": [', '"redirects": [');
+  writeFileSync(join(cwd, "state.json"), wrong);
+  const { code, stderr } = await idp(words("import state.json"), { cwd });
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/^state\.json:\d+:\d+ users\[0\]\.emailVerified must be true or false, not "yes"/m);
+  expect(stderr).toMatch(/problems?; nothing was imported/);
+  const twice = JSON.parse(before) as Record<string, unknown[]>;
+  twice["users"]?.push(twice["users"][0]);
+  twice["keys"] = [];
+  const { stderr: told } = await idp(words("import -"), { cwd, input: JSON.stringify(twice) });
+  expect(told).toMatch(/users\[4\] username "alice" is taken by an earlier one/);
+  expect(told).toMatch(/keys has no key that signs with HS256/);
+  expect((await idp(["export"], { cwd })).stdout).toBe(before);
+});
+
+test("--as fixtures is a fixture file that a server starts on", async () => {
+  const { cwd } = await lived();
+  const { stdout, stderr } = await idp(words("export --as fixtures"), { cwd });
+  expect(stderr).toContain("Passwords are not in it");
+  expect(stdout).not.toMatch(/scrypt|"jwk"/);
+  const other = newFolder();
+  writeFileSync(join(other, "idp.fixtures.json"), stdout);
+  await startIdp([], { cwd: other });
+  const { stdout: users } = await idp(words("users list --json"), { cwd: other });
+  expect(users).toBe(
+    (await idp(words("users list --json"), { cwd })).stdout.replaceAll('"hasPassword":true', '"hasPassword":false'),
+  );
+});
