@@ -67,6 +67,8 @@ const calls: Readonly<Record<string, Call>> = {
   "sessions end": { words: "--user alice", code: 0 },
   "keys list": { words: "", code: 0 },
   "keys rotate": { words: "--alg ES256", code: 0 },
+  init: { words: "--stdout --type public --client shop --user erin", code: 0, child: true },
+  reset: { words: "--fixtures FILE", code: 0 },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
   login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
@@ -122,6 +124,7 @@ const answers = { running: new Map<string, unknown>(), stopped: new Map<string, 
 describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
   const cwd = newFolder(afterAll);
   const data = join(cwd, ".idp");
+  const bare = join(cwd, "bare");
   const file = join(cwd, "team.json");
   let server: Idp;
   let token: string;
@@ -129,7 +132,7 @@ describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
   /** Runs a command on the data of this mode. */
   const call = (path: string, words: string, more: readonly string[]): Promise<Ended> => {
     const given = words.replace("TOKEN", token).replace("FILE", file).split(" ").filter(Boolean);
-    const all = [...more, "--data", data, ...path.split(" "), ...given];
+    const all = ["--data", data, ...more, ...path.split(" "), ...given];
     return calls[path]?.child === true ? idp(all, { cwd, env: { CI: "1" } }) : idpHere(all);
   };
 
@@ -137,14 +140,20 @@ describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
     writeFileSync(file, JSON.stringify(fixtures));
     server = await createIdp({ data, port: 0, fixtures });
     ({ access_token: token } = await server.issueTokens({ user: "bob", client: "app" }));
-    if (mode === "stopped") await server.close();
-    return () => server.close();
+    const beside = await createIdp({ data: bare, port: 0, fixtures });
+    const close = async (): Promise<void> => {
+      await server.close();
+      await beside.close();
+    };
+    if (mode === "stopped") await close();
+    return close;
   });
 
-  test.each(leaves().filter((path) => calls[path]?.endless !== true && path !== "stop"))(
+  // On data of its own: a command may mean all of it.
+  test.each(Object.keys(calls).filter((path) => calls[path]?.endless !== true))(
     "idp %s without a word more ends, without a question and without a stack trace",
     async (path) => {
-      const { code, stderr } = await call(path, "", []);
+      const { code, stderr } = await call(path, "", ["--data", bare]);
       expect(exitCodes, stderr).toContain(code);
       expect(stderr).not.toMatch(noStackTrace);
       if (code !== 0) expect(stderr).toMatch(/^Error: \S/m);
