@@ -77,7 +77,9 @@ export function printFailure(
     return;
   }
   for (const problem of problems) cli.stderr.write(`${problemLine(problem)}\n`);
-  cli.stderr.write(`${cli.err.red("Error:")} ${escapeText(message)}\n`);
+  const [first = "", ...more] = escapeText(`Error: ${message}`).split("\n");
+  const lines = [wrap(first, stderrWidth(cli), "  ").trimStart(), ...more];
+  cli.stderr.write(`${cli.err.red("Error:")}${lines.join("\n").slice("Error:".length)}\n`);
   const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
   // A command that stands alone is there to be copied: a line break of ours in it would be copied too.
   const width = (line: string): number => (line.startsWith("idp ") ? Infinity : stderrWidth(cli));

@@ -33,7 +33,11 @@ function whyDead({ reason = "no reason is known", since }: Introspection, now: n
   return `${reason}, ${Math.abs(ago) < 1 ? "just now" : relative(ago)} (${utcTime(seconds) ?? since})`;
 }
 
-function describe({ active, reason: _, since: _since, ...members }: Introspection, style: Style, now: number): string {
+export function describe(
+  { active, reason: _, since: _since, ...members }: Introspection,
+  style: Style,
+  now: number,
+): string {
   if (!active) return style.red("inactive");
   const value = (name: string, member: unknown): string => {
     if ((name === "iat" || name === "exp") && typeof member === "number") {

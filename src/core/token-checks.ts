@@ -39,7 +39,8 @@ type Claims = Readonly<Record<string, unknown>>;
 export const shown = (value: unknown): string => (value === undefined ? "none" : JSON.stringify(value));
 
 /** "3 days ago (2023-11-14 22:13:20 UTC)". @param time seconds since 1970 */
-const moment = (time: number, now: number): string => `${relative(time - now)} (${utcTime(time) ?? "not a date"})`;
+export const moment = (time: number, now: number): string =>
+  `${relative(time - now)} (${utcTime(time) ?? "not a date"})`;
 
 /** The claims `iss`, `aud`, `exp`, `nbf` and `iat` (RFC 7519 4.1). */
 export function checkClaims(claims: Claims, { issuer, audience, leeway, now: milliseconds }: Expected): Check[] {

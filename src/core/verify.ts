@@ -2,7 +2,7 @@ import { signatureProblem } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { decodeToken } from "./decode.ts";
 import { OperationError } from "./errors.ts";
-import { checkClaims, shown, verification, type Check, type Verification } from "./token-checks.ts";
+import { checkClaims, moment, shown, verification, type Check, type Verification } from "./token-checks.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
 import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
@@ -47,9 +47,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   ];
   const notes: string[] = [];
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
-    notes.push(
-      `It says that it is of another issuer. With that one's keys: idp token verify - --issuer ${payload["iss"]}`,
-    );
+    notes.push(`Another issuer's? idp token verify - --issuer ${payload["iss"]}`);
   }
   if (typ === tokenTypes.id || typ === tokenTypes.logout) {
     notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);
@@ -69,6 +67,6 @@ async function checkState(ctx: Context, payload: Readonly<Record<string, unknown
     return rotation(tx, payload as unknown as RefreshClaims) ?? found;
   });
   if (!isDead(state)) return { name: "state", ok: true, detail: "not revoked, and the user's account is in order" };
-  const when = state.since === null ? "" : `, at ${new Date(state.since).toISOString()}`;
+  const when = state.since === null ? "" : `, ${moment(state.since / 1000, ctx.now() / 1000)}`;
   return { name: "state", ok: false, detail: state.detail + when };
 }

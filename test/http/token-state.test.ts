@@ -10,6 +10,7 @@ const clock = testClock();
 const idp = await serve({ now: clock.now });
 const app = await register(idp);
 const since = (): string => new Date(clock.now()).toISOString();
+const moment = (): string => `now (${since().slice(0, 19).replace("T", " ")} UTC)`;
 const introspect = (token: string) => idp.call("token.introspect", { token });
 const stateOf = async (token: string) =>
   (await idp.call("token.verify", { token })).checks.find(({ name }) => name === "state");
@@ -19,7 +20,7 @@ test("one that its client revoked, and one that the operator did", async () => {
   await post(idp, paths.revoke, { token, ...app.credentials });
   const reason = `it was revoked by its client "${app.credentials.client_id}"`;
   expect(await introspect(token)).toEqual({ active: false, reason, since: since() });
-  expect(await stateOf(token)).toEqual({ name: "state", ok: false, detail: `${reason}, at ${since()}` });
+  expect(await stateOf(token)).toEqual({ name: "state", ok: false, detail: `${reason}, ${moment()}` });
   const other = await app.tokens();
   await idp.call("token.revoke", { token: other.refresh_token });
   clock.pass(5);
@@ -41,7 +42,7 @@ test("those of a code that came twice, and of a refresh token that came again", 
   const second = (await app.refresh(first.refresh_token)).json;
   const rotated = "it was rotated: a newer refresh token took its place";
   expect(await introspect(first.refresh_token)).toEqual({ active: false, reason: rotated, since: since() });
-  expect(await stateOf(first.refresh_token)).toMatchObject({ ok: false, detail: `${rotated}, at ${since()}` });
+  expect(await stateOf(first.refresh_token)).toMatchObject({ ok: false, detail: `${rotated}, ${moment()}` });
   expect(await stateOf(second.refresh_token)).toMatchObject({ ok: true });
   await app.refresh(first.refresh_token);
   expect(await introspect(second.refresh_token)).toMatchObject({
@@ -112,7 +113,7 @@ describe("what cannot be known is said", () => {
     const { valid, notes } = await idp.call("token.verify", { token });
     expect(valid).toBe(false);
     expect(notes).toEqual([
-      expect.stringMatching(/another issuer.* idp token verify - --issuer http:/),
+      expect.stringMatching(/Another issuer's.* idp token verify - --issuer http:/),
       expect.stringContaining("Not checked whether it was revoked"),
     ]);
   });
