@@ -305,6 +305,44 @@ test("in Turkish and dark by the links of the footer, from the login page to the
   expect(await page.locator("h1").textContent()).toBe("You are signed out");
 });
 
+test("what clients, users and requests may hold runs nothing in a browser that runs scripts", async () => {
+  const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script>{{ 7 | plus: 1 }}`;
+  await idp.call("seed", {
+    users: [{ username: "mallory", displayName: `Mallory ${payload}`, about: payload, claims: { roles: [payload] } }],
+    clients: [{ client_id: "evil", client_secret: "evil-secret", client_name: payload, redirect_uris: [app.callback] }],
+    scopes: { orders: { description: { en: payload }, claims: ["roles"] } },
+  });
+  const scripted = await browser.newContext();
+  const tab = await scripted.newPage();
+  const dialogs: string[] = [];
+  tab.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  const shown = async (): Promise<[page: string, elements: number, text: boolean]> => [
+    await place(tab),
+    await tab.locator("img, main script, iframe").count(),
+    ((await tab.locator("main").textContent()) ?? "").includes(payload),
+  ];
+  const request = { client_id: "evil", scope: "openid orders", state: payload, login_hint: payload };
+  await tab.goto(authorizationUrl(request));
+  expect(await shown()).toEqual(["login hint", 0, true]);
+  await tab.getByTestId("login-as-mallory").click();
+  expect(await shown()).toEqual(["consent default", 0, true]);
+  await tab.getByTestId("consent-allow").click();
+  expect(new URL(tab.url()).searchParams.get("state")).toBe(payload);
+  await tab.goto(`${idp.issuer}/account`);
+  expect(await shown()).toEqual(["account one", 0, true]);
+  await tab.getByTestId("account-revoke-evil").click();
+  expect(await shown()).toEqual(["account revoke", 0, true]);
+  await tab.goto(authorizationUrl({ ...request, redirect_uri: `${app.callback}${payload}` }));
+  expect(await shown()).toEqual(["error redirect-uri", 0, true]);
+  await tab.goto(authorizationUrl({ client_id: payload }));
+  expect(await shown()).toEqual(["error client", 0, true]);
+  expect(dialogs).toEqual([]);
+  await scripted.close();
+});
+
 test("a double click on Allow is one decision", async () => {
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-alice").dblclick();

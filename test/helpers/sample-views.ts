@@ -309,7 +309,7 @@ export const loginViews = {
       ...manyUsers,
       query: "",
       total: 100_000,
-      page: 417,
+      page: 416,
       pages: 417,
       beyond: { looked: 5_000, everybody: 100_000 },
     },

@@ -66,8 +66,13 @@ test("consent, the account and its questions", async () => {
   isHarmless(await browser.open("/api/v2/oauth/logout?client_id=shop"), [`Shop ${payload}`]);
 });
 
-test("the answer by form_post", async () => {
+test("the answer by form_post, with a description of what went wrong", async () => {
   const browser = new Browser(idp.issuer);
+  const scope = payload.replaceAll(" ", "_");
+  const refused = await browser.open(app.url({ scope, response_mode: "form_post", state: payload }));
+  expect(refused.page).toBe("form-post");
+  // A description holds no double quotes (RFC 6749 4.1.2.1).
+  isHarmless(refused, [`no scope in '${scope.replaceAll('"', "'")}' is defined here`, payload]);
   const login = await browser.open(app.url({ state: payload, response_mode: "form_post" }));
   const denied = await browser.press(login, "login-cancel");
   expect(denied.page).toBe("form-post");
