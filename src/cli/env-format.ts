@@ -22,9 +22,9 @@ function dotenvLine([name, value]: Variables[number]): string {
   });
 }
 
-/** POSIX.1 Shell 2.2.2. */
-const shellLine = ([name, value]: Variables[number]): string =>
-  `export ${name}=${plain.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`}`;
+/** A value as one word of a shell (POSIX.1 Shell 2.2.2). */
+export const shellWord = (value: string): string =>
+  plain.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A line for `$GITHUB_ENV`; several for a value that has several. */
 function githubLine([name, value]: Variables[number]): string {
@@ -40,7 +40,7 @@ export function formatted(variables: Variables, format: Format): string {
     case "dotenv":
       return variables.map(dotenvLine).join("\n");
     case "shell":
-      return variables.map(shellLine).join("\n");
+      return variables.map(([name, value]) => `export ${name}=${shellWord(value)}`).join("\n");
     case "github":
       return variables.map(githubLine).join("\n");
     case "json":

@@ -4,6 +4,7 @@ import { endpoints } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
 import type { Library } from "./env-choices.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
+import { shellWord } from "./env-format.ts";
 
 /** The configuration of libraries that sign users in, in their own words: what they are given, and where they return to. */
 
@@ -14,6 +15,8 @@ interface Parts {
   /** Null: a public client. */
   readonly secret: string | null;
   readonly redirectUri: string;
+  /** Where the app itself is, for a proxy before it. */
+  readonly appUrl: string;
   /** A value of `token_endpoint_auth_method`; null: the library's own choice will do. */
   readonly authMethod: string | null;
   readonly scopes: readonly string[];
@@ -22,7 +25,7 @@ interface Parts {
 interface Form {
   /** The address that the library returns to: the path that its documentation names. */
   readonly returnsTo: RegExp;
-  /** The same, for a client that has none of that form. */
+  /** The same, for a client that has none of that form: a path of the app, or an address of the library's own. */
   readonly usual: string;
   /** It can use PKCE, without which no public client signs anybody in. */
   readonly pkce: boolean;
@@ -99,10 +102,10 @@ const spring: Form = {
 /** https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview */
 const oauth2Proxy: Form = {
   returnsTo: /\/oauth2\/callback$/,
-  usual: "/oauth2/callback",
+  usual: "http://localhost:4180/oauth2/callback",
   // It can, but wants a secret all the same.
   pkce: false,
-  lines: ({ issuer, clientId, secret, redirectUri, scopes }) => [
+  lines: ({ issuer, clientId, secret, redirectUri, appUrl, scopes }) => [
     "# oauth2-proxy --config oauth2-proxy.cfg; upstreams is what it protects",
     'provider = "oidc"',
     `oidc_issuer_url = ${q(issuer)}`,
@@ -116,7 +119,7 @@ const oauth2Proxy: Form = {
     `cookie_secret = ${q(cookieSecret())}`,
     `cookie_secure = ${String(redirectUri.startsWith("https:"))}`,
     `http_address = ${q(new URL(redirectUri).host)}`,
-    'upstreams = ["http://localhost:3000/"]',
+    `upstreams = [${q(appUrl)}]`,
   ],
 };
 
@@ -231,7 +234,8 @@ export function configurationOf(
   checkClient(library, client, uris[0]);
   const { returnsTo, usual, lines } = forms[library];
   const registered = uris.find((uri) => returnsTo.test(uri));
-  const redirectUri = registered ?? new URL(uris[0] ?? issuer).origin + usual;
+  const redirectUri = registered ?? new URL(usual, uris[0]).href;
+  const origins = uris.map((uri) => new URL(uri).origin);
   const scope = client["scope"];
   const method = client["token_endpoint_auth_method"];
   const { client_secret: secret } = valuesOf(issuer, client);
@@ -240,11 +244,12 @@ export function configurationOf(
     clientId: client.client_id,
     secret,
     redirectUri,
+    appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
     // What most libraries do where nobody tells them otherwise.
     authMethod: typeof method === "string" && method !== "client_secret_basic" ? method : null,
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
   }).join("\n");
-  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${uri}`).join(" ");
+  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${shellWord(uri)}`).join(" ");
   const notes =
     registered === undefined
       ? [

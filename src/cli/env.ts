@@ -9,6 +9,7 @@ import { formatted, type Variables } from "./env-format.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { findTarget, type Target } from "./target.ts";
+import { count } from "./words.ts";
 
 /** The flags of `idp env`, as commander reads them. */
 export interface EnvFlags extends NameFlags {
@@ -93,7 +94,7 @@ async function written(
   return answer(
     { file, changed, variables: names },
     (shown) =>
-      `${changed ? "Wrote" : "Up to date:"} ${shown.variables.join(", ")}${changed ? ` into ${shown.file}` : ""}`,
+      changed ? `Wrote ${count(shown.variables.length, "variable")} into ${shown.file}` : `Up to date: ${shown.file}`,
     { notes },
   );
 }

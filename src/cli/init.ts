@@ -30,11 +30,12 @@ const file = "idp.fixtures.yaml";
 /** Only one of the usual names can be meant, so the others are as much in the way. */
 const otherNames = ["idp.fixtures.json", "idp.fixtures.yml"];
 
+/** Short enough for the question and its answer to stand on one line of 80. */
 const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
-  { value: "public", name: "An app in the browser       public client, PKCE" },
-  { value: "confidential", name: "An app that a server renders  confidential client" },
-  { value: "service", name: "An API or a worker          client credentials" },
-  { value: "cli", name: "A command line or a device  public client, any port" },
+  { value: "public", name: "Browser app           public, PKCE" },
+  { value: "confidential", name: "Server-rendered app   confidential" },
+  { value: "service", name: "API or worker         client credentials" },
+  { value: "cli", name: "Command line, device  public, any port" },
 ];
 
 /** Refuses before anything is asked. @throws {OperationError} conflict */

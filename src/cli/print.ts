@@ -46,9 +46,12 @@ export function print(cli: Invocation, outcome: Outcome): void {
 
 const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => widthOf(stderr);
 
-/** One remark on stderr; not under `--quiet`. */
+/** One remark on stderr; not under `--quiet`. A command stays on one line, to be copied. */
 export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {
-  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(wrap(escapeLine(note), stderrWidth(cli), ""))}\n`);
+  if (!cli.quiet)
+    cli.stderr.write(
+      `${cli.err.dim(wrap(escapeLine(note), note.startsWith("idp ") ? Infinity : stderrWidth(cli), ""))}\n`,
+    );
 }
 
 /** `file:line:column path message`, as editors and CI systems understand it. */

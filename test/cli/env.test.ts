@@ -137,9 +137,7 @@ test("--write replaces its own block, and not a byte beside it", async () => {
   const file = join(cwd, ".env.local");
   const mine = Buffer.concat([Buffer.from("A=1\r\n# idp beginning\r\nB=2"), Buffer.from([0xff, 0xfe])]);
   writeFileSync(file, mine, { mode: 0o640 });
-  expect(await env(data, "--write", file)).toBe(
-    `Wrote OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI into ${file}\n`,
-  );
+  expect(await env(data, "--write", file)).toBe(`Wrote 4 variables into ${file}\n`);
   const block = `# idp begin\r\n${(await env(data)).replaceAll("\n", "\r\n")}# idp end\r\n`;
   const appended = Buffer.concat([mine, Buffer.from(`\r\n${block}`)]);
   expect(readFileSync(file)).toEqual(appended);
@@ -213,8 +211,12 @@ test("an address that a library returns to and the client lacks is named, with t
   expect(code).toBe(0);
   expect(stdout).toContain("http://localhost:3000/login/oauth2/code/idp");
   expect(stderr).toContain(
-    "idp clients edit web --redirect-uri http://localhost:3000/cb?a=1&b=2 --redirect-uri http://localhost:3000/login/oauth2/code/idp",
+    "idp clients edit web --redirect-uri 'http://localhost:3000/cb?a=1&b=2' --redirect-uri http://localhost:3000/login/oauth2/code/idp",
   );
+  // It listens at an address of its own, before the app.
+  const proxy = await idpHere(["env", "--for", "oauth2-proxy", "--client", "web", ...data]);
+  expect(proxy.stdout).toContain('redirect_url = "http://localhost:4180/oauth2/callback"');
+  expect(proxy.stdout).toContain('upstreams = ["http://localhost:3000/"]');
 });
 
 test("public clients, and the way of authentication that a client insists on, in each library's words", async () => {

@@ -123,9 +123,17 @@ test.each([
 test("on a terminal each is asked for, and a wrong answer again", async () => {
   const cwd = newFolder();
   const { type, shown, ended, screen } = onTerminal("init", cwd);
-  await shown("What calls the identity provider?");
+  await shown("Command line, device");
+  for (const line of [
+    "❯ Browser app           public, PKCE",
+    "  Server-rendered app   confidential",
+    "  API or worker         client credentials",
+    "  Command line, device  public, any port",
+  ]) {
+    expect(screen()).toContain(line);
+  }
   type(down);
-  await shown("❯ An app that a server renders");
+  await shown("❯ Server-rendered app   confidential");
   type(enter);
   await shown("Its client_id (app)");
   type(`shop${enter}`);

@@ -148,7 +148,7 @@ test("oauth2-proxy: the options of its documentation, and addresses that hold", 
     cookie_secret: expect.stringMatching(/^[\w-]{43}$/),
     cookie_secure: false,
     http_address: "localhost:4180",
-    upstreams: ["http://localhost:3000/"],
+    upstreams: [`${url}/`],
   });
   expect(await asks(String(options["redirect_url"]), String(options["scope"]))).toBe("login");
 });
