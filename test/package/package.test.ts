@@ -118,7 +118,7 @@ test.each([
 ])("types without those of other packages: %j", async (options) => {
   expect(await compile(program, options)).toMatchObject({ code: 0, stdout: "" });
   expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
-});
+}, 120_000);
 
 test("types of idp/vitest, and idp/playwright with a page of Playwright", async () => {
   borrow("vitest", "playwright-core");
@@ -139,7 +139,7 @@ export const wrong = (page: Page) => signIn(page, { approve: true });
   // Types of vitest and Playwright need those of browsers, and are not ours to answer for.
   const options = { module: "nodenext", skipLibCheck: true };
   expect(await compile(tests, options)).toMatchObject({ code: 0, stdout: "" });
-});
+}, 120_000);
 
 test("from a CommonJS program: require, where Node.js has it for such packages, and import()", async () => {
   writeFileSync(
