@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createRequire } from "node:module";
+import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
@@ -100,6 +101,11 @@ export interface Idp {
    * Quick enough to run after each test.
    */
   reset(): Promise<ResetResult>;
+  /**
+   * Puts other fixtures in the place of those in use, while it runs: what changed is applied, sessions and everything else stay. They
+   * are what {@link reset} goes back to from here on.
+   */
+  changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
   /** Answers the open requests, puts all on disk, and leaves nothing open. */
@@ -266,6 +272,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       issueCode: (input) => issueCode(ctx, input),
       issueTokens: (input) => issueTokens(ctx, input),
       revoke: (selection) => revokeGrants(ctx, selection),
+      changeFixtures: (others) => changeFixtures(ctx, others),
       reset: () => runOperation(ctx, "reset", {}, { server: null }),
       call: (name, input) => runOperation(ctx, name, input, { server: null }),
       closed,

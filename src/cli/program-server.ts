@@ -36,6 +36,7 @@ function declareStart(program: Command, act: Act): void {
       new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
     )
     .option(...fixturesOption("a fixture file or folder"))
+    .option("--watch", "apply fixtures anew when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")

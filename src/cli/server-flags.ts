@@ -35,8 +35,11 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The fixtures that `--fixtures` or IDP_FIXTURES name (several with the separator of PATH between them), else those of the working folder, else the demo. */
+/** The paths that `--fixtures` or IDP_FIXTURES name (several with the separator of PATH between them). */
+export const fixturePaths = (cli: Invocation, flags: SettingsFlags): readonly string[] =>
+  flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
+
+/** The fixtures that are named, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: SettingsFlags): FoundFixtures {
-  const named = flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
-  return findFixtures(named, process.cwd());
+  return findFixtures(fixturePaths(cli, flags), process.cwd());
 }

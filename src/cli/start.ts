@@ -12,7 +12,7 @@ import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
-import { fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { version } from "./version.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -30,6 +30,7 @@ export interface StartFlags extends SettingsFlags {
   readonly key?: string;
   readonly backchannel?: "off" | "dynamic";
   readonly dynamicRegistration?: true;
+  readonly watch?: true;
 }
 
 /** `--cert` and `--key`, which mean nothing without each other. */
@@ -98,11 +99,18 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     const automatic = /^auto:(.+)$/.exec(flags.login ?? "")?.[1];
     if (automatic !== undefined) await idp.call("users.show", { username: automatic });
     await announce(cli, flags, idp, fixtures);
+    const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
+    await watching?.close();
   } finally {
     await idp.close();
   }
   return null;
+}
+
+async function watch(cli: Invocation, flags: StartFlags, idp: Idp, found: FoundFixtures) {
+  const { watchFixtures } = await import("./watch.ts");
+  return watchFixtures(cli, idp, { paths: fixturePaths(cli, flags), found, read: () => fixturesOf(cli, flags) });
 }
 
 /** Says that it is ready, in the form that was asked for. */
