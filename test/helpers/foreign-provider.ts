@@ -8,7 +8,7 @@ import { jwtPart } from "./client.ts";
 
 /** A provider that others wrote (oidc-provider), whose answers can be bent on their way out and signed anew with its own key. */
 
-export interface Bend {
+interface Bend {
   /** The address that the browser is sent back to. */
   readonly back?: (back: URL) => void;
   /** The claims of the ID token. */

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 /** The least of a provider, for clients: each of its answers can be replaced, and what it was asked is kept. */
 
-export interface StubAnswer {
+interface StubAnswer {
   readonly status?: number;
   readonly type?: string;
   /** Sent as it is, or as JSON. */

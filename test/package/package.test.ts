@@ -115,10 +115,14 @@ export const go = (page: SignInPage): Promise<void> => signIn(page, { user: "ali
 test.each([
   { module: "node16" },
   { module: "esnext", moduleResolution: "bundler", exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-])("types without those of other packages: %j", async (options) => {
-  expect(await compile(program, options)).toMatchObject({ code: 0, stdout: "" });
-  expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
-}, 120_000);
+])(
+  "types without those of other packages: %j",
+  async (options) => {
+    expect(await compile(program, options)).toMatchObject({ code: 0, stdout: "" });
+    expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
+  },
+  120_000,
+);
 
 test("types of idp/vitest, and idp/playwright with a page of Playwright", async () => {
   borrow("vitest", "playwright-core");
