@@ -173,6 +173,7 @@ const expectedText = (expected: string, found: unknown): string =>
 /** "in 30 min", "5 s ago". Both in seconds since 1970. */
 function when(time: number, now: number): string {
   const away = Math.round(Math.abs(time - now));
+  if (away === 0) return "now";
   const length =
     away < 120 ? `${away} s` : away < 7200 ? `${Math.round(away / 60)} min` : `${Math.round(away / 3600)} h`;
   return time > now ? `in ${length}` : `${length} ago`;

@@ -31,6 +31,19 @@ test("commands", async () => {
   expect(await idp.ended).toEqual({ code: 0, signal: null });
 });
 
+test("check a provider", async () => {
+  const { cwd, env } = newProject();
+  const port = await freePort();
+  await startIdp(["--port", port], { cwd, env });
+  const script = lines("Check a provider: idp login");
+  expect(script).not.toHaveLength(0);
+  for (const line of script) {
+    const ended = await shell(line.replaceAll("4370", port), { cwd, env });
+    expect(ended, line).toMatchObject({ code: 0 });
+    if (!line.includes(">")) expect(ended.stdout, line).toContain("Signed in as alice (Alice Adams)");
+  }
+});
+
 test("in CI", async () => {
   const { cwd, env } = newProject();
   const port = await freePort();

@@ -30,7 +30,7 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
   const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
   const all = [...redirectUris, missing].map((uri) => ` --redirect-uri ${quoted(uri)}`).join("");
-  throw new OperationError("refused", `client "${client.id}" does not allow ${missing}, where idp login listens`, {
+  throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
     hint: `Allow it:\nidp clients edit ${quoted(client.id)}${all}`,
   });
 }

@@ -74,6 +74,7 @@ async function visitInBrowser(
   if (!cli.quiet || !browser) tell(cli, `  ${address}`);
   if (life !== null && life < timeout) say(cli, `Open it within ${duration(life)}.`);
   say(cli, `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops.`);
+  if (!cli.quiet) tell(cli, "");
   // Not waited for: the answer may be here before the opener is done.
   if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");
   return listener.received(timeout);
@@ -99,6 +100,7 @@ export async function deviceUser(
       tell(cli, `  ${verificationUriComplete}`);
     }
     say(cli, `Waiting for ${duration(flags.timeout)}. Ctrl+C stops.`);
+    if (!cli.quiet) tell(cli, "");
   };
 }
 
