@@ -1,4 +1,5 @@
 import { OperationError } from "../core/errors.ts";
+import { builtInScopes, splitScope } from "../core/scopes.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Target } from "./target.ts";
@@ -113,6 +114,39 @@ export async function grantOr(
     grants.map(({ id, user, client, scope }) => ({ value: id, name: `${user}  ${client}  ${scope}` })),
     flag,
   );
+}
+
+/** The session id that was given, or the one that is picked. */
+export async function sessionOr(cli: Invocation, target: Target, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const flag = "idp sessions end --user alice";
+  if (!cli.interactive) throw needed("the session", flag);
+  const sessions = await target.call("sessions.list", {});
+  if (sessions.length === 0) throw new OperationError("not_found", "there is no session: nobody is signed in");
+  return choose(
+    cli,
+    "Which session?",
+    sessions.map(({ id, user, signedInAt }) => ({ value: id, name: `${user}  since ${signedInAt}` })),
+    flag,
+  );
+}
+
+/**
+ * Scopes to tick, of those that a client may ask for; they stand ticked, as on the consent page, and `openid` always is.
+ * @returns their names with spaces between
+ */
+export async function askScopes(cli: Invocation, target: Target, client: string): Promise<string> {
+  const { scope } = await target.call("clients.show", { client_id: client });
+  const names = typeof scope === "string" ? splitScope(scope) : builtInScopes;
+  const choices = names
+    .filter((name) => name !== "openid")
+    .map((name) => ({ value: name, name: escapeLine(name), checked: true }));
+  if (choices.length === 0) return "openid";
+  const ask = await prompts(cli);
+  const said: { readonly value: unknown } = await ask({
+    value: { type: "checkbox", message: "Which scopes, beside openid?", choices, loop: false },
+  });
+  return ["openid", ...(Array.isArray(said.value) ? said.value.map(String) : [])].join(" ");
 }
 
 /** A line of text. @param more `problem`: what is wrong with an answer, in a sentence; it is asked for again then */

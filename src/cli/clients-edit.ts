@@ -1,6 +1,7 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
-import { clientOr, confirmed, notConfirmed } from "./ask.ts";
+import { checkRedirectUri } from "../core/redirect-uri.ts";
+import { askText, clientOr, confirmed, notConfirmed } from "./ask.ts";
 import { describeClient } from "./clients.ts";
 import { given, nameOr, readSecret, refuseName, requireChange } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
@@ -51,9 +52,17 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
     "client_id",
     "idp clients add shop --redirect-uri http://localhost:3000/cb",
   );
-  const entry = { ...(await entryOf(cli, flags)), client_id };
+  const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags));
+  const entry = { ...(await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) })), client_id };
   const target = await findTarget(cli);
   return said("Added", await target.call("clients.add", { entry }), target);
+}
+
+/** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
+async function askedRedirectUri(cli: Invocation, { set }: ClientFlags): Promise<readonly string[] | undefined> {
+  if (!cli.interactive || set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
+  const proposal = "http://localhost:3000/callback";
+  return [await askText(cli, "Where users are sent back to", { proposal, problem: checkRedirectUri })];
 }
 
 /** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */

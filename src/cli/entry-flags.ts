@@ -29,7 +29,9 @@ export async function nameOr(
   example: string,
 ): Promise<string> {
   if (name !== undefined) return name;
-  if (cli.interactive) return askText(cli, `The ${what}`);
+  if (cli.interactive) {
+    return askText(cli, `The ${what}`, { problem: (text) => (text.trim() === "" ? "It needs one." : null) });
+  }
   throw new OperationError("usage", `the ${what} is missing, and there is no terminal to ask for it`, {
     hint: `Give it: ${example}`,
   });

@@ -1,6 +1,6 @@
 import type { TokenResponse } from "../core/issue-tokens.ts";
 import { duration } from "../core/time-words.ts";
-import { clientOr, userOr } from "./ask.ts";
+import { askScopes, clientOr, userOr } from "./ask.ts";
 import { describeGrant } from "./grants.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -32,11 +32,12 @@ export async function forWhom(
   target: Target,
   flags: IssueFlags,
 ): Promise<{ user: string; client: string; scope: string | undefined }> {
-  return {
-    user: await userOr(cli, target, flags.user),
-    client: await clientOr(cli, target, flags.client),
-    scope: flags.scope,
-  };
+  const user = await userOr(cli, target, flags.user);
+  const client = await clientOr(cli, target, flags.client);
+  // Whoever names both knows what they want: then the default is meant.
+  const asked = flags.user === undefined || flags.client === undefined;
+  const scope = flags.scope ?? (asked && cli.interactive ? await askScopes(cli, target, client) : undefined);
+  return { user, client, scope };
 }
 
 /** `idp issue grant` */

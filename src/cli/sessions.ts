@@ -1,4 +1,4 @@
-import { OperationError } from "../core/errors.ts";
+import { sessionOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { table } from "./table.ts";
@@ -28,13 +28,11 @@ export async function listSessions(cli: Invocation, flags: { readonly user?: str
 /** `idp sessions end` */
 export async function endSessions(
   cli: Invocation,
-  id: string | undefined,
+  given: string | undefined,
   flags: { readonly user?: string },
 ): Promise<Outcome> {
-  if (id === undefined && flags.user === undefined) {
-    throw new OperationError("usage", "name a session, or --user", { hint: "idp sessions end --user alice" });
-  }
   const target = await findTarget(cli);
+  const id = flags.user === undefined ? await sessionOr(cli, target, given) : given;
   const result = await target.call("sessions.end", { id, user: flags.user });
   return answer(
     result,

@@ -83,3 +83,61 @@ test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", 
   expect(await colours("users list", { NO_COLOR: "1" })).toBe(false);
   expect(await colours("users list", { TERM: "dumb" })).toBe(false);
 });
+
+test("what is missing of an issue is asked for: user, client, and the scopes to tick", async () => {
+  const { type, shown, ended, screen } = onTerminal("issue grant", await seeded());
+  await shown("Which user?");
+  type(enter);
+  await shown("Which client?");
+  type(enter);
+  await shown("Which scopes, beside openid?");
+  // The first one is unticked.
+  type(" ");
+  await shown("◯");
+  type(enter);
+  expect(await ended).toBe(0);
+  expect(screen()).toMatch(/g_\S+ {2}alice {2}demo-app {2}active/);
+  expect(screen()).toMatch(/scope +openid email details/);
+});
+
+test("a name that is missing is asked for until it is one, and where a client's users are sent back to", async () => {
+  const cwd = await seeded();
+  const user = onTerminal("users add", cwd);
+  await user.shown("The username");
+  user.type(enter);
+  await user.shown("It needs one.");
+  user.type(`erin${enter}`);
+  expect(await user.ended).toBe(0);
+  expect(user.screen()).toContain("Added erin");
+  const client = onTerminal("clients add shop", cwd);
+  await client.shown("Where users are sent back to");
+  client.type(enter);
+  expect(await client.ended).toBe(0);
+  expect(client.screen()).toMatch(/redirect_uris +http:\/\/localhost:3000\/callback/);
+});
+
+test("a secret is asked for where --password-stdin meets a terminal, and not shown", async () => {
+  const cwd = await seeded();
+  const { type, shown, ended, screen } = onTerminal("users add erin --password-stdin", cwd);
+  await shown("The password");
+  type(`sesame-of-erin${enter}`);
+  expect(await ended).toBe(0);
+  expect(screen()).not.toContain("sesame");
+  expect(JSON.parse((await idp(["users", "show", "erin", "--json"], { cwd })).stdout)).toMatchObject({
+    hasPassword: true,
+  });
+});
+
+test.each([
+  ["users show", "Which user?"],
+  ["users add", "The username"],
+  ["users add erin --password-stdin", "The password"],
+  ["revoke --user alice", "Revoke the grants"],
+])("Ctrl+C at a question of idp %s: exit 130, and the cursor is back", async (words, question) => {
+  const { type, shown, ended, screen, written } = onTerminal(words, await seeded());
+  await shown(question);
+  type(controlC);
+  expect(await ended).toBe(130);
+  expect(screen()).not.toMatch(/Error|^\s+at /m);
+  expect(written().lastIndexOf("\u001b[?25h")).toBeGreaterThanOrEqual(written().lastIndexOf("\u001b[?25l"));
+});

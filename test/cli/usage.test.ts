@@ -42,6 +42,8 @@ test.each([
   ["clients remove", /the client is missing/, "Give it: idp clients remove demo-app"],
   ["clients rotate-secret", /the client is missing/, "Give it: idp clients rotate-secret demo-app"],
   ["grants revoke", /the grant is missing/, "Give it: idp grants revoke GRANT_ID"],
+  ["sessions end", /the session is missing/, "Give it: idp sessions end --user alice"],
+  ["start --memry", "unknown option '--memry'", "Did you mean --memory? See: idp start --help"],
   ["revoke", /the grant is missing/, "Give it: --user alice --client demo-app, or a grant id"],
   ["revoke g_1 --user alice", /not both/, "idp revoke g_1"],
   ["revoke a.b.c", /that looks like a token/, "One token: idp token revoke -"],

@@ -12,6 +12,8 @@ export interface OnTerminal {
   readonly ended: Promise<number | null>;
   /** All that was written to the terminal, without its escape sequences. */
   readonly screen: () => string;
+  /** The same with them. */
+  readonly written: () => string;
 }
 
 /** Runs `idp` on a terminal of its own. @param words a line of a shell */
@@ -44,6 +46,7 @@ export function onTerminal(words: string, cwd: string, env: Readonly<Record<stri
       }),
     ended,
     screen,
+    written: () => written,
   };
 }
 
