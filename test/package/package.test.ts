@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newFolder } from "../helpers/cli.ts";
@@ -233,18 +242,25 @@ const user = await client.fetchUserInfo(config, tokens.access_token, tokens.clai
 console.log("signed in", user.user.username, tokens.claims().email);
 `;
 
-test("npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds", async () => {
-  const here = join(folder, "empty");
-  mkdirSync(join(here, "node_modules", ".bin"), { recursive: true });
-  for (const name of ["openid-client", "oauth4webapi", "jose"]) {
-    symlinkSync(join(repository, "node_modules", name), join(here, "node_modules", name));
-  }
-  writeFileSync(join(here, "app.mjs"), app);
-  const began = performance.now();
-  const line = "npx idp init --no-input --type confidential && npx idp exec --quiet -- node app.mjs";
-  const { code, stdout, stderr } = await shell(line, { cwd: here });
-  expect(code, stderr).toBe(0);
-  expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
-  expect(performance.now() - began).toBeLessThan(10_000);
-  expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
-});
+// Again where the machine was busy with something else.
+const patience = { retry: 2 };
+
+test(
+  "npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds",
+  patience,
+  async () => {
+    const here = mkdtempSync(join(folder, "empty-"));
+    mkdirSync(join(here, "node_modules", ".bin"), { recursive: true });
+    for (const name of ["openid-client", "oauth4webapi", "jose"]) {
+      symlinkSync(join(repository, "node_modules", name), join(here, "node_modules", name));
+    }
+    writeFileSync(join(here, "app.mjs"), app);
+    const began = performance.now();
+    const line = "npx idp init --no-input --type confidential && npx idp exec --quiet -- node app.mjs";
+    const { code, stdout, stderr } = await shell(line, { cwd: here });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
+  },
+);
