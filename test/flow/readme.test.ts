@@ -44,6 +44,14 @@ test("check a provider", async () => {
   }
 });
 
+test("reset, export, import, watch", async () => {
+  const { cwd, env } = newProject();
+  await startIdp([], { cwd, env });
+  for (const line of lines("Reset, export, import, watch")) {
+    expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  }
+});
+
 test("in CI", async () => {
   const { cwd, env } = newProject();
   const port = await freePort();
