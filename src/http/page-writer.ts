@@ -95,7 +95,10 @@ export function writerOf(renderer: Renderer, view: View) {
       return {
         html: await renderer.render(template, frame, data),
         headers,
-        content: { page: frame.name, ...heading, lang, ...contentOf(template, data) },
+        // Made for those who ask for it.
+        get content() {
+          return { page: frame.name, ...heading, lang, ...contentOf(template, data) };
+        },
       };
     },
   };

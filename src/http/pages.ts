@@ -3,7 +3,7 @@ import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatClock, formatDuration, formatTime, nameOfLanguage } from "./texts.ts";
+import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -57,7 +57,7 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
 export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
   const { page, lang, say, plain } = writerOf(renderer, view);
   const { picker, state } = view;
-  const count = (number: number): string => new Intl.NumberFormat(lang).format(number);
+  const count = (number: number): string => formatNumber(number, lang);
   const failed = state.startsWith("error-");
   const wrong = state === "error-credentials";
   const title = say(state === "reauth" ? "login.title-reauth" : "login.title");

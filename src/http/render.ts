@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Hash as Values, Liquid, ValueToken } from "liquidjs";
+import type { Liquid } from "liquidjs";
+import type { TextTag } from "./direct-liquid.ts";
 import { OperationError } from "../core/errors.ts";
 import type { Theme } from "./views.ts";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
@@ -56,7 +57,10 @@ export const stylesheetPath = "/_idp/assets/style.css";
  * that would turn that off is taken away, and a variable or a text that does not exist is an error.
  */
 async function createEngine(roots: readonly string[], texts: Texts): Promise<Liquid> {
-  const { evalToken, Hash, Liquid } = await import("liquidjs");
+  const [{ evalToken, Hash, Liquid }, { renderDirectly }] = await Promise.all([
+    import("liquidjs"),
+    import("./direct-liquid.ts"),
+  ]);
   const engine = new Liquid({
     root: [...roots],
     cache: true,
@@ -80,15 +84,19 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
   // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
   engine.registerTag("t", {
     parse(token) {
-      this["key"] = token.tokenizer.readValue();
-      this["values"] = new Hash(token.tokenizer);
+      const write: TextTag["write"] = (context, emitter, key, { hook, ...values }) => {
+        const named = asText(Object.entries(values));
+        emitter.write(texts.html(languageOf(context.globals), String(key), named, hook as string | undefined));
+      };
+      Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), write });
     },
     *render(context, emitter) {
-      const key = (yield evalToken(this["key"] as ValueToken | undefined, context)) as string;
-      const { hook, ...values } = (yield (this["values"] as Values).render(context)) as TextValues;
-      emitter.write(texts.html(languageOf(context.globals), key, asText(Object.entries(values)), hook));
+      const { key, values, write } = this as unknown as TextTag;
+      const named = (yield values.render(context)) as Parameters<typeof write>[3];
+      write(context, emitter, yield evalToken(key, context), named);
     },
   });
+  renderDirectly(engine);
   return engine;
 }
 

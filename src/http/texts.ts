@@ -33,12 +33,13 @@ const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
-  '"': "&quot;",
+  '"': "&#34;",
   "'": "&#39;",
 };
 
 /** Text as HTML, good in an element and in a quoted attribute. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+export const escapeHtml = (text: string): string =>
+  /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? "") : text;
 
 function valueOf(values: TextValues, name: string, message: string): string {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -140,6 +141,18 @@ export function nameOfLanguage(code: string): string {
     languageNames.set(code, name);
   }
   return name;
+}
+
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+/** "1,000"; the format of each language is made once, which is slow. */
+export function formatNumber(number: number, language: string): string {
+  let format = numberFormats.get(language);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(language);
+    numberFormats.set(language, format);
+  }
+  return format.format(number);
 }
 
 /** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */

@@ -1,0 +1,264 @@
+import {
+  IfTag,
+  ForTag,
+  LiquidError,
+  Output,
+  RenderError,
+  RenderTag,
+  toValueSync,
+  TypeGuards,
+  UnlessTag,
+} from "liquidjs";
+import type { Context, Emitter, Hash, Liquid, Template, Token, Value, ValueToken } from "liquidjs";
+import { escapeHtml } from "./texts.ts";
+
+/**
+ * liquidjs walks through a template by generators, several for each `{{ value }}`: more than a millisecond for the login and the consent
+ * page. Here the nodes that pages are mostly made of become plain functions, once for each template, that give up where anything is unusual
+ * (a variable that is not there, a value that is no text): then liquidjs renders the node, as it does every other kind of node. Parsing,
+ * scopes, lookups and errors are its own throughout.
+ */
+
+/** False: nothing was written, liquidjs has to do it. */
+type Run = (ctx: Context, emitter: Emitter) => boolean;
+/** Undefined: liquidjs has to do it. */
+type Evaluate = (ctx: Context) => unknown;
+
+/** A tag of ours that says for itself how it is written: from its language, its first word and its named values. */
+export interface TextTag {
+  readonly key: ValueToken | undefined;
+  readonly values: Hash;
+  readonly write: (ctx: Context, emitter: Emitter, key: unknown, values: Readonly<Record<string, unknown>>) => void;
+}
+
+const isTextTag = (template: object): template is TextTag => "write" in template && "key" in template;
+
+/** What liquidjs keeps to itself of a context. */
+interface Scopes {
+  findScope(name: string): object;
+}
+
+/** What liquidjs keeps to itself of a tag `{% render "file", name: value %}`. */
+interface RenderParts {
+  readonly file: unknown;
+  readonly currentFile?: string;
+  readonly hash: { readonly hash: Readonly<Record<string, Token | undefined>> };
+  readonly with?: unknown;
+  readonly forBinding?: unknown;
+}
+
+const isTrue = (value: unknown): boolean => value !== false && value !== null;
+const isPlain = (value: unknown): boolean => value === null || ["string", "number", "boolean"].includes(typeof value);
+
+const binary: Readonly<Record<string, (left: unknown, right: unknown) => unknown>> = {
+  "==": (left, right) => (isPlain(left) && isPlain(right) ? left === right : undefined),
+  "!=": (left, right) => (isPlain(left) && isPlain(right) ? left !== right : undefined),
+  ">": (left, right) => (typeof left === "number" && typeof right === "number" ? left > right : undefined),
+  and: (left, right) => isTrue(left) && isTrue(right),
+  or: (left, right) => isTrue(left) || isTrue(right),
+};
+
+/** A literal, or a path of names: `client.name`. */
+function evaluateToken(token: Token | undefined): Evaluate | null {
+  if (token === undefined) return null;
+  if (TypeGuards.isPropertyAccessToken(token)) {
+    const names = token.props.map((prop) => (TypeGuards.isWordToken(prop) ? prop.content : null));
+    const [first] = names;
+    if (token.variable !== undefined || first == null || names.includes(null)) return null;
+    return (ctx) => {
+      let value: unknown = (ctx as unknown as Scopes).findScope(first);
+      for (const name of names) {
+        value = ctx.readProperty(value as object, name ?? "") as unknown;
+        if (value === undefined) return undefined;
+      }
+      return value;
+    };
+  }
+  if (TypeGuards.isLiteralToken(token)) {
+    const literal = { true: true, false: false, null: null, nil: null }[token.literal as string];
+    return literal === undefined ? null : () => literal;
+  }
+  if (TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token)) {
+    const { content } = token;
+    return () => content;
+  }
+  return null;
+}
+
+function evaluateValue({ initial }: Value): Evaluate | null {
+  const operands: Evaluate[] = [];
+  for (const token of initial.postfix) {
+    if (!TypeGuards.isOperatorToken(token)) {
+      const operand = evaluateToken(token);
+      if (operand === null) return null;
+      operands.push(operand);
+      continue;
+    }
+    const operate = binary[token.operator];
+    const [right, left] = [operands.pop(), operands.pop()];
+    if (operate === undefined || left === undefined || right === undefined) return null;
+    operands.push((ctx) => {
+      const [a, b] = [left(ctx), right(ctx)];
+      return a === undefined || b === undefined ? undefined : operate(a, b);
+    });
+  }
+  return operands.length === 1 ? (operands[0] ?? null) : null;
+}
+
+/** Named values; null where one of them is no path and no literal. */
+function evaluateHash(hash: Readonly<Record<string, Token | undefined>>) {
+  const entries = Object.entries(hash).map(([name, token]) => [name, evaluateToken(token)] as const);
+  if (entries.some(([, evaluate]) => evaluate === null)) return null;
+  return (ctx: Context, into: Record<string, unknown>): boolean => {
+    for (const [name, evaluate] of entries) {
+      const value = evaluate?.(ctx);
+      if (value === undefined) return false;
+      into[name] = value;
+    }
+    return true;
+  };
+}
+
+/** Makes `engine` render as this file says; its output escaping is {@link escapeHtml}. */
+export function renderDirectly(engine: Liquid): void {
+  const lists = new WeakMap<readonly Template[], (ctx: Context, emitter: Emitter) => void>();
+
+  function listOf(templates: readonly Template[]): (ctx: Context, emitter: Emitter) => void {
+    let list = lists.get(templates);
+    if (list === undefined) {
+      const nodes = templates.map((template) => ({ template, run: runOf(template) }));
+      list = (ctx, emitter) => {
+        for (const { template, run } of nodes) {
+          try {
+            if (run === null || !run(ctx, emitter)) {
+              const html: unknown = toValueSync(template.render(ctx, emitter) as Generator);
+              if (html !== undefined && html !== null && html !== "") emitter.write(html);
+            }
+          } catch (error) {
+            throw LiquidError.is(error) ? error : new RenderError(error as Error, template);
+          }
+          if (ctx.breakCalled || ctx.continueCalled) return;
+        }
+      };
+      lists.set(templates, list);
+    }
+    return list;
+  }
+
+  /** Null: liquidjs renders it. */
+  function runOf(template: Template): Run | null {
+    if (TypeGuards.isHTMLToken(template.token)) return html(template.token.getContent());
+    if (isTextTag(template)) return text(template);
+    if (template instanceof Output) return output(template);
+    if (template instanceof IfTag) return branches(template.branches, template.elseTemplates ?? [], isTrue);
+    if (template instanceof UnlessTag && template.branches.length === 1) {
+      return branches(template.branches, template.elseTemplates, (value) => !isTrue(value));
+    }
+    if (template instanceof ForTag) return loop(template);
+    if (template instanceof RenderTag) return partial(template as unknown as RenderParts);
+    return null;
+  }
+
+  const html =
+    (content: string): Run =>
+    (_ctx, emitter) => {
+      emitter.write(content);
+      return true;
+    };
+
+  function text({ key, values, write }: TextTag): Run | null {
+    const [keyOf, fill] = [evaluateToken(key), evaluateHash(values.hash)];
+    if (keyOf === null || fill === null) return null;
+    return (ctx, emitter) => {
+      const given: Record<string, unknown> = {};
+      if (!fill(ctx, given)) return false;
+      write(ctx, emitter, keyOf(ctx), given);
+      return true;
+    };
+  }
+
+  function output({ value }: Output): Run | null {
+    const evaluate = evaluateValue(value);
+    // The one filter is the escaping.
+    if (evaluate === null || value.filters.length !== 1) return null;
+    return (ctx, emitter) => {
+      const found = evaluate(ctx);
+      if (typeof found !== "string") return false;
+      emitter.write(escapeHtml(found));
+      return true;
+    };
+  }
+
+  function branches(
+    all: readonly { readonly value: Value; readonly templates: Template[] }[],
+    otherwise: readonly Template[],
+    passes: (value: unknown) => boolean,
+  ): Run | null {
+    if (all.some(({ value }) => value.filters.length > 0)) return null;
+    const tests = all.map(({ value, templates }) => ({ evaluate: evaluateValue(value), list: listOf(templates) }));
+    if (tests.some(({ evaluate }) => evaluate === null)) return null;
+    const last = listOf(otherwise);
+    return (ctx, emitter) => {
+      for (const { evaluate, list } of tests) {
+        const value = evaluate?.(ctx);
+        if (value === undefined) return false;
+        if (!passes(value)) continue;
+        list(ctx, emitter);
+        return true;
+      }
+      last(ctx, emitter);
+      return true;
+    };
+  }
+
+  function loop({ variable, collection, hash, templates, token }: ForTag): Run | null {
+    const evaluate = evaluateToken(collection);
+    if (evaluate === null || Object.keys(hash.hash).length > 0 || token.input.includes("forloop")) return null;
+    const list = listOf(templates);
+    return (ctx, emitter) => {
+      const items = evaluate(ctx);
+      if (!Array.isArray(items) || items.length === 0) return false;
+      const scope: Record<string, unknown> = {};
+      ctx.push(scope);
+      for (const item of items) {
+        scope[variable] = item;
+        ctx.continueCalled = false;
+        list(ctx, emitter);
+        if (ctx.breakCalled) break;
+      }
+      ctx.continueCalled = ctx.breakCalled = false;
+      ctx.pop();
+      return true;
+    };
+  }
+
+  function partial({ file, currentFile, hash, with: bound, forBinding }: RenderParts): Run | null {
+    const fill = evaluateHash(hash.hash);
+    if (typeof file !== "string" || bound !== undefined || forBinding !== undefined || fill === null) return null;
+    let list: ((ctx: Context, emitter: Emitter) => void) | null = null;
+    return (ctx, emitter) => {
+      const child = ctx.spawn();
+      if (!fill(ctx, child.bottom())) return false;
+      list ??= listOf(toValueSync<Template[]>(engine._parsePartialFile(file, true, currentFile)));
+      list(child, emitter);
+      return true;
+    };
+  }
+
+  // liquidjs asks for a generator, and takes what any function gives.
+  engine.renderer.renderTemplates = ((templates: Template[], ctx: Context, emitter?: Emitter) => {
+    const into = emitter ?? createEmitter();
+    listOf(templates)(ctx, into);
+    return into.buffer;
+  }) as unknown as typeof engine.renderer.renderTemplates;
+}
+
+function createEmitter(): Emitter {
+  const emitter = {
+    buffer: "",
+    write: (html: unknown) => {
+      emitter.buffer += String(html);
+    },
+  };
+  return emitter;
+}

@@ -1,0 +1,81 @@
+import { Liquid } from "liquidjs";
+import { expect, test } from "vitest";
+import { renderDirectly } from "../../src/http/direct-liquid.ts";
+
+/** What is rendered directly is what liquidjs renders, to the letter: also what a page of somebody's own may hold, also each refusal. */
+
+const data = {
+  name: `<b>"Ann" & 'Bo'</b>`,
+  count: 3,
+  yes: true,
+  no: false,
+  nothing: null,
+  empty: "",
+  none: [],
+  names: ["a", "<b>", "c"],
+  people: [
+    { name: "Ann", tags: ["x", "y"] },
+    { name: "Bo", tags: [] },
+  ],
+  deep: { er: { value: "v", list: [1, 2] } },
+};
+
+const partials = {
+  row: "[{{ person.name }}:{{ extra }}{% for tag in person.tags %} {{ tag }}{% endfor %}]",
+  layout: "<main>{% block main %}default{% endblock %}</main>{{ page.title }}",
+};
+
+const templates: readonly string[] = [
+  "plain text",
+  "{{ name }} {{ count }} {{ yes }} {{ nothing }} {{ names }} {{ deep.er.value }} {{ deep.er.list[1] }} {{ names.size }} {{ 'a<' }}",
+  "{{ name | upcase }} {{ names | join: ', ' }} {{ count | plus: 2 }}",
+  "{% if yes %}a{% else %}b{% endif %}{% if no %}a{% elsif nothing %}b{% elsif empty %}c{% else %}d{% endif %}",
+  '{% if name == "x" or count > 2 %}a{% endif %}{% if count > 2 and no %}b{% endif %}{% if nothing == null %}c{% endif %}',
+  '{% if empty == "" %}a{% endif %}{% if none == empty %}b{% endif %}{% if names contains "a" %}c{% endif %}{% if count >= 3 %}d{% endif %}',
+  "{% if name != nothing and yes or no %}a{% endif %}{% if count == 3 %}b{% endif %}{% if name > 2 %}c{% endif %}",
+  "{% unless no %}a{% endunless %}{% unless yes %}a{% else %}b{% endunless %}",
+  "{% for n in names %}{{ n }},{% else %}none{% endfor %}{% for n in none %}{{ n }}{% else %}none{% endfor %}",
+  "{% for n in names %}{{ forloop.index }}{{ n }}{% unless forloop.last %},{% endunless %}{% endfor %}",
+  "{% for n in names limit: 2 %}{{ n }}{% endfor %}{% for n in names reversed %}{{ n }}{% endfor %}",
+  "{% for n in names %}{% if n == 'c' %}{% break %}{% endif %}{{ n }}{% endfor %}!",
+  "{% for n in names %}{% if n == 'a' %}{% continue %}{% endif %}{{ n }}{% for m in names %}{% break %}{% endfor %}{% endfor %}!",
+  "{% for n in (1..count) %}{{ n }}{% endfor %}{% for n in name %}{{ n }}{% endfor %}",
+  "{% for p in people %}{% render 'row', person: p, extra: count %}{% endfor %}",
+  "{% render 'row' with people[0] as person, extra: 'x' %}{% render 'row' for people as person, extra: name %}",
+  "{% assign a = count %}{{ a }}{% capture b %}{{ name }}{% endcapture %}{{ b }}{% case count %}{% when 3 %}three{% endcase %}",
+  "{% layout 'layout' %}{% block main %}{% for p in people %}{{ p.name }}{% endfor %}{% endblock %}",
+  "{% comment %}{{ nowhere }}{% endcomment %}{% raw %}{{ name }}{% endraw %}{{- name -}} x",
+  "{{ nowhere }}",
+  "{{ deep.nowhere.value }}",
+  "{% if nowhere %}a{% endif %}",
+  "{% if yes or nowhere %}a{% endif %}",
+  "{% for n in nowhere %}{% endfor %}",
+  "{% render 'row', person: nowhere %}",
+  "{% render 'row', person: name %}",
+  "{% for n in names %}{{ name.constructor }}{% endfor %}",
+];
+
+const engine = (): Liquid =>
+  new Liquid({
+    cache: true,
+    templates: partials,
+    outputEscape: "escape",
+    strictVariables: true,
+    ownPropertyOnly: true,
+  });
+
+function outcome(of: Liquid, template: string): string {
+  try {
+    return String(of.parseAndRenderSync(template, data, { globals: { page: { title: "T" } } }));
+  } catch (error) {
+    return `refused: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+test.each(templates)("%s", (template) => {
+  const direct = engine();
+  renderDirectly(direct);
+  expect(outcome(direct, template)).toBe(outcome(engine(), template));
+  // The second time everything is compiled.
+  expect(outcome(direct, template)).toBe(outcome(engine(), template));
+});
