@@ -67,6 +67,8 @@ const calls: Readonly<Record<string, Call>> = {
   "sessions end": { words: "--user alice", code: 0 },
   "keys list": { words: "", code: 0 },
   "keys rotate": { words: "--alg ES256", code: 0 },
+  export: { words: "--as fixtures", code: 0 },
+  import: { words: "missing.json", code: 7 },
   init: { words: "--stdout --type public --client shop --user erin", code: 0, child: true },
   reset: { words: "--fixtures FILE", code: 0 },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
