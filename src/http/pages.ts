@@ -96,8 +96,8 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
   const { page, say, plain } = writerOf(renderer, view);
   const { client, state, step } = view;
   const key = `ended.${step}-${state}`;
-  const toApp =
-    client === null ? say("ended.to-unnamed-app") : plain({ key: "ended.to-app", values: { client: client.name } });
+  const toApp = state === "expired" ? "ended.again" : "ended.to-app";
+  const words = client === null ? "" : plain({ key: toApp, values: { client: client.name } });
   return page(
     "ended",
     { name: step, state, title: say(key), failed: state !== "finished" },
@@ -106,7 +106,7 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
       error: "invalid_request",
       error_description: view.message,
       sentence: say(`${key}.sentence`),
-      linkText: state === "no-cookie" ? say(`${key}.link`) : toApp,
+      linkText: state === "no-cookie" ? say(`${key}.link`) : words,
     },
     plainPageHeaders,
   );

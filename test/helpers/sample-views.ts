@@ -133,6 +133,7 @@ const email = {
     { name: "emailVerified", value: true },
   ],
 };
+const address = { name: "address", title: null, locked: false, checked: true, values: [] };
 const profile = { name: "profile", title: null, locked: false, checked: true, values: [] };
 const details = {
   name: "details",
@@ -379,7 +380,7 @@ export const endedViews = {
   "login-expired-unknown": { ...ended, client: null, href: null },
   "consent-finished-unknown": { ...ended, step: "consent", state: "finished", client: null, href: null },
   "consent-finished": { ...ended, step: "consent", state: "finished" },
-  "consent-suspended": { ...ended, step: "consent", state: "suspended", client: null },
+  "consent-suspended": { ...ended, step: "consent", state: "suspended" },
 } satisfies Record<string, EndedView>;
 
 export const consentViews = {
@@ -392,7 +393,7 @@ export const consentViews = {
   "consent-every-field": {
     ...consent,
     always: openid.values,
-    scopes: { fresh: [{ ...profile, values: allFields }], granted: [] },
+    scopes: { fresh: [{ ...profile, values: allFields }, address], granted: [] },
     details: [],
     notes: [],
   },

@@ -20,7 +20,7 @@ test("leads back to the app where it is known", async () => {
   const href = "http://localhost:3000/";
   const html = await ended({ step: "login", state: "expired", client: demoApp, href });
   expect(hooked(html, "login-again").attributes["href"]).toBe(href);
-  expect(html).toContain("Go to Demo App");
+  expect(html).toContain("Start again from Demo App");
 });
 
 test("names the app to go back to where there is no address of it", async () => {
@@ -63,7 +63,7 @@ test("a sign-in that is over leads back to its app: cancelled, answered, or left
   clock.pass(3601);
   const late = await browser.open(left.url);
   expect([late.status, late.page, late.state]).toEqual([404, "login", "expired"]);
-  expect(wordsOf(late.body)).toContain("Go to Demo App");
+  expect(wordsOf(late.body)).toContain("Start again from Demo App");
 });
 
 test("leads to where the app says that sign-ins begin, with the issuer", async () => {
