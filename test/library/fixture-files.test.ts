@@ -128,13 +128,14 @@ describe("the built-in demo", () => {
     ]);
     expect(fixtures.users?.map(({ password }) => password)).toEqual(["alice", "bob", "carol", "dave"]);
     const clients = await world.store.read((tx) => [...tx.all("clients")]);
+    const device = "urn:ietf:params:oauth:grant-type:device_code";
     expect(
       clients.map((client) => [client.client_id, client.client_secret, client.redirect_uris, client.grant_types]),
     ).toEqual([
       ["demo-app", "demo-secret", ["http://localhost:3000/callback"], undefined],
       ["demo-spa", undefined, ["http://localhost:5173/callback"], undefined],
       ["demo-service", "demo-service-secret", [], ["client_credentials"]],
-      ["idp-cli", undefined, ["http://127.0.0.1:*/callback"], undefined],
+      ["idp-cli", undefined, ["http://127.0.0.1:*/callback"], ["authorization_code", "refresh_token", device]],
     ]);
     expect(clients[0]).toMatchObject({ post_logout_redirect_uris: ["http://localhost:3000/"] });
     expect(clients[0]).not.toHaveProperty("token_endpoint_auth_method");
