@@ -550,6 +550,7 @@ export const errorViews = {
     kind: "method",
     code: "method_not_allowed",
     message: "/account takes GET and POST, not PUT",
+    rule: "RFC 9110 15.5.6",
     status: 405,
   },
   "error-too-large": {
@@ -558,6 +559,7 @@ export const errorViews = {
     kind: "too-large",
     code: "too_large",
     message: "a body may have 102400 bytes",
+    rule: "RFC 9110 15.5.14",
     status: 413,
   },
   "error-host": {
@@ -567,6 +569,7 @@ export const errorViews = {
     code: "misdirected_request",
     message: 'Host "evil.test" is not served',
     fix: "idp start --allow-host evil.test",
+    rule: "RFC 9110 15.5.20",
     status: 421,
   },
   "error-server": {

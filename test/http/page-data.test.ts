@@ -2,6 +2,8 @@ import request from "supertest";
 import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
 /** The pages as data: a whole sign-in by an API test that reads no HTML. */
 
 const idp = await serve();
@@ -73,6 +75,50 @@ test("login and consent are read and answered as JSON, to the code", async () =>
   const account = (await agent.get("/account")).body as Content;
   expect(account).toMatchObject({ page: "account", user: { username: "alice" } });
   expect(account.actions.map(({ name }) => name)).toContain("sign-out-everywhere");
+});
+
+test("a device, the account and a sign-out are read and answered as JSON", async () => {
+  const { client_id = "" } = (await register(idp, { token_endpoint_auth_method: "none", grant_types: [deviceGrant] }))
+    .credentials;
+  const answer = await request(idp.app)
+    .post("/api/v2/oauth/device_authorization")
+    .set("Host", "localhost")
+    .send(new URLSearchParams({ client_id, scope: "openid email" }).toString());
+  const { user_code } = answer.body as { user_code: string };
+  const { agent, content: login } = await agentAt("/device");
+  const pick = action(login, "pick");
+  const enter = (await agent.post(pick.href).send({ csrf: login.csrf, username: "bob", ...pick.sends }))
+    .body as Content;
+  expect([enter.page, enter.state]).toEqual(["device", "enter"]);
+
+  const act = async (from: Content, name: string, body: object = {}): Promise<Content> => {
+    const { method, href, sends } = action(from, name);
+    if (method === "GET") return (await agent.get(href)).body as Content;
+    return (await agent.post(href).send({ csrf: from.csrf, ...sends, ...body })).body as Content;
+  };
+  const invalid = await act(enter, "continue", { user_code: "BBBB-BBBB" });
+  expect([invalid.page, invalid.state]).toEqual(["device", "invalid"]);
+  const confirm = await act(enter, "continue", { user_code });
+  expect(confirm).toMatchObject({ page: "device", state: "confirm", userCode: user_code, client: { id: client_id } });
+  expect((await act(confirm, "allow")).state).toBe("done");
+
+  const elsewhere = await agentAt("/account");
+  const there = action(elsewhere.content, "pick");
+  const { csrf } = elsewhere.content;
+  await elsewhere.agent.post(there.href).send({ csrf, username: "bob", ...there.sends });
+
+  const account = (await agent.get("/account")).body as Content;
+  expect(account).toMatchObject({ page: "account", state: "one", apps: [{ client: { id: client_id } }] });
+  const saved = await act(account, "save", { language: "tr", theme: "dark" });
+  expect([saved.state, saved["language"], saved["chosenTheme"]]).toEqual(["saved", "tr", "dark"]);
+  expect((await act(account, "end-session")).state).toBe("ended");
+  const question = await act(account, "remove");
+  expect([question.page, question.state]).toEqual(["account", "revoke"]);
+  expect((await act(question, "remove")).state).toBe("removed");
+  const logout = (await agent.get("/api/v2/oauth/logout")).body as Content;
+  expect([logout.page, logout.state, logout["why"]]).toEqual(["logout", "default", "no-hint"]);
+  const out = await act(logout, "sign-out");
+  expect([out.page, out.state]).toEqual(["signed-out", "done"]);
 });
 
 test("a page that is over says so in JSON too, and no page answers JSON to a browser", async () => {
