@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createRequire } from "node:module";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
@@ -28,6 +27,7 @@ import { listen, type Tls } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
 import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "./http/operations.ts";
 import type { RequestEvent } from "./http/request-log.ts";
+import { randomText } from "./random.ts";
 import { openStore } from "./store/open.ts";
 
 // What it throws, and the types of what goes in and comes out.
@@ -166,7 +166,7 @@ function localUrl(scheme: string, host: string, port: number): string {
  */
 export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
   const now = options.now ?? Date.now;
-  const random = options.random ?? ((bytes: number) => randomBytes(bytes).toString("base64url"));
+  const random = options.random ?? randomText;
   const log = options.log ?? (() => undefined);
   const adminToken = options.adminToken ?? random(24);
   checkAdminToken(adminToken);

@@ -70,7 +70,7 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
     fixtures: fixtures.sources,
     onProgress: progress.update,
     settings: settingsOf(flags),
-    onRequest: (event) => logRequest(cli, event),
+    ...(cli.quiet && !cli.json ? {} : { onRequest: (event) => logRequest(cli, event) }),
     log: (note) => say(cli, note),
   };
 }
@@ -78,7 +78,7 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
 /** One line of JSON a request, or lines for a person; with `--quiet` none. */
 function logRequest(cli: Invocation, event: RequestEvent): void {
   if (cli.json) cli.stdout.write(`${printableJson({ event: "request", ...event }, 0)}\n`);
-  else if (!cli.quiet) cli.stdout.write(`${requestLines(event, cli.out, cli.width)}\n`);
+  else cli.stdout.write(`${requestLines(event, cli.out, cli.width)}\n`);
 }
 
 /** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
