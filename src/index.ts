@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { createRequire } from "node:module";
+import { createAttempts } from "./core/attempts.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
@@ -226,6 +227,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       now,
       random,
       passwords,
+      attempts: createAttempts(now),
       fixtures: {
         sources: () => sources,
         use: (others) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createAttempts } from "../core/attempts.ts";
 import type { Context } from "../core/context.ts";
 import { openKeyRing } from "../core/keys.ts";
 import { createPendingPasswords } from "../core/pending-passwords.ts";
@@ -41,6 +42,7 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
     keys: await openKeyRing(store, now, random),
     // As `idp start` would find them. The next command looks anew.
     fixtures: { sources: () => fixturesOf(cli, {}).sources, use: () => undefined },
+    attempts: createAttempts(now),
     ...{ store, now, random, passwords, log },
   };
 }

@@ -1,4 +1,5 @@
 import type { Client } from "../store/store.ts";
+import { clientSecretLimits } from "./attempts.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./client-assertion.ts";
 import { authMethods, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -17,6 +18,8 @@ export interface ClientCredentials {
   /** `client_assertion` and its type (RFC 7523 2.2). */
   readonly assertion: string | undefined;
   readonly assertionType: string | undefined;
+  /** The address of who sent it. */
+  readonly address: string;
 }
 
 const explained: Readonly<Record<string, string>> = {
@@ -78,7 +81,8 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
 
 /**
  * The client that a request proves to be.
- * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails
+ * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails,
+ *   too_many_requests where too many proofs have failed before
  */
 export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
   refuseTwoMethods(credentials);
@@ -94,12 +98,17 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
       `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}`,
     );
   }
-  const { assertion } = credentials;
+  if (method === "none") return client;
+  const wasRight = ctx.attempts.begin(
+    `secrets for client "${clientId}"`,
+    clientSecretLimits(clientId, credentials.address),
+  );
   if (method === "client_secret_jwt" || method === "private_key_jwt") {
-    await verifyAssertion(ctx, client, method, assertion ?? "");
-  } else if (method !== "none") {
+    await verifyAssertion(ctx, client, method, credentials.assertion ?? "");
+  } else {
     proveSecret(client, credentials.basic?.secret ?? credentials.secret);
   }
+  wasRight();
   return client;
 }
 

@@ -1,4 +1,5 @@
 import type { Store } from "../store/store.ts";
+import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys.ts";
 import type { FixtureSource } from "./fixtures/source.ts";
 import type { PendingPasswords } from "./passwords.ts";
@@ -57,6 +58,8 @@ export interface Context {
   /** `bytes` random bytes, as base64url text. */
   readonly random: (bytes: number) => string;
   readonly passwords: PendingPasswords;
+  /** Slows whoever guesses. */
+  readonly attempts: Attempts;
   readonly fixtures: FixturesInUse;
   readonly log: Log;
 }

@@ -1,5 +1,6 @@
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../store/store.ts";
 import { csrfOf } from "./account.ts";
+import { userCodeLimits } from "./attempts.ts";
 import { clientName, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
@@ -122,14 +123,21 @@ export type DevicePage =
       readonly user: User;
     };
 
-function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | Unusable {
+/** @throws {OAuthError} too_many_requests, of codes that nobody was given (RFC 8628 5.1) */
+function findWaiting(
+  tx: ReadTx,
+  ctx: Context,
+  { typed, user, address }: { readonly typed: string; readonly user: User; readonly address: string },
+): DeviceRequest | Unusable {
+  const wasRight = ctx.attempts.begin("codes", userCodeLimits(user.id, address));
   const request = tx.find("deviceRequests", "userCode", typedCode(typed));
   if (request === undefined) return "invalid";
+  wasRight();
   if (request.status !== "waiting") return "used";
   return request.usableUntil <= ctx.now() ? "expired" : request;
 }
 
-/** @returns null where nobody is signed in */
+/** @returns null where nobody is signed in @throws {OAuthError} too_many_requests */
 export const showDevice = (ctx: Context, browser: Browser, typed: string | undefined): Promise<DevicePage | null> =>
   ctx.store.read((tx) => {
     const live = liveSession(tx, browser.session);
@@ -137,7 +145,7 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
     const csrf = csrfOf(live);
     const { user } = live;
     if (typed === undefined) return { state: "enter", csrf, user };
-    const found = findWaiting(tx, ctx, typed);
+    const found = findWaiting(tx, ctx, { typed, user, address: browser.address });
     if (typeof found === "string") return { state: found, csrf, user };
     const client = tx.get("clients", found.clientId);
     if (client === undefined) return { state: "invalid", csrf, user };
@@ -162,7 +170,7 @@ export interface DeviceDecision {
 /**
  * Takes the decision, once.
  * @returns what came of it; null where nobody is signed in
- * @throws {InteractionError} csrf
+ * @throws {InteractionError} csrf; {OAuthError} too_many_requests
  */
 export const decideDevice = (
   ctx: Context,
@@ -173,7 +181,8 @@ export const decideDevice = (
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
     if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const request = findWaiting(tx, ctx, form.userCode);
+    const { user, session } = live;
+    const request = findWaiting(tx, ctx, { typed: form.userCode, user, address: browser.address });
     if (typeof request === "string") return request;
     const client = tx.get("clients", request.clientId);
     if (client === undefined) return "invalid";
@@ -181,7 +190,6 @@ export const decideDevice = (
       tx.put("deviceRequests", { ...request, status: "denied" });
       return "denied";
     }
-    const { user, session } = live;
     const { scopes } = request;
     const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
     tx.put("deviceRequests", {

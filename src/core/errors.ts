@@ -30,6 +30,7 @@ const statuses = {
   registration_not_supported: 400,
   missing_token: 401,
   invalid_token: 401,
+  too_many_requests: 429,
   insufficient_scope: 403,
   access_revoked: 403,
   account_suspended: 403,
@@ -60,22 +61,25 @@ export class OAuthError extends Error {
   readonly fix: string | null;
   /** What was sent beside what is registered, for the page that marks the difference. */
   readonly mismatch: Mismatch | null;
+  /** Seconds until the same request may pass; null: that is not known, or never. */
+  readonly retryAfter: number | null;
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
    * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only;
-   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one
+   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds
    */
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options: { fix?: string; cause?: unknown; status?: number; mismatch?: Mismatch } = {},
+    options: { fix?: string; cause?: unknown; status?: number; mismatch?: Mismatch; retryAfter?: number } = {},
   ) {
     super(description, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
     this.fix = options.fix ?? null;
     this.mismatch = options.mismatch ?? null;
+    this.retryAfter = options.retryAfter ?? null;
   }
 }
 

@@ -40,11 +40,13 @@ const interactionTtl = 3_600_000;
 const expiredTtl = 3_600_000;
 const finishedTtl = 600_000;
 
-/** What of a browser the server knows: the values of its two cookies. */
+/** What of a browser the server knows: the values of its two cookies, and where it is. */
 export interface Browser {
   /** Binds interactions to the browser in which they began; always set. */
   readonly id: string | null;
   readonly session: string | null;
+  /** The address it calls from; not a name that a request gives itself. */
+  readonly address: string;
 }
 
 /** Why a page of an interaction cannot be shown or a form of it not taken. */

@@ -1,4 +1,5 @@
 import type { ReadTx, User } from "../store/store.ts";
+import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { clientName } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -101,7 +102,7 @@ export type LoginResult =
 
 /**
  * Takes the login form.
- * @throws {InteractionError}; {RedirectedError} where the user cancels
+ * @throws {InteractionError}; {RedirectedError} where the user cancels; {OAuthError} too_many_requests, of wrong passwords
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   if (form.cancel) return cancel(ctx, uid, browser, form);
@@ -111,7 +112,7 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
   });
   const proven = form.pick
     ? ctx.settings.login !== "password" && user !== undefined
-    : await verifyPassword(ctx, user, form.password);
+    : await checkPassword(ctx, user, browser, form);
   if (!proven || user === undefined) return { kind: "refused", state: "error-credentials" };
   return ctx.store.transaction((tx): LoginResult => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
@@ -125,6 +126,23 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     const { step } = proceed(tx, ctx, progress, { session, user: current }, { ...browser, session: cookie });
     return { kind: "step", step, sessionCookie: cookie };
   });
+}
+
+/** @throws {OAuthError} too_many_requests */
+async function checkPassword(
+  ctx: Context,
+  user: User | undefined,
+  { id, address }: Browser,
+  { username, password }: LoginForm,
+): Promise<boolean> {
+  const browser = id ?? "";
+  const limits = passwordLimits(ctx.attempts, user?.id ?? username, { browser, address });
+  const wasRight = ctx.attempts.begin(`passwords for "${username}"`, limits);
+  const isRight = await verifyPassword(ctx, user, password);
+  if (!isRight || user === undefined) return false;
+  wasRight();
+  ctx.attempts.trust(trustedBrowser(user.id, browser));
+  return true;
 }
 
 /** Cancel returns to the client; from a page of the server's own there is nowhere to return to but that page's sign-in. */

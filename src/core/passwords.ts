@@ -62,11 +62,29 @@ function parseHash(text: string): StoredHash | null {
 /** What is worked out where there is nothing to compare with, so that the time of an answer does not tell who exists. */
 const nobody: StoredHash = { parameters: current, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
 
+/** libuv has four threads for all that waits: so many check passwords, and one stays free to write to the disk. */
+const lanes = 3;
+let working = 0;
+const waiting: (() => void)[] = [];
+
+/** Works hashes out side by side, at most as many as there are lanes: the others wait for their turn. */
+async function inLane<T>(work: () => Promise<T>): Promise<T> {
+  if (working === lanes) await new Promise<void>((resolve) => waiting.push(resolve));
+  else working += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) working -= 1;
+    else next();
+  }
+}
+
 /** Whether this is the password of a kept hash; always takes the time of one hash. A null hash fits no password. */
 export async function matchesHash(password: string, kept: string | null): Promise<boolean> {
   const parsed = kept === null ? null : parseHash(kept);
   const { parameters, salt, hash } = parsed ?? nobody;
-  const equal = timingSafeEqual(await derive(password, salt, parameters), hash);
+  const equal = timingSafeEqual(await inLane(() => derive(password, salt, parameters)), hash);
   return equal && parsed !== null;
 }
 

@@ -84,6 +84,7 @@ export async function reset(
     applyFixtures(tx, ctx, prepared, { mode: "start", earlier: before.users });
     return compare(before, snapshotOf(tx));
   });
+  ctx.attempts.forget();
   ctx.fixtures.use(sources);
   await ctx.reloadSettings();
   if (keys) await ctx.keys.reload();

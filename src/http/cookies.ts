@@ -18,18 +18,22 @@ const attributes = (web: Web) =>
     path: web.base === "" ? "/" : web.base,
   }) as const;
 
+/** Where a request comes from. Forwarded headers say what their sender likes, so they do not count. */
+export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
+
 /** The values that the browser sent. */
 export function readBrowser(web: Web, req: Request): Browser {
   const { cookie } = req.headers;
-  if (cookie === undefined) return { id: null, session: null };
+  const address = addressOf(req);
+  if (cookie === undefined) return { id: null, session: null, address };
   const values = parse(cookie);
-  return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null };
+  return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null, address };
 }
 
 /** The browser, known from here on: one that has no cookie is given one when a page is shown to it. */
 export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
   const browser = readBrowser(web, req);
-  return { id: browser.id ?? web.ctx.random(16), session: browser.session, isNew: browser.id === null };
+  return { ...browser, id: browser.id ?? web.ctx.random(16), isNew: browser.id === null };
 }
 
 export const setBrowserCookie = (web: Web, res: Response, value: string): void => {

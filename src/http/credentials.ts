@@ -3,6 +3,7 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import type { ClientCredentials } from "../core/client-authentication.ts";
 import type { PresentedToken } from "../core/dpop.ts";
 import { OAuthError } from "../core/errors.ts";
+import { addressOf } from "./cookies.ts";
 import { single } from "./params.ts";
 
 /** What a request sends to prove itself. */
@@ -36,6 +37,7 @@ export const clientCredentials = (req: Request, body: RawParameters): ClientCred
   secret: single(body, "client_secret"),
   assertion: single(body, "client_assertion"),
   assertionType: single(body, "client_assertion_type"),
+  address: addressOf(req),
 });
 
 /** Whether the client tried Basic: then the refusal has to say so (RFC 6749 5.2). */

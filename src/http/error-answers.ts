@@ -29,6 +29,8 @@ export interface Answer {
   /** The paragraph that asks for it, where the message does not name it. */
   readonly rule?: string;
   readonly mismatch?: Mismatch | null;
+  /** Seconds. */
+  readonly retryAfter?: number | null;
   /** More members of the JSON answer. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -60,8 +62,11 @@ const bodyMessages: Readonly<Record<string, string>> = {
 /** What of an error may be told. Whatever nobody expected says nothing of itself. */
 export function answerTo(error: unknown): Answer {
   if (error instanceof OAuthError) {
-    const { status, code, message, fix, mismatch } = error;
+    const { status, code, message, fix, mismatch, retryAfter } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
+    if (code === "too_many_requests") {
+      return { status, code, message, fix, kind: "too-many", rule: "RFC 6585 4", retryAfter };
+    }
     const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
     return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }

@@ -53,6 +53,7 @@ export const errorHandler =
     const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
     note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix });
     if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
+    if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
     const authenticate = challenge(req, error);
     if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
     const isOver = error instanceof InteractionError && error.reason !== "csrf";

@@ -233,6 +233,7 @@ export type ErrorKind =
   | "not-found"
   | "method"
   | "too-large"
+  | "too-many"
   | "host"
   | "server"
   | "unavailable";

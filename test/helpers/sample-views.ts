@@ -562,6 +562,15 @@ export const errorViews = {
     rule: "RFC 9110 15.5.14",
     status: 413,
   },
+  "error-too-many": {
+    ...error,
+    ...bareError,
+    kind: "too-many",
+    code: "too_many_requests",
+    message: 'too many wrong passwords for "alice" from here: try again in 9 s',
+    rule: "RFC 6585 4",
+    status: 429,
+  },
   "error-host": {
     ...error,
     ...bareError,

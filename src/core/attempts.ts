@@ -1,0 +1,131 @@
+import { OAuthError } from "./errors.ts";
+import { hashOf } from "./sessions.ts";
+
+/**
+ * Guessing is slowed: passwords, client secrets, user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of
+ * wrong guesses that grows back with time. Who has used it up is refused at once (429) until the next guess is due: nobody is kept
+ * waiting on an open request, and nobody is locked out, since an allowance belongs to a source and not to its victim alone. All of it is
+ * in memory, of a fixed size, and forgotten at the end of the process and by a reset.
+ */
+
+/** Wrong guesses at one thing from one source. */
+export interface Limit {
+  /** What is guessed, and who guesses. */
+  readonly key: string;
+  /** So many wrong guesses pass at once. */
+  readonly guesses: number;
+  /** Seconds after which one more does. */
+  readonly every: number;
+}
+
+export interface Attempts {
+  /**
+   * Takes a guess from each allowance, before it is known whether it is right: so that those sent at the same moment count as well.
+   * @returns gives them back: the guess was right
+   * @throws {OAuthError} too_many_requests, with the seconds to wait, where an allowance is used up; then none is taken
+   */
+  begin(what: string, limits: readonly Limit[]): () => void;
+  /** From here on this source has an allowance of its own, which others cannot use up. */
+  trust(source: string): void;
+  isTrusted(source: string): boolean;
+  /** As if nobody had ever guessed. */
+  forget(): void;
+  /** How many sources are remembered. */
+  readonly size: number;
+}
+
+/**
+ * The most that is remembered of either kind; the one that was used least recently goes first. To push one out takes as many wrong guesses
+ * elsewhere, which the allowance of a source for all of them together makes slow.
+ */
+const mostRemembered = 10_000;
+
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= mostRemembered) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/** @param now milliseconds since 1970 */
+export function createAttempts(now: () => number): Attempts {
+  /** When what was taken of an allowance has grown back, in milliseconds since 1970 (the generic cell rate algorithm). */
+  const grownBackAt = new Map<string, number>();
+  const trusted = new Map<string, true>();
+
+  const idOf = ({ key }: Limit): string => hashOf(key);
+  const taken = (limit: Limit): number => {
+    const left = (grownBackAt.get(idOf(limit)) ?? 0) - now();
+    const most = limit.guesses * limit.every * 1000;
+    if (left <= most) return Math.max(left, 0);
+    // The clock was set back: nobody waits for longer than an allowance takes to grow back.
+    grownBackAt.set(idOf(limit), now() + most);
+    return most;
+  };
+  const add = (limit: Limit, guesses: number): void => {
+    const left = taken(limit) + guesses * limit.every * 1000;
+    if (left > 0) remember(grownBackAt, idOf(limit), now() + left);
+    else grownBackAt.delete(idOf(limit));
+  };
+
+  return {
+    begin(what, limits) {
+      const waits = limits.map((limit) => taken(limit) - (limit.guesses - 1) * limit.every * 1000);
+      const wait = Math.ceil(Math.max(0, ...waits) / 1000);
+      if (wait > 0) {
+        throw new OAuthError("too_many_requests", `too many wrong ${what} from here: try again in ${wait} s`, {
+          retryAfter: wait,
+        });
+      }
+      for (const limit of limits) add(limit, 1);
+      return () => {
+        for (const limit of limits) add(limit, -1);
+      };
+    },
+    trust(source) {
+      remember(trusted, hashOf(source), true);
+    },
+    isTrusted: (source) => trusted.has(hashOf(source)),
+    forget() {
+      grownBackAt.clear();
+      trusted.clear();
+    },
+    get size() {
+      return grownBackAt.size + trusted.size;
+    },
+  };
+}
+
+/**
+ * Passwords of a user. A browser in which the user has signed in by password before has an allowance of its own: whoever guesses from the
+ * same address, as everything on one machine does, cannot use it up.
+ * @param subject the user, or the name that was typed where nobody has it
+ */
+export function passwordLimits(
+  attempts: Attempts,
+  subject: string,
+  { browser, address }: { readonly browser: string; readonly address: string },
+): readonly Limit[] {
+  const own = trustedBrowser(subject, browser);
+  if (attempts.isTrusted(own)) return [{ key: `password ${own}`, guesses: 30, every: 10 }];
+  return [
+    { key: `password ${address} ${subject}`, guesses: 30, every: 10 },
+    { key: `passwords ${address}`, guesses: 500, every: 1 },
+  ];
+}
+
+/** The name of a browser for {@link Attempts.trust}. */
+export const trustedBrowser = (userId: string, browser: string): string => `${browser} ${userId}`;
+
+/** Secrets of a client, and assertions that it is said to have signed. */
+export const clientSecretLimits = (clientId: string, address: string): readonly Limit[] => [
+  { key: `secret ${address} ${clientId}`, guesses: 300, every: 1 },
+  { key: `secrets ${address}`, guesses: 3000, every: 0.1 },
+];
+
+/** User codes that a signed-in user types: eight letters of twenty, good for ten minutes (RFC 8628 5.1). */
+export const userCodeLimits = (userId: string, address: string): readonly Limit[] => [
+  { key: `user code ${address} ${userId}`, guesses: 50, every: 10 },
+  { key: `user codes ${address}`, guesses: 500, every: 1 },
+];

@@ -1,0 +1,195 @@
+import { request } from "node:http";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createAttempts, passwordLimits, type Limit } from "../../src/core/attempts.ts";
+import { enrol, register } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { pick, post } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** Guessing: slowed at its source, while whoever is meant by it gets in from elsewhere. */
+
+const clock = testClock();
+const idp = await underAttack({ now: clock.now });
+const app = await register(idp);
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+/** Another machine, as far as the server can tell: another address of loopback. */
+const elsewhere = "127.0.0.2";
+
+beforeEach(() => idp.reset().then(() => register(idp, { ...app.credentials, client_secret: "the right secret" })));
+
+/** A form sent from another address. @returns the status, and where it leads */
+function sendFrom(localAddress: string, url: string, fields: Record<string, string>, headers = {}): Promise<number> {
+  const { port, pathname } = new URL(url, idp.issuer);
+  const body = new URLSearchParams(fields).toString();
+  const length = { "content-type": "application/x-www-form-urlencoded", "content-length": body.length };
+  return new Promise((resolve, reject) => {
+    request(
+      {
+        host: "127.0.0.1",
+        port,
+        path: pathname,
+        method: "POST",
+        localAddress,
+        headers: { host: `localhost:${port}`, ...length, ...headers },
+      },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      },
+    )
+      .on("error", reject)
+      .end(body);
+  });
+}
+
+const guess = (browser: Browser, page: Visit, username: string, password: string): Promise<Visit> =>
+  browser.press(page, "login-submit", { username, password });
+
+describe("passwords", () => {
+  async function loginPage(): Promise<{ browser: Browser; page: Visit }> {
+    const browser = new Browser(idp.issuer);
+    return { browser, page: await browser.open(app.url({ prompt: "login" })) };
+  }
+  /** Wrong guesses until no more are taken. */
+  async function useUp(username: string): Promise<Visit> {
+    const { browser, page } = await loginPage();
+    const visits = await Promise.all(Array.from({ length: 40 }, () => guess(browser, page, username, "wrong")));
+    expect(visits.filter(({ status }) => status === 401)).toHaveLength(30);
+    expect(visits.filter(({ status }) => status === 429)).toHaveLength(10);
+    return visits.find(({ status }) => status === 429) ?? page;
+  }
+
+  test("forty at once: thirty are looked at; then one in ten seconds, and nobody is locked out meanwhile", async () => {
+    const known = await loginPage();
+    expect((await guess(known.browser, known.page, "alice", "alice")).page).toBe("consent");
+    const before = await known.browser.open(app.url({ prompt: "login" }));
+
+    const refused = await useUp("alice");
+    expect(refused).toMatchObject({ page: "error", state: "too-many" });
+    expect(refused.headers.get("retry-after")).toBe("10");
+    expect(refused.body).toContain("try again in 10 s");
+
+    // Slowed: the right one is not taken either, nor in a browser that forgot its cookies, nor by her other name.
+    const { browser, page } = await loginPage();
+    expect((await guess(browser, page, "alice", "alice")).status).toBe(429);
+    expect((await guess(browser, page, "alice@example.test", "alice")).status).toBe(429);
+
+    // Not locked out: another user; she herself in a browser where she was before, and from elsewhere.
+    const other = await loginPage();
+    expect((await guess(other.browser, other.page, "bob", "bob")).page).toBe("consent");
+    expect((await guess(known.browser, before, "alice", "wrong")).status).toBe(401);
+    expect((await guess(known.browser, before, "alice", "alice")).page).toBe("consent");
+    const form = formsOf(page.body).find(({ buttons }) => buttons.some(({ id }) => id === "login-submit"));
+    const fields = { ...Object.fromEntries(form?.fields ?? []), username: "alice", password: "alice" };
+    const cookie = [...browser.cookies].map((pair) => pair.join("=")).join("; ");
+    expect(await sendFrom(elsewhere, form?.action ?? "", fields, { cookie, origin: idp.issuer })).toBe(303);
+
+    clock.pass(10);
+    const late = await loginPage();
+    expect((await guess(late.browser, late.page, "alice", "wrong")).status).toBe(401);
+    expect((await guess(late.browser, late.page, "alice", "alice")).status).toBe(429);
+    clock.pass(10);
+    expect((await guess(late.browser, late.page, "alice", "alice")).page).toBe("consent");
+  });
+
+  test("of a user whom nobody knows are slowed alike, so that this tells nothing", async () => {
+    await useUp("nobody-of-this-name");
+  });
+});
+
+describe("client secrets", () => {
+  const ask = (change: Record<string, string | null>) =>
+    post(idp, "/api/v2/oauth/introspect", { token: "x", ...app.credentials, ...change });
+
+  test("300 wrong ones, then one a second; other clients and other addresses are let in", async () => {
+    const right = { client_secret: "the right secret" };
+    const answers = await Promise.all(Array.from({ length: 310 }, () => ask({ client_secret: "wrong" })));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(300);
+    const refused = await ask(right);
+    expect(refused).toMatchObject({ status: 429, json: { error: "too_many_requests" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(JSON.stringify(refused.json)).not.toContain("right secret");
+    for (const path of ["token", "revoke", "par"]) {
+      expect(
+        (
+          await post(
+            idp,
+            `/api/v2/oauth/${path}`,
+            {},
+            { body: new URLSearchParams({ token: "x", ...app.credentials, ...right }), headers: {} },
+          )
+        ).status,
+      ).toBe(429);
+    }
+    expect((await ask({ client_id: "demo-app", client_secret: "demo-secret" })).status).toBe(200);
+    const fields = { token: "x", client_id: app.credentials.client_id, ...right };
+    expect(await sendFrom(elsewhere, "/api/v2/oauth/introspect", fields)).toBe(200);
+    clock.pass(1);
+    expect((await ask(right)).status).toBe(200);
+  });
+});
+
+test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten seconds; other users are not slowed", async () => {
+  const device = await register(idp, { grant_types: [deviceGrant], redirect_uris: [] });
+  const body = new URLSearchParams({
+    client_id: device.credentials.client_id,
+    client_secret: device.credentials.client_secret ?? "",
+  });
+  const begun = await post(idp, "/api/v2/oauth/device_authorization", {}, { headers: {}, body });
+  const right = `/device?user_code=${String(begun.json["user_code"])}`;
+  const signedIn = async (user: string): Promise<Browser> => {
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open("/device"), user);
+    return browser;
+  };
+  const attacker = await signedIn(await enrol(idp));
+  const statuses = await Promise.all(
+    Array.from({ length: 60 }, async () => (await attacker.open("/device?user_code=BBBB-BBBB")).status),
+  );
+  expect(statuses.filter((status) => status === 400)).toHaveLength(50);
+  expect(await attacker.open(right)).toMatchObject({ status: 429, page: "error", state: "too-many" });
+  expect((await (await signedIn(await enrol(idp))).open(right)).state).toBe("confirm");
+  clock.pass(10);
+  expect((await attacker.open(right)).state).toBe("confirm");
+});
+
+describe("what is remembered", () => {
+  test("is nothing of right ones", () => {
+    const attempts = createAttempts(clock.now);
+    for (let round = 0; round < 100; round += 1) attempts.begin("guesses", [{ key: "x", guesses: 1, every: 1 }])();
+    expect(attempts.size).toBe(0);
+  });
+
+  test("is of a fixed size, whoever guesses whatever", () => {
+    const attempts = createAttempts(clock.now);
+    for (let index = 0; index < 30_000; index += 1) {
+      attempts.begin("guesses", [{ key: `${index}${"x".repeat(1000)}`, guesses: 2, every: 1 }]);
+      attempts.trust(`source ${index}`);
+    }
+    expect(attempts.size).toBe(20_000);
+  });
+
+  test("many users from one address are slowed together, but for the browsers that they know", () => {
+    const attempts = createAttempts(clock.now);
+    const address = "192.0.2.1";
+    const from = (subject: string, browser: string): readonly Limit[] =>
+      passwordLimits(attempts, subject, { browser, address });
+    for (let index = 0; index < 500; index += 1) attempts.begin("passwords", from(`user ${index}`, "b"));
+    expect(() => attempts.begin("passwords", from("alice", "b"))).toThrow(/try again in 1 s/);
+    attempts.trust("hers alice");
+    attempts.begin("passwords", from("alice", "hers"));
+    expect(() => attempts.begin("passwords", from("alice", "b"))).toThrow(/try again/);
+  });
+
+  test("a clock that is set back by a year makes nobody wait for a year", () => {
+    const setBack = testClock();
+    const attempts = createAttempts(setBack.now);
+    const limit = { key: "x", guesses: 5, every: 1 };
+    for (let index = 0; index < 5; index += 1) attempts.begin("guesses", [limit]);
+    setBack.pass(-365 * 86_400);
+    expect(() => attempts.begin("guesses", [limit])).toThrow(/try again in 1 s/);
+    setBack.pass(1);
+    attempts.begin("guesses", [limit]);
+  });
+});
