@@ -1,10 +1,11 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { Client } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { endpoints } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { fetchJson } from "./outbound.ts";
+import { readJws } from "./jws.ts";
 import { hashOf } from "./sessions.ts";
 
 /** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */
@@ -32,12 +33,10 @@ const refuse = (reason: string, cause?: unknown): OAuthError =>
  * @throws {OAuthError} invalid_client
  */
 export function assertedClientId(assertion: string): string {
-  try {
-    const { sub } = decodeJwt(assertion);
-    if (sub !== undefined) return sub;
-  } catch (error) {
-    throw refuse("it is not a JWT", error);
-  }
+  const jws = readJws(assertion);
+  if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
+  const { sub } = jws.payload;
+  if (typeof sub === "string") return sub;
   throw refuse('it has no "sub" claim (RFC 7523 3)');
 }
 
@@ -46,6 +45,7 @@ async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject
   if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
   const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri));
   if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
+  const { createLocalJWKSet } = await import("jose");
   try {
     return createLocalJWKSet(jwks as JSONWebKeySet);
   } catch (error) {
@@ -65,6 +65,7 @@ export async function verifyAssertion(
 ): Promise<void> {
   const base = ctx.issuer.replace(/\/$/, "");
   const key = await keyOf(client, method);
+  const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };
   try {
     const options = {

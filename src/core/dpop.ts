@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { EmbeddedJWK, jwtVerify, type JWTPayload } from "jose";
+import type { JWTPayload } from "jose";
 import type { Client } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
@@ -71,6 +71,8 @@ async function readProof(
 ): Promise<{ readonly claims: JWTPayload; readonly jwk: Readonly<Record<string, unknown>> }> {
   // Header fields of one name arrive as one, joined by commas (RFC 9110 5.3).
   if (jwt.includes(",")) throw refuse("there is more than one DPoP header; send one (RFC 9449 4.3)");
+  // Only here: hardly a server's start or a first request needs it.
+  const { EmbeddedJWK, jwtVerify } = await import("jose");
   try {
     const { payload, protectedHeader } = await jwtVerify(
       jwt,
