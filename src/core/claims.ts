@@ -30,6 +30,9 @@ const standardNames = new Set(Object.values(standardByScope).flat());
 /** A claim that was asked for by itself is granted as a scope of its own. */
 const claimPrefix = "claim:";
 export const claimScope = (name: string): string => claimPrefix + name;
+/** The claim that such a scope stands for; null for a scope of any other kind. */
+export const singleClaim = (scope: string): string | null =>
+  scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : null;
 
 /** The scopes that release a claim; none where it is unknown here, or released always. */
 export function releasingScopes(tx: ReadTx, name: string): readonly string[] {
@@ -107,8 +110,8 @@ function releasedStandardClaims(
 ): Record<string, unknown> {
   const names = new Set<string>();
   for (const scope of scopes) {
-    const single = scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : "";
-    if (standardNames.has(single)) names.add(single);
+    const single = singleClaim(scope);
+    if (single !== null && standardNames.has(single)) names.add(single);
     for (const name of standardByScope[scope] ?? []) {
       if (!(isNative(client) && detailsNames.has(name))) names.add(name);
     }
@@ -131,7 +134,7 @@ export function idTokenClaims(
 
 /** Claims that were asked for by name. */
 const askedSingly = (scopes: readonly string[]): readonly string[] =>
-  scopes.filter((scope) => scope.startsWith(claimPrefix));
+  scopes.filter((scope) => singleClaim(scope) !== null);
 
 const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> => ({
   ...extraClaims(tx, user, scopes),

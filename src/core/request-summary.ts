@@ -1,4 +1,5 @@
 import type { AuthorizationRequest } from "./authorization-request.ts";
+import { singleClaim } from "./claims.ts";
 
 /** An authorization request in short, for the developer: folded away at the foot of the login and the consent page. */
 
@@ -22,7 +23,8 @@ export function summarise(request: AuthorizationRequest): RequestSummary {
     ["client_id", request.clientId],
     ["redirect_uri", request.redirectUri],
     ["response_mode", request.mode === "query" ? null : request.mode],
-    ["scope", request.scopes.join(" ")],
+    ["scope", request.scopes.filter((name) => singleClaim(name) === null).join(" ")],
+    ["claims", request.scopes.flatMap((name) => singleClaim(name) ?? []).join(" ")],
     ["state", request.state],
     ["nonce", request.nonce],
     ["code_challenge", request.codeChallenge],

@@ -1,4 +1,5 @@
 import type { Response } from "express";
+import { singleClaim } from "../core/claims.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
 import { formPageHeaders, privateApiHeaders } from "./security-headers.ts";
@@ -59,8 +60,8 @@ export function writerOf(renderer: Renderer, view: View) {
   };
   const scopeTitle = (name: string): string => {
     // One claim that was asked for by itself (OpenID Connect Core 5.5).
-    const [, claim] = /^claim:(.+)$/.exec(name) ?? [];
-    if (claim !== undefined) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
+    const claim = singleClaim(name);
+    if (claim !== null) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
     return has(`scope.${name}`) ? say(`scope.${name}`) : name;
   };
   return {

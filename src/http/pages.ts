@@ -3,7 +3,7 @@ import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "./security-headers.ts";
-import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage } from "./texts.ts";
+import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage, timeZoneHere } from "./texts.ts";
 import type {
   AccountRevokeView,
   AccountView,
@@ -130,8 +130,8 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
   );
 }
 
-/** @param timeZone an IANA name; a browser does not say which one its user lives in */
-export function renderAccount(renderer: Renderer, view: AccountView, timeZone = "UTC"): Promise<Page> {
+/** @param timeZone an IANA name */
+export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Promise<Page> {
   const { page, lang, say, titled, field } = writerOf(renderer, view);
   const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
   const time = (iso: string): string => formatTime(iso, lang, timeZone);
@@ -164,7 +164,7 @@ export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView)
 }
 
 /** @param timeZone an IANA name */
-export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = "UTC"): Promise<Page> {
+export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = timeZoneHere()): Promise<Page> {
   const { page, lang, say, titled } = writerOf(renderer, view);
   const { state, usableUntil } = view;
   const failed = state === "invalid" || state === "expired" || state === "used";

@@ -155,6 +155,9 @@ export function formatNumber(number: number, language: string): string {
   return format.format(number);
 }
 
+/** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */
+export const timeZoneHere = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
 export function formatTime(iso: string, language: string, timeZone: string): string {
   return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {

@@ -38,10 +38,12 @@ test("leads from each app to the page that asks before it removes", async () => 
   });
 });
 
-test("writes times with their zone", async () => {
-  expect(await account({})).toContain(">20 Nov 2026, 12:04 UTC</time>");
-  const { html } = await renderAccount(renderer, accountViews["account-one"], "Europe/Istanbul");
-  expect(html).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
+test("writes times with their zone, which is this machine's unless said otherwise", async () => {
+  const inZone = async (timeZone?: string) =>
+    (await renderAccount(renderer, accountViews["account-one"], timeZone)).html;
+  expect(await inZone("UTC")).toContain(">20 Nov 2026, 12:04 UTC</time>");
+  expect(await inZone("Europe/Istanbul")).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
+  expect(await inZone()).toBe(await inZone(new Intl.DateTimeFormat().resolvedOptions().timeZone));
 });
 
 async function signedIn(idp: Awaited<ReturnType<typeof startIdp>>, user: string): Promise<[Browser, Visit]> {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, jwtPart, signIn, userinfo } from "../helpers/client.ts";
+import { wordsOf } from "../helpers/html.ts";
 import { startIdp } from "../helpers/idp.ts";
 
 /** OpenID Connect Core 5.5. */
@@ -13,6 +14,8 @@ test("single claims are asked for on the consent page, and released once they ar
   const login = await browser.open(authorizeUrl(idp, { scope: "openid", claims }));
   const consent = await browser.press(login, "login-as-alice");
   expect(consent.body).toContain('value="claim:given_name"');
+  expect(wordsOf(consent.body)).toMatch(/claims\s+given_name name email\s/);
+  expect(wordsOf(consent.body)).toMatch(/scope\s+openid\s/);
   const back = await browser.press(consent, "consent-allow", { scope: ["openid", "claim:name", "claim:email"] });
   const { json } = await exchange(idp, back.left?.searchParams.get("code") ?? "");
   expect(jwtPart(json["id_token"], 1)["email"]).toBe("alice@example.test");

@@ -78,7 +78,7 @@ test("login and consent are read and answered as JSON, to the code", async () =>
 });
 
 test("a device, the account and a sign-out are read and answered as JSON", async () => {
-  const { client_id = "" } = (await register(idp, { token_endpoint_auth_method: "none", grant_types: [deviceGrant] }))
+  const { client_id } = (await register(idp, { token_endpoint_auth_method: "none", grant_types: [deviceGrant] }))
     .credentials;
   const answer = await request(idp.app)
     .post("/api/v2/oauth/device_authorization")

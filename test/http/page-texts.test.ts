@@ -55,7 +55,7 @@ test("no text is upper-cased by the stylesheet or a template: a Turkish i would 
 
 test("times and lengths of time are Turkish in Turkish", async () => {
   const renderer = createRenderer();
-  const { html } = await renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" });
+  const { html } = await renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" }, "UTC");
   expect(html).toContain(">20 Kas 2026 12:04 UTC</time>");
   const reauth = await renderLogin(renderer, { ...loginViews["login-reauth-max-age"], lang: "tr" });
   expect(reauth.html).toContain("2 saat önce giriş yaptınız. Uygulama son 5 dakika içinde");
