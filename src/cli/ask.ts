@@ -48,6 +48,9 @@ export function needed(what: string, flag: string): OperationError {
   });
 }
 
+/** How wide the names of a list are; one long name does not push all the others apart. */
+const nameWidth = (names: readonly string[]): number => Math.min(20, Math.max(0, ...names.map((name) => name.length)));
+
 /** The username that was given, or the one that is picked. @param flag where to give it, with an example */
 export async function userOr(
   cli: Invocation,
@@ -58,7 +61,7 @@ export async function userOr(
   if (given !== undefined) return given;
   if (!cli.interactive) throw needed("the user", flag);
   const users = await target.call("users.list", {});
-  const width = Math.max(0, ...users.map(({ username }) => username.length));
+  const width = nameWidth(users.map(({ username }) => username));
   return choose(
     cli,
     "Which user?",
@@ -80,7 +83,7 @@ export async function clientOr(
   if (given !== undefined) return given;
   if (!cli.interactive) throw needed("the client", flag);
   const clients = await target.call("clients.list", {});
-  const width = Math.max(0, ...clients.map(({ client_id }) => client_id.length));
+  const width = nameWidth(clients.map(({ client_id }) => client_id));
   return choose(
     cli,
     "Which client?",

@@ -28,7 +28,7 @@ export async function listClients(cli: Invocation, { showSecrets }: SecretFlags)
             ...(showSecrets
               ? [{ title: "SECRET", value: (client: ClientView) => text(client.client_secret ?? "") }]
               : []),
-            { title: "REDIRECT URIS", value: (client) => client.redirect_uris.join(" ") || "none" },
+            { title: "REDIRECT URIS", value: (client) => client.redirect_uris.join("\n") || "none" },
           ],
           shown,
           style,

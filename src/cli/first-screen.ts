@@ -1,5 +1,5 @@
 import type { Style } from "./style.ts";
-import { cells } from "./table.ts";
+import { columnWidths, rowLines } from "./table.ts";
 
 /** The first screen of `idp start`: from it a person can go on. At most 80 cells wide, but what is to be copied is never cut. */
 
@@ -39,15 +39,14 @@ export interface Screen {
 /** How many users and clients are shown before "… 14 more". */
 export const fewRows = 6;
 
-/** Columns of plain text, aligned; the last one is not padded. */
+/** Cells of a line, and of the titles that stand before it. */
+const width = 80;
+const titleWidth = 14;
+
+/** Columns of plain text, aligned. */
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_cell, index) => Math.max(...rows.map((row) => cells(row[index] ?? ""))));
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] ?? 0) - cells(cell))))
-      .join("  ")
-      .trimEnd(),
-  );
+  const widths = columnWidths(rows, width - titleWidth);
+  return rows.flatMap((row) => rowLines(row, widths, width - titleWidth));
 }
 
 const more = (all: number, shown: number, command: string): readonly string[] =>

@@ -45,6 +45,7 @@ const pad = (text: string, width: number): string => text + " ".repeat(Math.max(
 
 export interface Column<Row> {
   readonly title: string;
+  /** Several lines of one cell, in the last column only: each stands below the other on a terminal. */
   readonly value: (row: Row) => string;
   /** May be cut to fit a terminal: for what nobody copies from here. Others are never cut. */
   readonly shrinks?: true;
@@ -52,39 +53,96 @@ export interface Column<Row> {
 }
 
 const gap = 2;
+/** A column that may be cut keeps this many cells. */
+const least = 8;
+
+const linesOf = (cell: string): readonly string[] => cell.split("\n");
+const widthOfCell = (cell: string): number => Math.max(...linesOf(cell).map(cells));
+const total = (widths: readonly number[]): number => widths.reduce((sum, each) => sum + each + gap, -gap);
+
+/**
+ * How wide each column is, of rows of plain text. What may be cut gives way first; where that does not do, the longest
+ * cells are left out of account, the widest column's first, and their rows take more than one line.
+ */
+export function columnWidths(
+  rows: readonly (readonly string[])[],
+  width: number,
+  shrinks: (index: number) => boolean = () => false,
+): readonly number[] {
+  const widest = (index: number, below: number): number =>
+    rows.reduce((most, row) => {
+      const each = widthOfCell(row[index] ?? "");
+      return each < below && each > most ? each : most;
+    }, 0);
+  const natural = (rows[0] ?? []).map((_cell, index) => widest(index, Infinity));
+  let excess = total(natural) - width;
+  const cutDown = natural.map((before, index) => {
+    if (!shrinks(index) || excess <= 0) return before;
+    const after = Math.min(before, Math.max(cells(rows[0]?.[index] ?? ""), least, before - excess));
+    excess -= before - after;
+    return after;
+  });
+  if (excess <= 0) return cutDown;
+  const widths = [...natural];
+  while (total(widths) > width) {
+    const most = Math.max(...widths);
+    const index = widths.indexOf(most);
+    const next = widest(index, most);
+    if (next === 0) break;
+    widths[index] = next;
+  }
+  return widths;
+}
+
+/**
+ * The lines of one row. A cell that is longer than its column stays whole and pushes those after it to the next line, below
+ * their titles; one that does not fit there stands at the left edge.
+ */
+export function rowLines(
+  row: readonly string[],
+  widths: readonly number[],
+  width: number,
+  paint: (text: string, index: number) => string = (text) => text,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  let taken = 0;
+  let start = 0;
+  const put = (text: string, index: number, at: number): void => {
+    const fits = at + cells(text) <= width;
+    if (taken > 0 && (taken + gap > at || !fits)) {
+      lines.push(line.trimEnd());
+      line = "";
+      taken = 0;
+    }
+    const from = fits || index === 0 ? at : gap;
+    line += " ".repeat(from - taken) + paint(text, index);
+    taken = from + cells(text);
+  };
+  row.forEach((cell, index) => {
+    for (const text of width === Infinity ? [linesOf(cell).join(" ")] : linesOf(cell)) {
+      if (text !== "") put(text, index, start);
+    }
+    start += (widths[index] ?? 0) + gap;
+  });
+  return [...lines, line.trimEnd()];
+}
 
 /**
  * Rows under titles, without lines.
- * @param width cells of the terminal; Infinity where the output is no terminal, so that nothing is cut
+ * @param width cells of the terminal; Infinity where the output is no terminal, so that nothing is cut and a row is a line
  */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style, width: number): string {
+  const titles = columns.map((column) => column.title);
   const texts = rows.map((row) => columns.map((column) => column.value(row)));
-  const widths = columns.map((column, index) =>
-    texts.reduce((most, row) => Math.max(most, cells(row[index] ?? "")), cells(column.title)),
-  );
-  let excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
-  columns.forEach((column, index) => {
-    if (column.shrinks === undefined || excess <= 0) return;
-    const before = widths[index] ?? 0;
-    const after = Math.max(cells(column.title), 8, before - excess);
-    widths[index] = Math.min(before, after);
-    excess -= before - (widths[index] ?? 0);
-  });
-  const line = (values: readonly string[], paint: (text: string, index: number) => string): string =>
-    values
-      .map((value, index) => {
-        const fitted = columns[index]?.shrinks === undefined ? value : cut(value, widths[index] ?? 0);
-        const last = index === values.length - 1;
-        return paint(fitted, index) + (last ? "" : " ".repeat(gap + Math.max(0, (widths[index] ?? 0) - cells(fitted))));
-      })
-      .join("")
-      .trimEnd();
+  const shrinks = (index: number): boolean => columns[index]?.shrinks === true;
+  const widths = columnWidths([titles, ...texts], width, shrinks);
   return [
-    line(
-      columns.map((column) => column.title),
-      (text) => style.dim(text),
-    ),
-    ...rows.map((row, at) => line(texts[at] ?? [], (text, index) => columns[index]?.colour?.(text, row) ?? text)),
+    ...rowLines(titles, widths, width, (text) => style.dim(text)),
+    ...rows.flatMap((row, at) => {
+      const fitted = (texts[at] ?? []).map((text, index) => (shrinks(index) ? cut(text, widths[index] ?? 0) : text));
+      return rowLines(fitted, widths, width, (text, index) => columns[index]?.colour?.(text, row) ?? text);
+    }),
   ].join("\n");
 }
 

@@ -266,3 +266,45 @@ test("what an active token is good for", () => {
   expect(describeActive(shown, plain, moment * 1000)).toMatchSnapshot();
   expect(describeActive({ active: false, reason: "it expired" }, plain, moment * 1000)).toBe("inactive");
 });
+
+test("a list with very long names: nothing is cut that is to be copied, and the other rows keep their columns", () => {
+  const long = `${"a.very.long.name.".repeat(4)}of@subsidiary.example.com`;
+  const rows = [
+    ["alice", "alice@example.test", "active", "Alice Adams"],
+    [long, `mail.${long}`, "active", "Maximiliane-Charlotte von und zu Hohenlohe-Langenburg"],
+    ["bob", `bob.${"b".repeat(60)}@example.test`, "banned", "Bob Brown"],
+  ];
+  const titles = ["USERNAME", "EMAIL", "STATUS", "NAME"];
+  const columns = titles.map((title, index) => ({
+    title,
+    value: (row: readonly string[]) => row[index] ?? "",
+    ...(title === "NAME" && { shrinks: true as const }),
+  }));
+  expect(table(columns, rows, plain, 80)).toMatchSnapshot();
+  // Where a program reads it, a row is a line.
+  expect(table(columns, rows, plain, Infinity).split("\n")).toHaveLength(4);
+});
+
+test("a client with several redirect URIs: one below the other, and off a terminal on its line", () => {
+  const uris = [
+    "http://localhost:3000/callback",
+    `https://staging.example.com/${"apps/".repeat(12)}cb`,
+    "com.example.app:/cb",
+  ];
+  const rows = [
+    { id: "demo-app", uris },
+    { id: "shop", uris: ["http://localhost:8080/cb"] },
+  ];
+  const columns = [
+    { title: "CLIENT", value: ({ id }: (typeof rows)[number]) => id },
+    { title: "REDIRECT URIS", value: (row: (typeof rows)[number]) => row.uris.join("\n") },
+  ];
+  expect(table(columns, rows, plain, 80)).toMatchSnapshot();
+  expect(table(columns, rows, plain, Infinity)).toContain(uris.join(" "));
+});
+
+test("the first screen with a long address: the lines of the others stay as they are", () => {
+  const long = `${"name.".repeat(14)}@example.test`;
+  const users = [user("alice", { password: "alice" }), user("erin", { email: long, status: "banned" })];
+  expect(firstScreen({ ...screen, users: { first: users, all: 2 } }, plain)).toMatchSnapshot();
+});
