@@ -1,11 +1,9 @@
 import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import { mayBeLocal, send } from "./outbound.ts";
 import { signLogoutToken } from "./tokens.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: the clients of a session are told when it ends. */
-
-/** Milliseconds for one client to answer: the person who signs out waits for it. */
-const timeLimit = 5000;
 
 /** What became of telling one client. */
 export interface LogoutNotice {
@@ -32,35 +30,25 @@ export const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =
     return client !== undefined && wantsLogoutTokens(client) ? [client] : [];
   });
 
-/** Tells all clients at once, each within the time limit. A client that does not listen keeps nobody from signing out. */
+/** Tells all clients at once, each within the time limit of `outbound.ts`: the person who signs out waits for it. A client that does not listen keeps nobody from signing out. */
 export const tellClients = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
   Promise.all(clients.map((client) => tell(ctx, session, client)));
 
 async function tell(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {
-  const notice = await send(ctx, session, client, client.backchannel_logout_uri ?? "");
+  const notice = await deliver(ctx, session, client, client.backchannel_logout_uri ?? "");
   ctx.log(`back-channel logout of client "${client.client_id}": ${notice.detail}`);
   return notice;
 }
 
-async function send(ctx: Context, session: Session, client: Client, uri: string): Promise<LogoutNotice> {
+async function deliver(ctx: Context, session: Session, client: Client, uri: string): Promise<LogoutNotice> {
   const notice = (ok: boolean, detail: string): LogoutNotice => ({ client: client.client_id, ok, detail });
   try {
     const logoutToken = await signLogoutToken(ctx, client, session);
-    const response = await fetch(uri, {
-      method: "POST",
-      body: new URLSearchParams({ logout_token: logoutToken }),
-      // A redirect would carry the token to an address that nobody registered.
-      redirect: "error",
-      signal: AbortSignal.timeout(timeLimit),
-    });
-    await response.body?.cancel();
+    const form = new URLSearchParams({ logout_token: logoutToken });
+    const { status } = await send(uri, { form, allowLocal: mayBeLocal(client) });
     // Back-Channel Logout 2.8: 200; others are seen in use.
-    return notice(response.ok, `${uri} answered ${response.status}`);
+    return notice(status >= 200 && status < 300, `${uri} answered ${status}`);
   } catch (error) {
-    const timedOut = error instanceof Error && error.name === "TimeoutError";
-    return notice(
-      false,
-      timedOut ? `${uri} did not answer within ${timeLimit / 1000} s` : `${uri} could not be reached`,
-    );
+    return notice(false, `${uri} was not told: ${(error as Error).message}`);
   }
 }

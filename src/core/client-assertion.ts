@@ -43,7 +43,7 @@ export function assertedClientId(assertion: string): string {
 /** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
 async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
   if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
-  const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri));
+  const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri, client));
   if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
   const { createLocalJWKSet } = await import("jose");
   try {

@@ -1,37 +1,179 @@
-/** What this server fetches from its clients: their keys. Never for an authorization request, never through a redirect. */
-
+import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import type { Client } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
 
-/** Milliseconds, and bytes. */
+/**
+ * What this server sends to its clients: for their keys (`jwks_uri`), and that a session ended (`backchannel_logout_uri`). Never for an
+ * authorization request, never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
+ */
+
+/** Milliseconds for all of it. Of the answer no more is read than the bytes. */
 const timeLimit = 5000;
 const sizeLimit = 102_400;
+
+type Net = readonly [address: string, prefix: number];
+function blockList(...nets: readonly Net[]): BlockList {
+  const list = new BlockList();
+  for (const [address, prefix] of nets) list.addSubnet(address, prefix, address.includes(":") ? "ipv6" : "ipv4");
+  return list;
+}
+
+/** Of no use to any client: link-local, where clouds tell machines their credentials; their other such addresses; multicast, reserved. */
+const refusedToAll = blockList(
+  ["169.254.0.0", 16],
+  ["fe80::", 10],
+  ["64:ff9b::a9fe:0", 112],
+  ["fd00:ec2::", 32],
+  ["100.100.100.200", 32],
+  ["168.63.129.16", 32],
+  ["224.0.0.0", 3],
+  ["ff00::", 8],
+);
+
+/** This machine and its own networks, also behind the addresses of a translation from IPv6 (RFC 6890). */
+const local = blockList(
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["::", 127],
+  ["64:ff9b::", 32],
+  ["2001::", 32],
+  ["2002::", 16],
+  ["fc00::", 7],
+  ["fec0::", 10],
+);
+
+/**
+ * Whom the operator named, in fixtures or by a command, may live on this machine, as apps under development do. Whoever registered
+ * themselves (RFC 7591) may not: else any page could send this server around in the operator's network.
+ */
+export const mayBeLocal = (client: Client): boolean => client.registrationTokenHash === undefined;
+
+/** A refusal of our own; its message says nothing of what was answered. */
+class OutboundError extends Error {}
+
+function checkAddress(address: string, allowLocal: boolean): void {
+  const family = address.includes(":") ? "ipv6" : "ipv4";
+  if (refusedToAll.check(address, family)) {
+    throw new OutboundError(`it is at ${address}, which no client may have`);
+  }
+  if (!allowLocal && local.check(address, family)) {
+    throw new OutboundError(
+      `it is at ${address}, which a client that registered itself may not have; name the client in a fixture instead`,
+    );
+  }
+}
+
+/** Resolves a name, and lets pass only what may be connected to: what was checked is what is connected to (DNS rebinding). */
+const checkedLookup =
+  (lookup: typeof systemLookup, allowLocal: boolean): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
+      try {
+        if (error === null) for (const { address } of addresses) checkAddress(address, allowLocal);
+      } catch (refusal) {
+        callback(refusal as Error, "");
+        return;
+      }
+      const [first] = addresses;
+      if (options.all === true) callback(error, [...addresses]);
+      else callback(error, first?.address ?? "", first?.family);
+    });
+  };
+
+export interface OutboundRequest {
+  /** Sent as a form by POST; absent: GET. */
+  readonly form?: URLSearchParams;
+  /** Whether it may go to this machine and its networks: see {@link mayBeLocal}. */
+  readonly allowLocal: boolean;
+  /** Milliseconds. */
+  readonly timeLimit?: number;
+  /** Resolves names. */
+  readonly lookup?: typeof systemLookup;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  /** Empty where a form was sent. */
+  readonly text: string;
+}
+
+/**
+ * Sends one request, without following redirects.
+ * @throws {Error} what the operator may know, beginning with "it"; nothing of what was answered
+ */
+export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
+  const { form, allowLocal, lookup = systemLookup, timeLimit: limit = timeLimit } = request;
+  const signal = AbortSignal.timeout(limit);
+  try {
+    const { protocol, hostname } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, "");
+    // A literal address is never looked up.
+    if (isIP(host) !== 0) checkAddress(host, allowLocal);
+    const options = {
+      method: form === undefined ? "GET" : "POST",
+      headers: {
+        accept: "application/json",
+        ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
+      },
+      lookup: checkedLookup(lookup, allowLocal),
+      // A connection of its own, made to an address that was checked.
+      agent: false,
+      signal,
+    };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      (protocol === "https:" ? httpsRequest : httpRequest)(url, options, resolve)
+        .on("error", reject)
+        .end(form?.toString());
+    });
+    const status = response.statusCode ?? 0;
+    if (form === undefined) return { status, text: await readLimited(response) };
+    // Nothing in it matters.
+    response.destroy();
+    return { status, text: "" };
+  } catch (error) {
+    if (error instanceof OutboundError) throw error;
+    throw new Error(signal.aborted ? `it did not answer within ${limit / 1000} s` : "it could not be reached", {
+      cause: error,
+    });
+  }
+}
+
+async function readLimited(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Leaving the loop ends the connection.
+    if (size > sizeLimit) throw new OutboundError(`it is larger than ${sizeLimit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
 
 /**
  * A JSON document of a client.
  * @throws {OAuthError} invalid_client where it cannot be had
  */
-export async function fetchJson(url: string): Promise<unknown> {
+export async function fetchJson(url: string, client: Client): Promise<unknown> {
+  const refuse = (reason: string, cause?: unknown): OAuthError =>
+    new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, { cause });
+  const { status, text } = await send(url, { allowLocal: mayBeLocal(client) }).catch((error: unknown) => {
+    throw refuse((error as Error).message, error);
+  });
+  if (status >= 300 && status < 400) throw refuse(`it answered ${status}, and redirects are not followed`);
+  if (status !== 200) throw refuse(`it answered ${status}`);
   try {
-    const response = await fetch(url, {
-      headers: { accept: "application/json" },
-      redirect: "error",
-      signal: AbortSignal.timeout(timeLimit),
-    });
-    if (!response.ok) throw new Error(`it answered ${response.status}`);
-    return JSON.parse(await readLimited(response)) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    const reason = error instanceof Error && error.message.startsWith("it ") ? error.message : "it could not be read";
-    throw new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, { cause: error });
+    throw refuse("it is not JSON", error);
   }
-}
-
-async function readLimited(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > sizeLimit) throw new Error(`it is larger than ${sizeLimit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

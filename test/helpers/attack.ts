@@ -14,7 +14,10 @@ export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
   const statuses: number[] = [];
   const idp = await serve({
     ...options,
-    log: (line) => noted.push(line),
+    log: (line) => {
+      noted.push(line);
+      options.log?.(line);
+    },
     onRequest: ({ status }) => statuses.push(status),
   });
   afterEach(async () => {

@@ -1,0 +1,232 @@
+import type { lookup as systemLookup } from "node:dns";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SignJWT, generateKeyPair } from "jose";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { send } from "../../src/core/outbound.ts";
+import { register } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
+import { callback, paths, pick, post } from "../helpers/client.ts";
+
+/** Where a client can send this server (SSRF): its `jwks_uri`, its `backchannel_logout_uri`, and all else that looks like an address. */
+
+const notes: string[] = [];
+const idp = await underAttack({ dynamicRegistration: true, log: (line) => notes.push(line) });
+
+let hits: string[] = [];
+let ended = Promise.resolve();
+const answers: Record<string, (req: IncomingMessage, res: ServerResponse) => void> = {
+  "/moved": (_req, res) => res.writeHead(302, { location: "/secret" }).end(),
+  "/silent": () => undefined,
+  "/dribbling": (_req, res) => {
+    const timer = setInterval(() => res.write(" "), 5);
+    res.on("close", () => {
+      clearInterval(timer);
+    });
+  },
+  "/endless": (_req, res) => {
+    const more = (): void => {
+      while (!res.destroyed && res.write("x".repeat(65_536)));
+      if (!res.destroyed) res.once("drain", more);
+    };
+    more();
+  },
+};
+const inside = createServer((req, res) => {
+  hits.push(req.url ?? "");
+  ended = new Promise((resolve) => res.on("close", resolve));
+  (answers[req.url ?? ""] ?? (() => res.end("{}")))(req, res);
+});
+await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
+const { port } = inside.address() as AddressInfo;
+const base = `http://127.0.0.1:${port}`;
+afterAll(() => {
+  inside.closeAllConnections();
+  inside.close();
+});
+beforeEach(() => {
+  hits = [];
+});
+
+/** A resolver that knows one name, and answers each time what is next in the list. */
+function resolver(...answers: string[][]): { lookup: typeof systemLookup; asked: () => number } {
+  let asked = 0;
+  const lookup = ((_name: string, _options: object, callback: (error: null, found: object[]) => void) => {
+    const found = answers[Math.min(asked, answers.length - 1)] ?? [];
+    asked += 1;
+    callback(
+      null,
+      found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+    );
+  }) as unknown as typeof systemLookup;
+  return { lookup, asked: () => asked };
+}
+
+describe("an address that no client may have, whoever named it", () => {
+  test.each([
+    "169.254.169.254",
+    "169.254.0.1",
+    "169.254.170.2",
+    "::ffff:169.254.169.254",
+    "64:ff9b::a9fe:a9fe",
+    "fe80::1",
+    "fd00:ec2::254",
+    "100.100.100.200",
+    "168.63.129.16",
+    "224.0.0.1",
+    "255.255.255.255",
+    "ff02::1",
+  ])("%s", async (address) => {
+    const { lookup } = resolver([address]);
+    await expect(send(`http://app.test:${port}/`, { allowLocal: true, lookup })).rejects.toThrow(/no client may have/);
+    const literal = address.includes(":") ? `[${address}]` : address;
+    await expect(send(`http://${literal}:${port}/`, { allowLocal: true })).rejects.toThrow(/no client may have/);
+  });
+});
+
+describe("an address of this machine or its networks, for a client that registered itself", () => {
+  const refused = /may not have; name the client in a fixture/;
+  test.each([
+    "127.0.0.1",
+    "127.1.2.3",
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.64.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "198.18.0.1",
+    "::1",
+    "::",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "fd12::1",
+  ])("%s", async (address) => {
+    const { lookup } = resolver([address]);
+    await expect(send(`http://app.test:${port}/`, { allowLocal: false, lookup })).rejects.toThrow(refused);
+    const mixed = resolver(["192.0.2.1", address]);
+    await expect(send(`http://app.test:${port}/`, { allowLocal: false, lookup: mixed.lookup })).rejects.toThrow(
+      refused,
+    );
+    expect(hits).toEqual([]);
+  });
+
+  test.each(["127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:7f00:1]", "localhost", "app.localhost"])(
+    "spelt %s",
+    async (host) => {
+      const { lookup } = resolver(["127.0.0.1"]);
+      await expect(send(`http://${host}:${port}/`, { allowLocal: false, lookup })).rejects.toThrow(refused);
+      expect(hits).toEqual([]);
+    },
+  );
+
+  test("a public one is let through to the network", async () => {
+    const { lookup, asked } = resolver(["192.0.2.1"]);
+    const gone = send("http://app.test:1/", { allowLocal: false, lookup, timeLimit: 50 });
+    await expect(gone).rejects.toThrow(/did not answer|could not be reached/);
+    expect(asked()).toBe(1);
+  });
+});
+
+test("a name that resolves to another address the next time: asked once, and what was checked is connected to", async () => {
+  const { lookup, asked } = resolver(["127.0.0.1"], ["169.254.169.254"]);
+  expect((await send(`http://app.test:${port}/keys`, { allowLocal: true, lookup })).status).toBe(200);
+  expect([asked(), hits]).toEqual([1, ["/keys"]]);
+});
+
+describe("limits", () => {
+  test("no redirect is followed", async () => {
+    expect((await send(`${base}/moved`, { allowLocal: true })).status).toBe(302);
+    expect(hits).toEqual(["/moved"]);
+  });
+  test("no more is read than 102,400 bytes, and the connection ends there", async () => {
+    await expect(send(`${base}/endless`, { allowLocal: true })).rejects.toThrow("it is larger than 102400 bytes");
+    await ended;
+  });
+  test.each(["/silent", "/dribbling"])("the time counts to the end of the answer: %s", async (path) => {
+    const gone = send(base + path, { allowLocal: true, timeLimit: 100 });
+    await expect(gone).rejects.toThrow("it did not answer within 0.1 s");
+    await ended;
+  });
+  test.each(["file:///etc/passwd", "gopher://127.0.0.1/", "data:application/json,{}", "ftp://127.0.0.1/"])(
+    "%s is nothing to fetch",
+    async (url) => {
+      await expect(send(url, { allowLocal: true })).rejects.toThrow("it could not be reached");
+    },
+  );
+});
+
+const { privateKey } = await generateKeyPair("RS256");
+
+describe("from outside", () => {
+  async function registerItself(metadata: object): Promise<Record<string, string>> {
+    const answer = await fetch(`${idp.issuer}/api/v2/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: [callback], ...metadata }),
+    });
+    expect(answer.status).toBe(201);
+    return (await answer.json()) as Record<string, string>;
+  }
+  const authenticate = async (id: string) =>
+    post(idp, paths.revoke, {
+      client_id: null,
+      client_secret: null,
+      token: "x",
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: await new SignJWT({ iss: id, sub: id, aud: idp.issuer, jti: crypto.randomUUID() })
+        .setProtectedHeader({ alg: "RS256" })
+        .setExpirationTime("1 min")
+        .sign(privateKey),
+    });
+
+  test("jwks_uri: asked for a client of a fixture, not for one that registered itself", async () => {
+    const metadata = { token_endpoint_auth_method: "private_key_jwt", jwks_uri: `${base}/keys` } as const;
+    const app = await register(idp, metadata);
+    expect((await authenticate(app.credentials.client_id)).status).toBe(401);
+    expect(hits).toEqual(["/keys"]);
+    const stranger = await registerItself(metadata);
+    const { status, json } = await authenticate(stranger["client_id"] ?? "");
+    expect([status, hits]).toEqual([401, ["/keys"]]);
+    expect(json.error_description).toContain("name the client in a fixture");
+  });
+
+  test("backchannel_logout_uri: the same, and the log says why nobody was told", async () => {
+    const stranger = await registerItself({ backchannel_logout_uri: `${base}/logout` });
+    const credentials = { client_id: stranger["client_id"] ?? "", client_secret: stranger["client_secret"] ?? "" };
+    const browser = new Browser(idp.issuer);
+    const query = { response_type: "code", client_id: credentials.client_id, redirect_uri: callback, scope: "openid" };
+    const login = await browser.open(`${paths.authorize}?${new URLSearchParams(query).toString()}`);
+    const { left } = await browser.press(await pick(browser, login, "alice"), "consent-allow");
+    const code = left?.searchParams.get("code") ?? "";
+    const authorization = `Basic ${Buffer.from(`${credentials.client_id}:${credentials.client_secret}`).toString("base64")}`;
+    const body = new URLSearchParams({ grant_type: "authorization_code", code, redirect_uri: callback });
+    const { json } = await post(idp, paths.token, {}, { headers: { authorization }, body });
+    const out = await browser.open(`/api/v2/oauth/logout?id_token_hint=${json.id_token}`);
+    expect([out.page, hits]).toEqual(["signed-out", []]);
+    expect(notes.join("\n")).toContain("which a client that registered itself may not have");
+  });
+
+  test("request_uri and every other address of a client: never asked", async () => {
+    const stranger = await registerItself({
+      logo_uri: `${base}/logo`,
+      client_uri: `${base}/`,
+      policy_uri: `${base}/policy`,
+      tos_uri: `${base}/tos`,
+      initiate_login_uri: `${base}/start`,
+      request_uris: [`${base}/request`],
+      frontchannel_logout_uri: `${base}/front`,
+    });
+    const query = { response_type: "code", client_id: stranger["client_id"] ?? "", redirect_uri: callback };
+    const browser = new Browser(idp.issuer);
+    const fetched = new URLSearchParams({ ...query, request_uri: `${base}/request`, prompt: "none" }).toString();
+    const { left } = await browser.open(`${paths.authorize}?${fetched}`);
+    expect(left?.searchParams.get("error")).toBe("request_uri_not_supported");
+    const login = await browser.open(`${paths.authorize}?${new URLSearchParams(query).toString()}`);
+    expect((await pick(browser, login, "bob")).page).toBe("consent");
+    expect(hits).toEqual([]);
+  });
+});
