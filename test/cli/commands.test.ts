@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** One table of cases, run with the server running and with it stopped: the answers are the same. */
 
@@ -198,7 +199,7 @@ const cases: readonly Case[] = [
     words: "reset",
     code: 0,
     json: {
-      fixtures: ["idp.fixtures.json"],
+      fixtures: [expect.stringMatching(/idp\.fixtures\.json$/)],
       users: { total: 4, removed: [], added: [], changed: [{ name: "bob", fields: ["email"] }] },
       clients: { total: 3, removed: [], added: [], changed: [] },
       scopes: { total: 0, removed: [], added: [], changed: [] },
@@ -208,7 +209,7 @@ const cases: readonly Case[] = [
       keysRenewed: false,
     },
   },
-  { words: "reset --keys --fixtures idp.fixtures.json", code: 0, json: expect.objectContaining({ keysRenewed: true }) },
+  { words: "reset --keys --fixtures FILE", code: 0, json: expect.objectContaining({ keysRenewed: true }) },
   { words: "reset --fixtures nowhere.yaml", code: 7, json: refused("invalid", expect.stringContaining("not there")) },
 ];
 
@@ -249,33 +250,34 @@ for (const mode of ["running", "stopped"] as const) {
     });
 
     test.each(cases)("idp $words ends with $code", async (one) => {
-      const ended = await idp([...one.words.split(" "), "--json"], { cwd, ...(one.input && { input: one.input }) });
+      const typed = one.words.replace("FILE", join(cwd, "idp.fixtures.json"));
+      const ended = await idpIn(cwd, [...typed.split(" "), "--json"], one.input);
       check(one, ended);
     });
 
     test("a change says on stderr where it was made", async () => {
-      const { code, stderr } = await idp(["users", "restore", "bob"], { cwd });
+      const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
       expect(code).toBe(0);
       expect(stderr).toMatch(
-        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \.idp\/data\.json$/m,
+        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \S+\/\.idp\/data\.json$/m,
       );
     });
 
     test("a token that was issued verifies, and no longer once its grant is revoked", async () => {
-      const { stdout } = await idp(["token", "issue", "--user", "alice", "--client", "app"], { cwd });
+      const { stdout } = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "app"]);
       expect(stdout).toMatch(/^ey\S+\n$/);
-      const good = await idp(["token", "verify", "-"], { cwd, input: stdout });
+      const good = await idpIn(cwd, ["token", "verify", "-"], stdout);
       expect(good).toMatchObject({ code: 0 });
-      expect((await idp(["revoke", "--user", "alice", "--client", "app"], { cwd })).code).toBe(0);
-      const bad = await idp(["token", "verify", "-", "--json"], { cwd, input: stdout });
+      expect((await idpIn(cwd, ["revoke", "--user", "alice", "--client", "app"])).code).toBe(0);
+      const bad = await idpIn(cwd, ["token", "verify", "-", "--json"], stdout);
       expect(bad.code).toBe(6);
       expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
       expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
     });
 
     test("introspection says what a token is good for, and of a dead one why", async () => {
-      const issued = await idp(words("token issue --user alice --client app --scope openid"), { cwd });
-      const introspect = () => idp(words("token introspect - --json"), { cwd, input: issued.stdout });
+      const issued = await idpIn(cwd, words("token issue --user alice --client app --scope openid"));
+      const introspect = () => idpIn(cwd, words("token introspect - --json"), issued.stdout);
       const good = await introspect();
       expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
       expect(documentOf(good.stdout)).toMatchObject({
@@ -286,7 +288,7 @@ for (const mode of ["running", "stopped"] as const) {
         scope: "openid",
         username: "alice",
       });
-      await idp(words("revoke --user alice --client app"), { cwd });
+      await idpIn(cwd, words("revoke --user alice --client app"));
       const dead = await introspect();
       expect(dead.code).toBe(6);
       expect(documentOf(dead.stdout)).toEqual({
@@ -297,7 +299,7 @@ for (const mode of ["running", "stopped"] as const) {
       expect(documentOf(dead.stderr)).toEqual(
         refused("refused", expect.stringMatching(/was revoked by the operator, .+ \(\d{4}-.+ UTC\)$/)),
       );
-      const foreign = await idp(words("token introspect a.b.c"), { cwd });
+      const foreign = await idpIn(cwd, words("token introspect a.b.c"));
       expect(foreign).toMatchObject({
         code: 6,
         stdout: "inactive\n",
@@ -308,8 +310,8 @@ for (const mode of ["running", "stopped"] as const) {
     test("tokens carry the issuer of the server, or the one that the data was last served under", async () => {
       const issuerOf = async (more: string): Promise<unknown> => {
         const words = `token issue --user alice --client app ${more}`.trim().split(" ");
-        const { stdout } = await idp(words, { cwd });
-        const decoded = await idp(["token", "decode", "--json"], { cwd, input: stdout });
+        const { stdout } = await idpIn(cwd, words);
+        const decoded = await idpIn(cwd, ["token", "decode", "--json"], stdout);
         return (JSON.parse(decoded.stdout) as { payload: { iss: string } }).payload.iss;
       };
       expect(await issuerOf("")).toBe(issuer);
@@ -317,10 +319,10 @@ for (const mode of ["running", "stopped"] as const) {
     });
 
     test("one token is revoked alone, and a refresh token with its family", async () => {
-      const { stdout } = await idp(["issue", "tokens", "--user", "alice", "--client", "app", "--json"], { cwd });
+      const { stdout } = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "app", "--json"]);
       const tokens = JSON.parse(stdout) as Readonly<Record<"access_token" | "refresh_token", string>>;
-      const revoke = (input: string) => idp(["token", "revoke", "-", "--json"], { cwd, input });
-      const verify = async (input: string) => (await idp(["token", "verify", "-"], { cwd, input })).code;
+      const revoke = (input: string) => idpIn(cwd, ["token", "revoke", "-", "--json"], input);
+      const verify = async (input: string) => (await idpIn(cwd, ["token", "verify", "-"], input)).code;
       expect(JSON.parse((await revoke(tokens.access_token)).stdout)).toEqual({
         revoked: "access_token",
         client: "app",
@@ -333,28 +335,28 @@ for (const mode of ["running", "stopped"] as const) {
 
     test("text from the data does not act upon the terminal", async () => {
       for (const words of ["users list", "users show bob", "users list --json"]) {
-        const { stdout } = await idp(words.split(" "), { cwd });
+        const { stdout } = await idpIn(cwd, words.split(" "));
         expect(stdout).toContain("\\u001b[2J");
         expect(stdout).not.toContain("\u001b");
       }
     });
 
     test("status", async () => {
-      const { code, stdout, stderr } = await idp(["status", "--json"], { cwd });
+      const { code, stdout, stderr } = await idpIn(cwd, ["status", "--json"]);
       const { running, users, clients, data } = JSON.parse(stdout);
       expect({ code, running, users, clients, data }).toEqual({
         code: mode === "running" ? 0 : 5,
         running: mode === "running",
         users: 4,
         clients: 3,
-        data: ".idp/data.json",
+        data: expect.stringMatching(/\.idp\/data\.json$/),
       });
       if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
     });
 
     test("issue code", async () => {
       const words = "issue code --user alice --client app --state s --json";
-      const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+      const { code, stdout, stderr } = await idpIn(cwd, words.split(" "));
       if (mode === "stopped") {
         expect(code).toBe(5);
         expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** Users and clients that are added, changed and removed one at a time: the same with the server running and stopped. */
 
@@ -27,7 +28,7 @@ for (const mode of ["running", "stopped"] as const) {
 
     /** Runs a command with --json: its exit code and the one document that it printed. */
     async function run(args: readonly string[], input = ""): Promise<{ code: number | null; json: unknown }> {
-      const { code, stdout, stderr } = await idp([...args, "--json"], { cwd, input });
+      const { code, stdout, stderr } = await idpIn(cwd, [...args, "--json"], input);
       return { code, json: JSON.parse(code === 0 ? stdout : (stderr.split("\n")[0] ?? "")) as unknown };
     }
     const line = (text: string, input?: string) => run(text.split(" "), input);

@@ -135,7 +135,7 @@ describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
   const call = (path: string, words: string, more: readonly string[]): Promise<Ended> => {
     const given = words.replace("TOKEN", token).replace("FILE", file).split(" ").filter(Boolean);
     const all = ["--data", data, ...more, ...path.split(" "), ...given];
-    return calls[path]?.child === true ? idp(all, { cwd, env: { CI: "1" } }) : idpHere(all);
+    return calls[path]?.child === true ? idp(all, { cwd, env: { CI: "1" } }) : idpHere(all, "", { IDP_PORT: "0" });
   };
 
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** What a person meets who types something wrong. */
 
@@ -57,7 +58,7 @@ test.each([
   ["status --url localhost:4370", /--url takes an address/, undefined],
   ["status --url http://localhost:1", /wants its admin token/, /IDP_ADMIN_TOKEN/],
 ])("idp %s: exit 2", async (words, message, hint) => {
-  const { code, stdout, stderr } = await idp([...words.split(" "), "--json"], { cwd: newFolder() });
+  const { code, stdout, stderr } = await idpIn(newFolder(), [...words.split(" "), "--json"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   const { error } = JSON.parse(stderr);
   expect(error).toMatchObject({

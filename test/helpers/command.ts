@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import type { Command } from "commander";
 import type { Terminal } from "../../src/cli/invocation.ts";
@@ -15,14 +16,14 @@ interface Pipes {
 }
 
 /** Streams as pipes have them. */
-function pipes(input: string): Pipes {
+function pipes(input: string, env: Readonly<Record<string, string>> = {}): Pipes {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const texts = { stdout: "", stderr: "" };
   stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
   stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
   const stdin = Readable.from(input === "" ? [] : [Buffer.from(input)]);
   return {
-    terminal: { stdin, stdout, stderr, env: {} } as unknown as Terminal,
+    terminal: { stdin, stdout, stderr, env } as unknown as Terminal,
     said: () => ({ ...texts }),
     onStderr: (look) => stderr.on("data", look),
   };
@@ -36,8 +37,8 @@ export interface Begun {
 }
 
 /** Begins a command, off a terminal. Files are named by whole paths: the working folder is the test runner's. */
-export function beginHere(words: readonly string[], input = ""): Begun {
-  const { terminal, said, onStderr } = pipes(input);
+export function beginHere(words: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): Begun {
+  const { terminal, said, onStderr } = pipes(input, env);
   const ended = run(words, terminal, { now: Date.now, takeSignals: () => undefined }).then((code) => ({
     code,
     ...said(),
@@ -60,7 +61,15 @@ export function beginHere(words: readonly string[], input = ""): Begun {
 }
 
 /** Runs a command to its end. */
-export const idpHere = (words: readonly string[], input = ""): Promise<Ended> => beginHere(words, input).ended;
+export const idpHere = (
+  words: readonly string[],
+  input = "",
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> => beginHere(words, input, env).ended;
+
+/** Runs a command as if in this folder: on the data there, and with its fixture file. */
+export const idpIn = (cwd: string, words: readonly string[], input = ""): Promise<Ended> =>
+  idpHere(["--data", join(cwd, ".idp"), ...words], input, { IDP_FIXTURES: join(cwd, "idp.fixtures.json") });
 
 /** Every command that there is, by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
 export function commandTree(): ReadonlyMap<string, Command> {
