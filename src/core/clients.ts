@@ -44,12 +44,11 @@ function similarId(tx: ReadTx, clientId: string): string | undefined {
 /** The refusal of a client that nobody registered. @param redirectUri where it wanted to return to */
 function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAuthError {
   const meant = similarId(tx, clientId);
-  const fix = meant === undefined ? addUnknownClient(clientId, redirectUri) : "idp clients list";
   return new OAuthError(
     "invalid_client",
     `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
     {
-      ...(fix !== undefined && { fix }),
+      fix: addUnknownClient(clientId, redirectUri),
       ...(meant !== undefined && {
         mismatch: { parameter: "client_id", sent: clientId, registered: [meant], rule: "RFC 6749 2.2" },
       }),

@@ -1,5 +1,5 @@
 import type { Client, User } from "../store/store.ts";
-import { checkRedirectUri } from "./redirect-uri.ts";
+import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
 import { shellWord } from "./shell-word.ts";
 import { usernameForm } from "./username.ts";
 
@@ -29,7 +29,7 @@ export const addRedirectUri = (client: Client, uri: string): string | undefined 
 
 /** Registers one more address to come back to after a sign-out. */
 export const addPostLogoutUri = (client: Client, uri: string): string | undefined =>
-  checkRedirectUri(uri) !== null
+  checkRedirectUri(uri) !== null || hasOpenPort(uri)
     ? undefined
     : command([
         ...["idp", "clients", "edit", client.client_id, "--set"],
@@ -40,11 +40,17 @@ export const addPostLogoutUri = (client: Client, uri: string): string | undefine
 export const addScopes = (client: Client, scopes: readonly string[]): string | undefined =>
   command(["idp", "clients", "edit", client.client_id, "--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
 
-/** Adds a client that nobody knows. @param redirectUri where it wanted to return to */
-export function addUnknownClient(clientId: string, redirectUri: string | undefined): string | undefined {
-  if (!/^(?!-)[\x21-\x7e]{1,200}$/.test(clientId)) return undefined;
-  const usable = redirectUri === undefined || checkRedirectUri(redirectUri) !== null ? [] : [redirectUri];
-  return command(["idp", "clients", "add", clientId, ...option("--redirect-uri", usable)]);
+/**
+ * Adds a client that nobody knows; where that would be refused, shows those that are known.
+ * @param redirectUri where it wanted to return to: a client that signs users in needs one
+ */
+export function addUnknownClient(clientId: string, redirectUri: string | undefined): string {
+  const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
+  const add =
+    usable && /^(?!-)[\x21-\x7e]{1,200}$/.test(clientId)
+      ? command(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
+      : undefined;
+  return add ?? "idp clients list";
 }
 
 /** Adds a user whom nobody knows. @param name a username or an e-mail address */

@@ -515,7 +515,7 @@ export const errorViews = {
     kind: "client",
     code: "invalid_client",
     message: 'client_id "demo-ap" is not registered here; did you mean "demo-app"? (RFC 6749 2.2)',
-    fix: "idp clients list",
+    fix: "idp clients add demo-ap --redirect-uri http://localhost:3000/callback",
     mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"], rule: "RFC 6749 2.2" },
   },
   "error-client-new": {
