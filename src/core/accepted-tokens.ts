@@ -34,9 +34,25 @@ function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
   return typeof kid === "string" ? ctx.keys.verifying(kid) : undefined;
 }
 
+/**
+ * Tokens that were read before, and the key that their signature was checked with: an app sends the same access token again and again. A
+ * function of the text alone, whichever server asks. The key has to be in use still, and kind, issuer, times and state are looked at each time.
+ */
+const checked = new Map<string, { readonly jws: Jws; readonly key: KeyObject }>();
+
+/** About two megabytes. */
+const mostChecked = 1000;
+
+function remember(token: string, jws: Jws, key: KeyObject): void {
+  if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
+  checked.set(token, { jws, key });
+}
+
+const read = (token: string): Jws | null => checked.get(token)?.jws ?? readJws(token);
+
 /** @throws {TokenProblem} */
 function parse(token: string, algorithms: readonly string[]): Jws {
-  const jws = readJws(token);
+  const jws = read(token);
   if (jws === null) throw new TokenProblem("the value is not a token of this server");
   if (!algorithms.some((alg) => alg === jws.header["alg"]))
     throw new TokenProblem("the token is signed with an algorithm that is not used for it here");
@@ -85,7 +101,12 @@ function verify(
 ): unknown {
   try {
     const jws = parse(token, algorithms);
-    checkSignature(jws, ownKey(ctx, jws));
+    const by = ownKey(ctx, jws);
+    if (by === undefined || checked.get(token)?.key !== by.key) {
+      checkSignature(jws, by);
+      // A refresh token comes once.
+      if (typ === tokenTypes.access && by !== undefined) remember(token, jws, by.key);
+    }
     checkClaims(ctx, jws, typ, required);
     return jws.payload;
   } catch (error) {
@@ -125,7 +146,7 @@ export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims |
 /** A token of this server of either kind that carries rights. */
 export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
   // What it says that it is; the signature is the proof.
-  if (readJws(token)?.header["typ"] === tokenTypes.refresh) {
+  if (read(token)?.header["typ"] === tokenTypes.refresh) {
     const claims = verifyRefreshToken(ctx, token);
     return claims instanceof TokenProblem ? claims : { kind: "refresh", claims };
   }

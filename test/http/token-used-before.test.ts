@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { exchange, signIn, userinfo } from "../helpers/client.ts";
+import { startIdp, testClock } from "../helpers/idp.ts";
+
+/** That a token passed once says nothing of the next time. */
+
+test("an access token that was taken is refused once it has expired", async () => {
+  const clock = testClock();
+  const idp = await startIdp({ now: clock.now });
+  const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
+  expect((await userinfo(idp, token)).status).toBe(200);
+  clock.pass(1799);
+  expect((await userinfo(idp, token)).status).toBe(200);
+  clock.pass(1);
+  expect((await userinfo(idp, token)).status).toBe(401);
+});
+
+test("an access token that was taken is refused once its key is gone", async () => {
+  const clock = testClock();
+  const idp = await startIdp({ now: clock.now, settings: { access_token_ttl: 10_000_000, refresh_token_ttl: 60 } });
+  const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
+  await idp.call("keys.rotate", {});
+  expect((await userinfo(idp, token)).status).toBe(200);
+  await idp.call("reset", { keys: true });
+  expect((await userinfo(idp, token)).status).toBe(401);
+});
+
+test("an access token that one server took is no token of another one, in the same process and under the same issuer", async () => {
+  const issuer = "http://idp.example.test";
+  const [idp, other] = [await startIdp({ issuer }), await startIdp({ issuer })];
+  const at = (port: number) => ({ issuer: `http://localhost:${port}` });
+  const { access_token: token } = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid" });
+  expect((await userinfo(at(idp.port), token)).status).toBe(200);
+  expect((await userinfo(at(other.port), token)).status).toBe(401);
+});
