@@ -127,7 +127,7 @@ function checkIssuer(issuer: string): void {
       "usage",
       `issuer "${issuer}" is not an http or https URL without query, fragment and user`,
       {
-        hint: "for example: --issuer http://localhost:4370",
+        hint: "For example: --issuer http://localhost:4370",
       },
     );
   }
@@ -136,13 +136,13 @@ function checkIssuer(issuer: string): void {
 function checkAdminToken(token: string): void {
   if (token.length < 16) {
     throw new OperationError("usage", `the admin token has ${token.length} characters; it needs at least 16`, {
-      hint: "make one: openssl rand -hex 16",
+      hint: "Make one: openssl rand -hex 16",
     });
   }
   // RFC 6750 2.1: what a header can carry; with any other character nobody could ever send it.
   if (!/^[\w.~+/-]+=*$/.test(token)) {
     throw new OperationError("usage", "the admin token holds a character that no Authorization header can carry", {
-      hint: "letters, digits and - . _ ~ + / only; make one: openssl rand -hex 16",
+      hint: "Letters, digits and - . _ ~ + / only; make one: openssl rand -hex 16",
     });
   }
 }

@@ -1,9 +1,9 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri } from "../core/redirect-uri.ts";
-import { askText, clientOr, confirmed, notConfirmed } from "./ask.ts";
+import { askText, clientOr, confirmed, needed, notConfirmed } from "./ask.ts";
 import { describeClient } from "./clients.ts";
-import { given, nameOr, readSecret, refuseName, requireChange } from "./entry-flags.ts";
+import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import type { SetFields } from "./set-field.ts";
@@ -18,10 +18,13 @@ export interface ClientFlags {
   readonly set?: SetFields;
 }
 
-async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> {
+function refuseBoth(flags: ClientFlags): void {
   if (flags.public === true && flags.secretStdin === true) {
     throw new OperationError("usage", "a public client has no secret: give --public or --secret-stdin, not both");
   }
+}
+
+async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> {
   return given({
     ...flags.set,
     ...given({
@@ -38,7 +41,9 @@ async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> 
 const said = (verb: string, client: ClientView, target: Target): Outcome =>
   answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
     notes: [
-      ...(client.client_secret === undefined ? [] : ["The client_secret was made here and is shown this once."]),
+      ...(client.client_secret === undefined
+        ? []
+        : [`The client_secret was made here. To see it again: idp clients show ${client.client_id} --show-secrets`]),
       target.where,
     ],
   });
@@ -46,21 +51,33 @@ const said = (verb: string, client: ClientView, target: Target): Outcome =>
 /** `idp clients add` */
 export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
   refuseName(flags.set, "client_id");
+  refuseBoth(flags);
   const client_id = await nameOr(
     cli,
     name,
     "client_id",
     "idp clients add shop --redirect-uri http://localhost:3000/cb",
   );
-  const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags));
+  const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags, client_id));
   const entry = { ...(await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) })), client_id };
   const target = await findTarget(cli);
-  return said("Added", await target.call("clients.add", { entry }), target);
+  return said("Added", await saved(target.call("clients.add", { entry })), target);
 }
 
 /** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
-async function askedRedirectUri(cli: Invocation, { set }: ClientFlags): Promise<readonly string[] | undefined> {
-  if (!cli.interactive || set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
+async function askedRedirectUri(
+  cli: Invocation,
+  { set }: ClientFlags,
+  client_id: string,
+): Promise<readonly string[] | undefined> {
+  if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
+  if (!cli.interactive) {
+    throw needed(
+      "the redirect URI",
+      `idp clients add ${client_id} --redirect-uri http://localhost:3000/callback
+A client that signs nobody in: idp clients add ${client_id} --set 'grant_types=["client_credentials"]'`,
+    );
+  }
   const proposal = "http://localhost:3000/callback";
   return [await askText(cli, "Where users are sent back to", { proposal, problem: checkRedirectUri })];
 }
@@ -68,6 +85,7 @@ async function askedRedirectUri(cli: Invocation, { set }: ClientFlags): Promise<
 /** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
 export async function editClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
   const example = "idp clients edit demo-app --redirect-uri http://localhost:3000/cb";
+  refuseBoth(flags);
   const entry = await entryOf(cli, flags);
   requireChange(entry, example);
   const target = await findTarget(cli);
@@ -78,7 +96,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };
-  return said("Changed", await target.call("clients.edit", { client_id, entry: changed }), target);
+  return said("Changed", await saved(target.call("clients.edit", { client_id, entry: changed })), target);
 }
 
 /** `idp clients rotate-secret` */

@@ -102,9 +102,9 @@ async function redirectFindings(apps: ReadonlyMap<string, ReadonlySet<string>>):
     [...apps].map(async ([origin, clients]) => ((await answersAt(origin)) ? [] : [{ origin, clients: [...clients] }])),
   );
   const findings = silent.flat().map(({ origin, clients: [first = "", ...others] }) => {
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
     const fix = "Start your app; or, if it is elsewhere, say so:";
-    const detail = `nothing listens on ${origin}, where ${first}${more} is sent back to`;
+    const detail = `nothing listens on ${origin}, where ${first} ${sent} back to`;
     return warning("apps", detail, fix, `idp clients edit ${word(first)} --redirect-uri URI`);
   });
   if (findings.length > 0) return findings;

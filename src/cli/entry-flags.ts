@@ -1,5 +1,6 @@
 import { OperationError } from "../core/errors.ts";
 import { askSecret, askText } from "./ask.ts";
+import { RemoteError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import type { SetFields } from "./set-field.ts";
 import { readAll } from "./token-input.ts";
@@ -41,6 +42,20 @@ export async function nameOr(
 export function requireChange(entry: SetFields, example: string): void {
   if (Object.keys(entry).length > 0) return;
   throw new OperationError("usage", "there is nothing to change", { hint: `Say what: ${example}` });
+}
+
+/**
+ * What an add or an edit came to. Fields that break a rule are wrong usage here: they were flags, not a file.
+ * @throws {OperationError} usage, with every problem
+ */
+export async function saved<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof OperationError || error instanceof RemoteError) || error.code !== "invalid") throw error;
+    const { message, hint, problems } = error;
+    throw new OperationError("usage", message, { problems, ...(hint !== null && { hint }) });
+  }
 }
 
 /** The name is the argument: `--set` may not say another. @throws {OperationError} usage */

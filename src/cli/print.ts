@@ -54,12 +54,14 @@ export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: str
     );
 }
 
-/** `file:line:column path message`, as editors and CI systems understand it. */
+/** `file:line:column path message`, as editors and CI systems understand it; of what is in no file `path: message`. */
 const problemLine = ({ file, line, column, path, message }: Failure["problems"][number]): string =>
   escapeLine(
-    [[file, line, column].filter((part) => part !== undefined).join(":"), path, message]
-      .filter((part) => part !== "")
-      .join(" "),
+    file === undefined
+      ? [path, message].filter((part) => part !== "").join(": ")
+      : [[file, line, column].filter((part) => part !== undefined).join(":"), path, message]
+          .filter((part) => part !== "")
+          .join(" "),
   );
 
 /** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */

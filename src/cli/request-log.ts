@@ -1,3 +1,4 @@
+import type { Mismatch } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { escapeDeep } from "./escape.ts";
 import type { Style } from "./style.ts";
@@ -33,7 +34,7 @@ const indent = " ".repeat(10);
 
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
-  const { time, method, path, status, client, user, note, error, fix } = escapeDeep(given);
+  const { time, method, path, status, client, user, note, error, mismatch, fix } = escapeDeep(given);
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const head = [
@@ -48,10 +49,24 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
   return [
     fits ? [line, note ?? ""].join("  ").trimEnd() : line,
     ...(fits ? [] : [wrap(note, width, indent)]),
-    ...(error === null ? [] : [paint(wrap(error, width, indent))]),
+    ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     ...(fix === null ? [] : [paint(fixLine(fix, width))]),
   ].join("\n");
 }
+
+/** Why it was refused. A client id that is not there has its sentence; addresses are long and compared letter by letter. */
+const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>
+  mismatch === null || mismatch.parameter === "client_id" ? [wrap(error, width, indent)] : compared(error, mismatch);
+
+/** What was asked for and what is registered, one below the other: there a slash too many is seen. Neither is broken. */
+const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
+  [
+    `${/^\w+/.exec(error)?.[0] ?? ""}: ${parameter} is not registered`,
+    `asked:      ${sent}`,
+    ...(registered.length === 0 ? ["none"] : registered).map(
+      (each, index) => `${index === 0 ? "registered:" : "           "} ${each}`,
+    ),
+  ].map((line) => indent + line);
 
 /** Pasted, a command has to be one line, however long; words are wrapped. */
 const fixLine = (fix: string, width: number): string =>

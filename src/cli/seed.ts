@@ -32,12 +32,8 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
   try {
     const result = await target.call("seed", inputOf(sources), progress.update);
     progress.end();
-    const settings = [...result.settings.added, ...result.settings.changed];
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
-      notes: [
-        ...(settings.length > 0 && target.server !== null ? ["Settings are in force from the next start on."] : []),
-        target.where,
-      ],
+      notes: [target.where],
     });
   } finally {
     progress.end();

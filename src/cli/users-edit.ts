@@ -1,5 +1,5 @@
 import { confirmed, notConfirmed, userOr } from "./ask.ts";
-import { given, nameOr, readSecret, refuseName, requireChange } from "./entry-flags.ts";
+import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import type { SetFields } from "./set-field.ts";
@@ -31,8 +31,8 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
   const username = await nameOr(cli, name, "username", "idp users add alice");
   const entry = { ...(await entryOf(cli, flags)), username };
   const target = await findTarget(cli);
-  const user = await target.call("users.add", { entry });
-  return answer(user, (shown, style) => `Added ${describeUser(shown, style)}`, { notes: [target.where] });
+  const user = await saved(target.call("users.add", { entry }));
+  return answer(user, (_shown, style) => `Added ${describeUser(user, style)}`, { notes: [target.where] });
 }
 
 /** `idp users edit` */
@@ -42,8 +42,8 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   requireChange(entry, example);
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
-  const user = await target.call("users.edit", { username, entry });
-  return answer(user, (shown, style) => `Changed ${describeUser(shown, style)}`, { notes: [target.where] });
+  const user = await saved(target.call("users.edit", { username, entry }));
+  return answer(user, (_shown, style) => `Changed ${describeUser(user, style)}`, { notes: [target.where] });
 }
 
 /** `idp users remove` */

@@ -1,4 +1,5 @@
 import type { StatusChange, UserView } from "../core/users.ts";
+import { escapeLine, printableJson } from "./escape.ts";
 import { confirmed, notConfirmed, userOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -40,27 +41,36 @@ export async function showUser(cli: Invocation, username: string | undefined): P
   const user = await target.call("users.show", {
     username: await userOr(cli, target, username, "idp users show alice"),
   });
-  return answer(user, describeUser);
+  return answer(user, (_shown, style) => describeUser(user, style));
 }
 
-/** The lines of one user. */
+/** The lines of one user. What a terminal would act upon is escaped here, in JSON once. */
 export function describeUser(shown: UserView, style: Style): string {
   const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
-  const others = Object.entries(rest).map(
-    ([field, value]) => [field, typeof value === "string" ? value || '""' : JSON.stringify(value)] as const,
-  );
+  const others = Object.entries(rest).flatMap(([field, value]) => fieldLines(field, value));
   return [
-    `${style.bold(name)}  ${displayName}  ${statusColour(style, status)(status)}`,
+    `${style.bold(escapeLine(name))}  ${escapeLine(displayName)}  ${statusColour(style, status)(status)}`,
     pairs(
       [
         ["id", id],
-        ["email", `${email} (${emailVerified ? "verified" : "not verified"})`],
+        ["email", `${escapeLine(email)} (${emailVerified ? "verified" : "not verified"})`],
         ["password", hasPassword ? "set" : "none: signs in from the picker"],
         ...others,
       ],
       style,
     ),
   ].join("\n");
+}
+
+/** A field in one line; one that holds several values in a line each. */
+function fieldLines(field: string, value: unknown): readonly (readonly [name: string, line: string])[] {
+  if (typeof value === "string") return [[field, escapeLine(value) || '""']];
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
+    return [[field, JSON.stringify(value)]];
+  const lines = Array.isArray(value)
+    ? value.map((item: unknown) => printableJson(item, 0))
+    : Object.entries(value).map(([name, member]) => `${escapeLine(name)}: ${printableJson(member, 0)}`);
+  return lines.map((line, index) => [index === 0 ? field : "", line]);
 }
 
 const questions = {

@@ -112,7 +112,7 @@ export interface GrantSelection {
 function requireGrant(tx: ReadTx, id: string): Grant {
   const grant = tx.get("grants", id);
   if (grant === undefined) {
-    throw new OperationError("not_found", `no grant "${id}"`, { hint: "see them: idp grants list" });
+    throw new OperationError("not_found", `no grant "${id}"`, { hint: "See them: idp grants list" });
   }
   return grant;
 }

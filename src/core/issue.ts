@@ -48,7 +48,7 @@ export function approve(
   const client = requireClient(tx, input.client);
   const refusal = userRefusal(user);
   if (refusal !== null) {
-    const undo = user.status === "suspended" ? { hint: `lift it: idp users restore ${user.username}` } : {};
+    const undo = user.status === "suspended" ? { hint: `Lift it: idp users restore ${user.username}` } : {};
     throw new OperationError("refused", refusal.detail, undo);
   }
   if (!mayUse(client, "authorization_code")) {
@@ -119,12 +119,12 @@ function chooseRedirectUri(client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
     throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
-      hint: `name one: --redirect-uri ${client.redirect_uris[0]?.replace("*", "53682") ?? "URI"}`,
+      hint: `Name one: --redirect-uri ${client.redirect_uris[0]?.replace("*", "53682") ?? "URI"}`,
     });
   }
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, isPublic(client)))) {
     throw new OperationError("refused", `redirect_uri "${chosen}" is not registered for client "${client.client_id}"`, {
-      hint: `registered: ${client.redirect_uris.join("  ")}`,
+      hint: `Registered: ${client.redirect_uris.join("  ")}`,
     });
   }
   return chosen;

@@ -51,7 +51,7 @@ export const errorHandler =
     if (answer.status === 500) onUnexpected(error);
     // The operator is told what exactly happened, where the answer must not say it.
     const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
-    note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix });
+    note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
     if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
     if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
     const authenticate = challenge(req, error);

@@ -172,19 +172,19 @@ export async function listen(app: App, host: string, port: number, tls: Tls | nu
 function explain(error: unknown, host: string, port: number): unknown {
   if (isCode(error, "EADDRINUSE")) {
     return new OperationError("conflict", `port ${port} is in use by another program`, {
-      hint: "use another port: idp start --port auto   (the issuer changes with it)",
+      hint: "Use another port: idp start --port auto   (the issuer changes with it)",
       cause: error,
     });
   }
   if (isCode(error, "EACCES")) {
     return new OperationError("usage", `port ${port} may not be used by this user`, {
-      hint: "use a port above 1023: idp start --port 4370",
+      hint: "Use a port above 1023: idp start --port 4370",
       cause: error,
     });
   }
   if (isCode(error, "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL")) {
     return new OperationError("usage", `host "${host}" is not an address of this machine`, {
-      hint: "leave --host out for loopback only, or use 0.0.0.0 for every address",
+      hint: "Leave --host out for loopback only, or use 0.0.0.0 for every address",
       cause: error,
     });
   }

@@ -21,6 +21,7 @@ export const observe =
         user: notes.user ?? null,
         note: notes.note ?? null,
         error: notes.error ?? null,
+        mismatch: notes.mismatch ?? null,
         fix: notes.fix ?? null,
       });
     });

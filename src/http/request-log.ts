@@ -1,3 +1,5 @@
+import type { Mismatch } from "../core/errors.ts";
+
 /** What the server says about one request once it is answered: the first screen's log, and a line of `idp start --json`. */
 export interface RequestEvent {
   /** ISO 8601. */
@@ -15,6 +17,8 @@ export interface RequestEvent {
   readonly note: string | null;
   /** The reason of a refusal: a code and a sentence, "invalid_grant: the code was already used". */
   readonly error: string | null;
+  /** Where the refusal is of a value that is not a registered one: what was sent, and what is registered. */
+  readonly mismatch: Mismatch | null;
   /** The command or setting that mends it. */
   readonly fix: string | null;
 }

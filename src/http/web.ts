@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
+import type { Mismatch } from "../core/errors.ts";
 import type { Browser } from "../core/interactions.ts";
 import type { Renderer } from "./render.ts";
 
@@ -27,6 +28,7 @@ export interface RequestNotes {
   user?: string | null;
   note?: string;
   error?: string;
+  mismatch?: Mismatch | null;
   fix?: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
 /** Users and clients that are added, changed and removed one at a time: the same with the server running and stopped. */
@@ -60,8 +60,8 @@ for (const mode of ["running", "stopped"] as const) {
     test("what is wrong with a user is told field by field, and nothing is changed", async () => {
       const wrong = await line("users add fay --email nowhere --set languge=tr");
       expect(wrong).toEqual({
-        code: 7,
-        json: error("invalid", {
+        code: 2,
+        json: error("usage", {
           problems: [
             { path: "email", message: expect.any(String) },
             { path: "languge", message: expect.stringContaining("language") },
@@ -133,8 +133,8 @@ for (const mode of ["running", "stopped"] as const) {
       expect(await line("clients edit spa --public")).toMatchObject({ code: 0, json: { public: true } });
       expect((await line("clients show spa --show-secrets")).json).not.toHaveProperty("client_secret");
       expect(await line("clients add bad --redirect-uri ftp://x")).toEqual({
-        code: 7,
-        json: error("invalid", { problems: [{ path: "redirect_uris[0]", message: expect.any(String) }] }),
+        code: 2,
+        json: error("usage", { problems: [{ path: "redirect_uris[0]", message: expect.any(String) }] }),
       });
     });
 
@@ -149,3 +149,31 @@ for (const mode of ["running", "stopped"] as const) {
     });
   });
 }
+
+test("a new client that nobody says where to send users back to: exit 2 naming the flag, off a terminal", async () => {
+  const cwd = newFolder();
+  const { code, stdout, stderr } = await idp("clients add shop".split(" "), { cwd });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("idp clients add shop --redirect-uri http://localhost:3000/callback");
+});
+
+test("what is wrong with a flag stands after the name of its field", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const { code, stderr } = await idp("users add fay --email nowhere".split(" "), { cwd });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^email: "nowhere" is not an e-mail address\nError: the user has 1 problem/),
+  });
+});
+
+test("users show: a field that holds several values in lines of their own, as JSON that reads back", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const { stdout } = await idp("users show alice".split(" "), { cwd });
+  const lines = stdout.split("\n").map((line) => line.trim());
+  expect(lines).toContain('claims       given_name: "Alice"');
+  expect(lines).toContain('roles: ["admin"]');
+  const address = lines.find((line) => line.startsWith("address: ")) ?? "";
+  expect(JSON.parse(address.slice("address: ".length))).toMatchObject({ formatted: expect.stringContaining("\n") });
+});

@@ -72,6 +72,7 @@ const event: RequestEvent = {
   user: "alice",
   note: "authorization_code",
   error: null,
+  mismatch: null,
   fix: null,
 };
 
@@ -121,6 +122,33 @@ test("a refusal has its reason and what mends it below, in lines that fit and wo
       "          fix: idp clients edit web",
     ].join("\n"),
   );
+});
+
+test("an address that is not registered stands above those that are, and none of them is broken", () => {
+  const sent = `http://localhost:3000/callback/${"x".repeat(60)}`;
+  const more = {
+    status: 400,
+    note: null,
+    error: `invalid_request: redirect_uri "${sent}" is not registered for client "web"; registered: http://localhost:3000/callback`,
+    mismatch: {
+      parameter: "redirect_uri",
+      sent,
+      registered: ["http://localhost:3000/callback", "com.example.app:/cb"],
+      rule: "RFC 6749 3.1.2.3",
+    },
+    fix: `idp clients edit web --redirect-uri ${sent}`,
+  };
+  const lines = [
+    "invalid_request: redirect_uri is not registered",
+    `asked:      ${sent}`,
+    "registered: http://localhost:3000/callback",
+    "            com.example.app:/cb",
+    `fix: idp clients edit web --redirect-uri ${sent}`,
+  ];
+  expect(logged(more, 80)).toBe(
+    ["hh:mm:ss  POST token         400  web  alice", ...lines.map((line) => `          ${line}`)].join("\n"),
+  );
+  expect(logged({ ...more, mismatch: { ...more.mismatch, registered: [] } }, 80)).toContain("registered: none");
 });
 
 test("a note that does not fit goes below, and a command stays one line, to be pasted", () => {

@@ -26,11 +26,14 @@ test("what the usual file names is created, then brought to what changed, and th
 test("a running server is seeded where it runs, files and folders alike", async () => {
   const cwd = newFolder();
   await startIdp([], { cwd });
-  write(cwd, "more.yaml", "users: [{ username: eve }]\nsettings: { consent: skip }\n");
+  write(cwd, "more.yaml", "users: [{ username: eve }]\nsettings: { access_token_ttl: 77 }\n");
   const { code, stdout, stderr } = await idp(["seed", "more.yaml", "--json"], { cwd });
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ users: { added: ["eve"], changed: [], same: 0 } });
-  expect(stderr).toMatch(/^Settings are in force from the next start on\.\nvia the running server http/);
+  expect(stderr).toMatch(/^via the running server http/);
+  // Settings too are in force at once.
+  const tokens = await idp("issue tokens --user eve --client demo-app --json".split(" "), { cwd });
+  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 77 });
   expect((await idp(["users", "show", "eve"], { cwd })).code).toBe(0);
 });
 

@@ -46,3 +46,17 @@ test("a code used twice, and a verifier of another sign-in: what to do, in words
     expect.stringMatching(/^keep the verifier of each sign-in/),
   ]);
 });
+
+test("an address that is not registered: what was sent and what is registered", async () => {
+  const { idp, events } = await logging();
+  const query = "response_type=code&client_id=demo-app&redirect_uri=http://localhost:3000/callback/";
+  await fetch(`${idp.issuer}/api/v2/oauth/authorize?${query}`);
+  expect(events.map(({ mismatch }) => mismatch)).toEqual([
+    {
+      parameter: "redirect_uri",
+      sent: "http://localhost:3000/callback/",
+      registered: ["http://localhost:3000/callback"],
+      rule: expect.any(String),
+    },
+  ]);
+});
