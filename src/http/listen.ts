@@ -42,16 +42,35 @@ function bornFor(app: App) {
 
 type Born = ReturnType<typeof bornFor>;
 
-async function createAppServer(app: App, born: Born, gate: Gate, tls: Tls | null): Promise<Server> {
+/** Milliseconds that a request may take to come in: its headers, and all of it. Node.js looks at each connection once in an interval. */
+export interface Patience {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+}
+
+/** Enough for the 64 MB of a seed on a slow disk; somebody who sends a byte a minute keeps no connection. */
+export const defaultPatience: Patience = {
+  headersTimeout: 20_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5000,
+};
+
+interface ServerOptions {
+  readonly tls: Tls | null;
+  readonly patience: Patience;
+}
+
+async function createAppServer(app: App, born: Born, gate: Gate, { tls, patience }: ServerOptions): Promise<Server> {
   const listener: RequestListener = (req, res) => {
     toOriginForm(req);
     if (gate.isOpen) app(req, res);
     else void gate.opened.then(() => app(req, res));
   };
-  if (tls === null) return createHttpServer(born, listener);
+  if (tls === null) return createHttpServer({ ...born, ...patience }, listener);
   const { createServer: createHttpsServer } = await import("node:https");
   try {
-    return createHttpsServer({ ...born, ...tls }, listener);
+    return createHttpsServer({ ...born, ...patience, ...tls }, listener);
   } catch (error) {
     throw new OperationError("usage", "the certificate and the key cannot be used together", {
       hint: "--cert takes a PEM certificate (with its chain), --key its PEM private key",
@@ -111,8 +130,15 @@ interface Bound {
   readonly close: ReturnType<typeof closable>;
 }
 
-async function bind(app: App, born: Born, gate: Gate, tls: Tls | null, port: number, address: string): Promise<Bound> {
-  const server = await createAppServer(app, born, gate, tls);
+async function bind(
+  app: App,
+  born: Born,
+  gate: Gate,
+  options: ServerOptions,
+  port: number,
+  address: string,
+): Promise<Bound> {
+  const server = await createAppServer(app, born, gate, options);
   const close = closable(server);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -135,9 +161,16 @@ const attempts = 20;
  * Listens on every address of `host`, the same port for all. `app` may get its routes later, before `serve`.
  * @param port 0: a free one
  * @param tls null: plain http
+ * @param patience for how long a request may come in
  * @throws {OperationError} conflict where the port is taken; usage where the address is not this machine's
  */
-export async function listen(app: App, host: string, port: number, tls: Tls | null): Promise<Listening> {
+export async function listen(
+  app: App,
+  host: string,
+  port: number,
+  tls: Tls | null,
+  patience = defaultPatience,
+): Promise<Listening> {
   const gate = createGate();
   const born = bornFor(app);
   for (let attempt = 1; ; attempt += 1) {
@@ -145,7 +178,16 @@ export async function listen(app: App, host: string, port: number, tls: Tls | nu
     try {
       for (const address of addressesOf(host)) {
         try {
-          servers.push(await bind(app, born, gate, tls, servers[0] === undefined ? port : portOf(servers[0]), address));
+          servers.push(
+            await bind(
+              app,
+              born,
+              gate,
+              { tls, patience },
+              servers[0] === undefined ? port : portOf(servers[0]),
+              address,
+            ),
+          );
         } catch (error) {
           // A machine without IPv6 has no ::1 to listen on.
           if (!(address === "::1" && isCode(error, "EADDRNOTAVAIL", "EAFNOSUPPORT"))) throw error;

@@ -11,6 +11,7 @@ const idp = await underAttack();
 const app = await register(idp);
 const tokens = await app.tokens();
 const { access_token: access, refresh_token: refreshToken, id_token: idToken } = tokens;
+const exported = await idp.call("export", {});
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const header = jwtPart(access, 0);
 const claims = jwtPart(access, 1);
@@ -93,6 +94,64 @@ describe("no refresh token is", () => {
       expect([status, json.error]).toEqual([400, "invalid_grant"]);
     },
   );
+});
+
+describe("no token is one that the server itself might have signed, had it another form", () => {
+  const keys = (JSON.parse(JSON.stringify(exported)) as { keys: { kid: string; alg: string; jwk: JsonWebKey }[] }).keys;
+  const secret = Buffer.from(keys.find(({ alg }) => alg === "HS256")?.jwk.k ?? "", "base64url");
+  const without = (claims: object, name: string): object =>
+    Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name));
+  const signed = (joseHeader: object, body: object, hash = "sha256"): string => {
+    const text = `${encode(joseHeader)}.${encode(body)}`;
+    return `${text}.${createHmac(hash, secret).update(text).digest("base64url")}`;
+  };
+  const far = Math.floor(Date.now() / 1000) + 3600;
+
+  test("as it is, it passes: the secret is the right one", async () => {
+    expect((await userinfo(idp, signed(header, { ...claims }))).status).toBe(200);
+  });
+  test.each<[name: string, header: object, claims: object, hash?: string]>([
+    ["no exp", header, without(claims, "exp")],
+    ["exp as text", header, { ...claims, exp: String(far) }],
+    ["exp in the past", header, { ...claims, exp: 1 }],
+    ["not valid yet", header, { ...claims, nbf: far }],
+    ["another issuer", header, { ...claims, iss: "http://localhost:1" }],
+    ["no issuer", header, without(claims, "iss")],
+    ["no jti", header, without(claims, "jti")],
+    ["no typ", without(header, "typ"), claims],
+    ["typ JWT", { ...header, typ: "JWT" }, claims],
+    ["typ of a refresh token", { ...header, typ: "rt+jwt" }, claims],
+    ["typ of a logout token", { ...header, typ: "logout+jwt" }, claims],
+    ["HS512", { ...header, alg: "HS512" }, claims, "sha512"],
+    ["a crit that nobody knows", { ...header, crit: ["x"], x: 1 }, claims],
+    ["a grant that is not there", header, { ...claims, grant: "g_nothing" }],
+    ["a grant of another epoch", header, { ...claims, epoch: "x" }],
+    ["a grant that is an object", header, { ...claims, grant: {} }],
+    ["a client that is not there", header, { ...claims, client_id: "nobody" }],
+    ["a user that is not there", header, { ...claims, sub: "1" }],
+    ["the claims of a refresh token", header, jwtPart(refreshToken, 1)],
+    ["claims that are a list", header, []],
+  ])("%s", async (_name, joseHeader, body, hash) => {
+    const { status } = await userinfo(idp, signed(joseHeader, body, hash));
+    expect([401, 403]).toContain(status);
+    expect(await introspect(signed(joseHeader, body, hash))).toBe(false);
+  });
+
+  const ofRefresh: [object, Record<string, unknown>] = [jwtPart(refreshToken, 0), jwtPart(refreshToken, 1)];
+  test.each<[name: string, bend: (joseHeader: object, body: object) => [object, object]]>([
+    ["no exp", (joseHeader, body) => [joseHeader, without(body, "exp")]],
+    ["exp in the past", (joseHeader, body) => [joseHeader, { ...body, exp: 1 }]],
+    ["another issuer", (joseHeader, body) => [joseHeader, { ...body, iss: "http://localhost:1" }]],
+    ["no jti", (joseHeader, body) => [joseHeader, without(body, "jti")]],
+    ["no family", (joseHeader, body) => [joseHeader, without(body, "family")]],
+    ["no generation", (joseHeader, body) => [joseHeader, without(body, "generation")]],
+    ["the typ of an access token", (joseHeader, body) => [{ ...joseHeader, typ: "at+jwt" }, body]],
+    ["no typ", (joseHeader, body) => [without(joseHeader, "typ"), body]],
+    ["another client's", (joseHeader, body) => [joseHeader, { ...body, client_id: "demo-app" }]],
+    ["the claims of an access token", (joseHeader) => [joseHeader, claims]],
+  ])("as a refresh token: %s", async (_name, bend) => {
+    expect((await app.refresh(signed(...bend(...ofRefresh)))).json.error).toBe("invalid_grant");
+  });
 });
 
 test("a token spelt otherwise is the same token: dead with it", async () => {

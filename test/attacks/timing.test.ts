@@ -1,0 +1,86 @@
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { enrol, register } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
+import { post } from "../helpers/client.ts";
+
+/**
+ * The time of an answer tells neither who exists nor how much of a secret was right. Clocks are no measure of that in a test: what takes
+ * the time is counted instead.
+ */
+
+const { scrypt, timingSafeEqual } = crypto;
+let hashes = 0;
+let compared: [given: number, expected: number][] = [];
+crypto.scrypt = ((...parameters: Parameters<typeof scrypt>) => {
+  hashes += 1;
+  scrypt(...parameters);
+}) as typeof scrypt;
+crypto.timingSafeEqual = (a, b) => {
+  compared.push([a.byteLength, b.byteLength]);
+  return timingSafeEqual(a, b);
+};
+syncBuiltinESMExports();
+afterAll(() => {
+  Object.assign(crypto, { scrypt, timingSafeEqual });
+  syncBuiltinESMExports();
+});
+
+const adminToken = "an-admin-token-of-these-tests";
+const idp = await underAttack({ adminToken, settings: { login: "password" } });
+const app = await register(idp);
+await enrol(idp, { username: "without-password" });
+// Those of the demo that still wait to be hashed.
+for (const name of ["alice", "carol", "dave"])
+  await idp.call("users.edit", { username: name, entry: { password: name } });
+beforeEach(() => {
+  hashes = 0;
+  compared = [];
+});
+
+test.each([
+  "alice",
+  "alice@example.test",
+  "nobody",
+  "nobody@example.test",
+  "without-password",
+  "carol",
+  "dave",
+  "",
+  "__proto__",
+])("a wrong password of %j costs one hash, like any other, and one comparison of hashes", async (username) => {
+  const browser = new Browser(idp.issuer);
+  const page = await browser.open(app.url());
+  compared = [];
+  const { status, state } = await browser.press(page, "login-submit", { username, password: "wrong" });
+  expect([status, state, hashes]).toEqual([401, "error-credentials", 1]);
+  expect(compared.filter(([length]) => length === 32)).toEqual([[32, 32]]);
+});
+
+const secret = app.credentials.client_secret ?? "";
+test.each(["", "x", secret.slice(0, -1), `${secret}x`, `x${secret.slice(1)}`, "x".repeat(10_000), secret])(
+  "a client secret is compared as a digest, whatever its length: %#",
+  async (given) => {
+    const sent = { token: "x", client_id: app.credentials.client_id, client_secret: given };
+    const { status } = await post(idp, "/api/v2/oauth/introspect", sent);
+    expect(status).toBe(given === secret ? 200 : 401);
+    // An empty one counts as not sent.
+    expect(compared).toEqual(given === "" ? [] : [[43, 43]]);
+  },
+);
+
+test.each(["x", adminToken.slice(0, -1), `${adminToken}x`, adminToken])("so is the admin token: %#", async (given) => {
+  const { status } = await fetch(`${idp.issuer}/_idp/api/users`, { headers: { authorization: `Bearer ${given}` } });
+  expect(status).toBe(given === adminToken ? 200 : 401);
+  expect(compared).toEqual([[32, 32]]);
+});
+
+test("so is the csrf value of a form", async () => {
+  const browser = new Browser(idp.issuer);
+  const page = await browser.open(app.url());
+  compared = [];
+  expect((await browser.press(page, "login-submit", { csrf: "x" })).status).toBe(403);
+  expect(compared).toEqual([[43, 43]]);
+});
