@@ -39,6 +39,8 @@ for (const [signal, exit] of [
 ] as const) {
   process.on(signal, () => (onSignal === null ? process.exit(exit) : onSignal(signal)));
 }
+// Nothing is left to wait for, and the command has not ended: Ctrl+D closed the input of a question.
+process.on("beforeExit", () => process.exit(130));
 process.on("uncaughtException", (error) => {
   stderr.write(`Error: ${escapeLine(error.message)}\n`);
   process.exit(1);

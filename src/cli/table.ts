@@ -137,10 +137,13 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   const texts = rows.map((row) => columns.map((column) => column.value(row)));
   const shrinks = (index: number): boolean => columns[index]?.shrinks === true;
   const widths = columnWidths([titles, ...texts], width, shrinks);
+  // The last column has all that is left of the line.
+  const room = (index: number): number =>
+    index === widths.length - 1 ? width - total([...widths.slice(0, -1), 0]) : (widths[index] ?? 0);
   return [
     ...rowLines(titles, widths, width, (text) => style.dim(text)),
     ...rows.flatMap((row, at) => {
-      const fitted = (texts[at] ?? []).map((text, index) => (shrinks(index) ? cut(text, widths[index] ?? 0) : text));
+      const fitted = (texts[at] ?? []).map((text, index) => (shrinks(index) ? cut(text, room(index)) : text));
       return rowLines(fitted, widths, width, (text, index) => columns[index]?.colour?.(text, row) ?? text);
     }),
   ].join("\n");

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { bin, environment, idp, newFolder } from "../helpers/cli.ts";
-import { controlC, down, enter, onTerminal } from "../helpers/terminal.ts";
+import { controlC, controlD, down, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** Questions to a person, on a real terminal. */
 
@@ -27,6 +27,45 @@ test("Ctrl+C in a question: exit 130, and nothing of a stack trace", async () =>
   type(controlC);
   expect(await ended).toBe(130);
   expect(screen()).not.toMatch(/Error|^\s+at /m);
+});
+
+test.each([
+  ["a yes or no", "reset", "Reset to the fixtures?"],
+  ["a line", "token decode", "The token"],
+])("Ctrl+D in %s: exit 130, and nothing is done", async (_what, words, question) => {
+  const cwd = await seeded();
+  await idp("users add erin".split(" "), { cwd });
+  const { type, shown, ended, screen } = onTerminal(words, cwd);
+  await shown(question);
+  type(controlD);
+  expect(await ended).toBe(130);
+  expect(screen()).not.toMatch(/Error|Warning|^\s+at /m);
+  expect((await idp("users show erin".split(" "), { cwd })).code).toBe(0);
+});
+
+test("reset, import and users remove ask first: no leaves all as it is, yes does it", async () => {
+  const cwd = await seeded();
+  await idp("users add erin".split(" "), { cwd });
+  await idp("export --output state.json".split(" "), { cwd });
+  const users = async (): Promise<string> => (await idp("users list".split(" "), { cwd })).stdout;
+  const say = async (words: string, question: string, key: string): Promise<number | null> => {
+    const { type, shown, ended } = onTerminal(words, cwd);
+    await shown(question);
+    type(key + enter);
+    return ended;
+  };
+  expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "n")).toBe(6);
+  expect(await users()).toContain("erin");
+  expect(await say("reset", "Reset to the fixtures?", "")).toBe(6);
+  expect(await users()).toContain("erin");
+  expect(await say("reset", "Reset to the fixtures?", "y")).toBe(0);
+  expect(await users()).not.toContain("erin");
+  expect(await say("import state.json", "Import state.json?", "n")).toBe(6);
+  expect(await users()).not.toContain("erin");
+  expect(await say("import state.json", "Import state.json?", "y")).toBe(0);
+  expect(await users()).toContain("erin");
+  expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "y")).toBe(0);
+  expect(await users()).not.toContain("erin");
 });
 
 test("revoke without arguments offers the active grants", async () => {

@@ -53,3 +53,4 @@ export function onTerminal(words: string, cwd: string, env: Readonly<Record<stri
 export const down = "\u001b[B";
 export const enter = "\r";
 export const controlC = "\u0003";
+export const controlD = "\u0004";
