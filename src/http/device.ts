@@ -64,12 +64,14 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     );
     return;
   }
-  const failed = page.state !== "enter" && page.state !== "confirm";
-  const shown = viewFor(web, req, res, page);
+  // The user's record decides the language, and is nothing that a page shows.
+  const { user, ...content } = page;
+  const failed = content.state !== "enter" && content.state !== "confirm";
+  const shown = viewFor(web, req, res, { user });
   await send(web, res, failed ? 400 : 200, shown, {
-    ...(page.state === "confirm"
-      ? { ...page, scopes: page.scopes.map(scopeIn(shown.lang)) }
-      : { ...page, typed: typed ?? "" }),
+    ...(content.state === "confirm"
+      ? { ...content, scopes: content.scopes.map(scopeIn(shown.lang)) }
+      : { ...content, typed: typed ?? "" }),
   });
 }
 

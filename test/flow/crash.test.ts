@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp, type RunningIdp } from "../helpers/cli.ts";
 import { callback, exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { longRuns, timeLimit } from "../helpers/runs.ts";
 
 /** `kill -9` of a server that is in use: what it answered still holds when the next one runs on the same data. */
 
-const rounds = 20;
+const rounds = longRuns(20, 100);
 const adminToken = "the-admin-token-of-this-test";
 
 /** One user with her client, and what the answers have told about her. Whatever a request may still change is unknown until its answer. */
@@ -114,7 +115,7 @@ async function check(idp: RunningIdp, people: readonly Person[]): Promise<void> 
 
 test(
   `${rounds} times kill -9 while 16 clients sign in, refresh and revoke: nothing that was answered is lost`,
-  { timeout: 120_000 },
+  { timeout: timeLimit },
   async () => {
     const people: readonly Person[] = Array.from({ length: 16 }, (_, index) => ({
       name: `user-${index}`,

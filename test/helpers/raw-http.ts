@@ -9,8 +9,11 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends bytes (as latin1) and reads until the server closes the connection. */
-export function rawRequest(port: number, bytes: string): Promise<RawAnswer> {
+/**
+ * Sends bytes (as latin1) and reads until the server closes the connection.
+ * @param ends says that nothing more will come, for bytes that may be no whole request
+ */
+export function rawRequest(port: number, bytes: string, { ends = false } = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let text = "";
@@ -25,5 +28,6 @@ export function rawRequest(port: number, bytes: string): Promise<RawAnswer> {
       resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head, body: body.join("\r\n\r\n") });
     });
     socket.write(Buffer.from(bytes, "latin1"));
+    if (ends) socket.end();
   });
 }

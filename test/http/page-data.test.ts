@@ -90,6 +90,8 @@ test("a device, the account and a sign-out are read and answered as JSON", async
   const enter = (await agent.post(pick.href).send({ csrf: login.csrf, username: "bob", ...pick.sends }))
     .body as Content;
   expect([enter.page, enter.state]).toEqual(["device", "enter"]);
+  // The page is for Bob; his record, with the hash of his password, is nobody's to read.
+  expect(enter["user"]).toBeUndefined();
 
   const act = async (from: Content, name: string, body: object = {}): Promise<Content> => {
     const { method, href, sends } = action(from, name);
@@ -98,8 +100,10 @@ test("a device, the account and a sign-out are read and answered as JSON", async
   };
   const invalid = await act(enter, "continue", { user_code: "BBBB-BBBB" });
   expect([invalid.page, invalid.state]).toEqual(["device", "invalid"]);
+  expect(JSON.stringify(invalid)).not.toMatch(/password/i);
   const confirm = await act(enter, "continue", { user_code });
   expect(confirm).toMatchObject({ page: "device", state: "confirm", userCode: user_code, client: { id: client_id } });
+  expect(JSON.stringify(confirm)).not.toMatch(/password/i);
   expect((await act(confirm, "allow")).state).toBe("done");
 
   const elsewhere = await agentAt("/account");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { register, serve } from "../helpers/app.ts";
+import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
@@ -55,6 +55,17 @@ describe("rotation", () => {
     expect(more).toEqual([]);
     expect((await userinfo(idp, won?.json.access_token ?? "")).status).toBe(401);
   });
+});
+
+test("a rotated one that is used while its user is suspended kills its family too: restoring brings nothing back", async () => {
+  const user = await enrol(idp);
+  const { refresh_token: rotated } = await app.tokens({ user });
+  const { access_token, refresh_token } = (await app.refresh(rotated)).json;
+  await idp.call("users.suspend", { username: user });
+  expect((await app.refresh(rotated)).json.error).toBe("invalid_grant");
+  await idp.call("users.restore", { username: user });
+  expect((await userinfo(idp, access_token)).status).toBe(401);
+  expect((await app.refresh(refresh_token)).json.error).toBe("invalid_grant");
 });
 
 describe("refresh_rotation: off", () => {

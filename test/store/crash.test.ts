@@ -1,18 +1,21 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { longRuns, timeLimit } from "../helpers/runs.ts";
 import { startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 
+const rounds = longRuns(20, 100);
+
 // At some moment of each round, drawn anew each time: over the rounds most steps of committing and folding are hit.
 test(
-  "20 times kill -9 of a process that writes: all that it answered is there, and the next one goes on",
-  { timeout: 120_000 },
+  `${rounds} times kill -9 of a process that writes: all that it answered is there, and the next one goes on`,
+  { timeout: timeLimit },
   async () => {
     const dir = newFolder();
     const counts = new Map<string, number>();
     const notes: string[] = [];
     let answered = 0;
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < rounds; round++) {
       const child = startChild("writer", [dir]);
       for (let seen = Math.floor(Math.random() * 600); seen >= 0; seen--) await child.line();
       child.process.kill("SIGKILL");

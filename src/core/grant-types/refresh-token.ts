@@ -53,18 +53,20 @@ function renew(
   request: Refresh,
   jkt: string | null,
 ): TokenPlan | OAuthError {
-  const state = tokenState(tx, claims);
-  if (isDead(state))
-    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
-  const { client, user, grant } = state;
-  if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
   const family = tx.get("families", claims.family);
   const current = family?.generation ?? 0;
   const rotates = ctx.settings.refresh_rotation === "on";
   const isRetry =
     claims.generation === current - 1 && ctx.now() - (family?.rotatedAt ?? 0) < ctx.settings.refresh_grace * 1000;
-  if (claims.generation !== current && !isRetry) {
-    killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  const isReuse = claims.generation !== current && !isRetry;
+  const state = tokenState(tx, claims);
+  // Also where its user is suspended: after a restore the family must not come back to life.
+  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  if (isDead(state))
+    return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
+  const { client, user, grant } = state;
+  if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
+  if (isReuse) {
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",

@@ -1,0 +1,215 @@
+/**
+ * What CONTRACT 2.1 to 2.5 says about grants, codes and tokens, as a small machine: each method is something that happens, and
+ * `userinfo`, `isActive` say what each token is worth afterwards. Written from that page alone: nothing of `src` is used here.
+ */
+
+export interface Token {
+  readonly kind: "access" | "refresh";
+  readonly text: string;
+  readonly user: string;
+  readonly client: string;
+  readonly scopes: readonly string[];
+  /** Which life of the grant it belongs to: after a revocation and a new consent the old tokens stay dead (2.2). */
+  readonly life: number;
+  readonly family: Family;
+  /** Of a refresh token: how often its family had been refreshed when it was issued. */
+  readonly generation: number;
+  /** Seconds. */
+  readonly expiresAt: number;
+  /** By its client, alone (RFC 7009). */
+  revoked: boolean;
+}
+
+/** All tokens that came of one code. */
+interface Family {
+  dead: boolean;
+  generation: number;
+}
+
+export interface Code {
+  readonly text: string;
+  readonly user: string;
+  readonly client: string;
+  readonly scopes: readonly string[];
+  readonly life: number;
+  readonly issuedAt: number;
+  /** The tokens of its first use; null: it was not used. */
+  used: Family | null;
+}
+
+interface Grant {
+  scopes: readonly string[];
+  active: boolean;
+  life: number;
+}
+
+export interface Issued {
+  readonly access: string;
+  readonly refresh: string;
+}
+
+const accessLife = 1800;
+const refreshLife = 7 * 86_400;
+const codeLife = 60;
+/** For how long after its end a used code is known for what it is. The contract leaves that open; the model has to know it. */
+const usedCodeMemory = 600;
+
+export function createModel() {
+  let now = 0;
+  let codes: Code[] = [];
+  const tokens: Token[] = [];
+  const statuses = new Map<string, "active" | "suspended" | "banned">();
+  const grants = new Map<string, Grant>();
+
+  const statusOf = (user: string) => statuses.get(user) ?? "active";
+  const grantOf = (user: string, client: string) => grants.get(`${user} ${client}`);
+  /** The grant as it was when the token or the code was issued under it. */
+  function liveGrant({ user, client, life }: Pick<Token, "user" | "client" | "life">): Grant | null {
+    const grant = grantOf(user, client);
+    return grant?.active === true && grant.life === life ? grant : null;
+  }
+
+  function issue(
+    of: Pick<Token, "user" | "client" | "scopes" | "life" | "family">,
+    refreshScopes: readonly string[],
+    texts: Issued,
+  ): void {
+    const { generation } = of.family;
+    const common = { ...of, generation, revoked: false };
+    tokens.push({ ...common, kind: "access", text: texts.access, expiresAt: now + accessLife });
+    tokens.push({
+      ...common,
+      kind: "refresh",
+      text: texts.refresh,
+      scopes: refreshScopes,
+      expiresAt: now + refreshLife,
+    });
+  }
+
+  /** Expired, revoked by its client, or dead with its family: whatever its user and its grant are. */
+  const isDead = ({ expiresAt, revoked, family }: Token): boolean => expiresAt <= now || revoked || family.dead;
+
+  /** Whether a token still speaks for its user: 2.5 without the scopes. */
+  const speaks = (token: Token): boolean =>
+    !isDead(token) && statusOf(token.user) === "active" && liveGrant(token) !== null;
+
+  return {
+    tokens: tokens as readonly Token[],
+    get codes(): readonly Code[] {
+      return codes;
+    },
+    grantOf,
+    statusOf,
+
+    pass(seconds: number): void {
+      now += seconds;
+    },
+
+    /** Codes may die with the process (4); all else is on disk. */
+    restart(): void {
+      codes = [];
+    },
+
+    /** Whether the user can sign in and decide at all (2.1). */
+    mayDecide: (user: string): boolean => statusOf(user) === "active",
+
+    /** The scopes of the request become those ticked, granted scopes that were not asked for stay (2.2). */
+    consent(user: string, client: string, asked: readonly string[], ticked: readonly string[]): Grant {
+      const grant = grantOf(user, client);
+      const kept = grant?.active === true ? grant.scopes.filter((scope) => !asked.includes(scope)) : [];
+      const next = {
+        scopes: [...kept, ...ticked],
+        active: true,
+        life: grant === undefined ? 0 : grant.active ? grant.life : grant.life + 1,
+      };
+      grants.set(`${user} ${client}`, next);
+      return next;
+    },
+
+    drawCode(user: string, client: string, scopes: readonly string[], text: string): void {
+      const life = grantOf(user, client)?.life ?? 0;
+      codes.push({ text, user, client, scopes, life, issuedAt: now, used: null });
+    },
+
+    /** Tokens without a code, as `idp issue tokens` gives them. */
+    issueAtOnce(user: string, client: string, scopes: readonly string[], texts: Issued): void {
+      const life = grantOf(user, client)?.life ?? 0;
+      issue({ user, client, scopes, life, family: { dead: false, generation: 0 } }, scopes, texts);
+    },
+
+    /** Whether the token endpoint takes a code from its own client (2.3). */
+    isGoodCode: (code: Code): boolean =>
+      code.used === null &&
+      now < code.issuedAt + codeLife &&
+      statusOf(code.user) === "active" &&
+      liveGrant(code) !== null,
+
+    redeem(code: Code, texts: Issued): void {
+      code.used = { dead: false, generation: 0 };
+      issue({ ...code, family: code.used }, code.scopes, texts);
+    },
+
+    /** A code that is used twice kills the tokens of its first use. */
+    refuseCode(code: Code): void {
+      if (code.used !== null && now < code.issuedAt + codeLife + usedCodeMemory) code.used.dead = true;
+    },
+
+    /** Whether a refresh token is taken from its own client. */
+    isGoodRefresh: (token: Token): boolean => speaks(token) && token.generation === token.family.generation,
+
+    refresh(token: Token, narrowed: readonly string[] | null, texts: Issued): void {
+      token.family.generation += 1;
+      const allowed = liveGrant(token)?.scopes ?? [];
+      const scopes = (narrowed ?? token.scopes).filter((scope) => allowed.includes(scope));
+      issue({ ...token, scopes }, token.scopes, texts);
+    },
+
+    /** Reuse of a rotated one revokes its family. One that expired is no token any more. */
+    refuseRefresh(token: Token): void {
+      if (token.expiresAt > now && token.generation < token.family.generation) token.family.dead = true;
+    },
+
+    /** RFC 7009: of an access token that one dies, of a refresh token its family; another client's is left alone. */
+    revokeToken(token: Token, by: string): void {
+      if (by !== token.client || token.expiresAt <= now) return;
+      if (token.kind === "access") token.revoked = true;
+      else token.family.dead = true;
+    },
+
+    /** @returns whether there was something to revoke */
+    revokeGrant(user: string, client: string): boolean {
+      const grant = grantOf(user, client);
+      if (grant?.active !== true) return false;
+      grant.active = false;
+      return true;
+    },
+
+    /** What an active grant allows is set, all of it; its tokens stay. */
+    narrowGrant(user: string, client: string, scopes: readonly string[]): void {
+      const grant = grantOf(user, client);
+      if (grant !== undefined) grant.scopes = scopes;
+    },
+
+    setStatus(user: string, status: "active" | "suspended" | "banned"): void {
+      statuses.set(user, status);
+      if (status !== "banned") return;
+      for (const [name, grant] of grants) if (name.startsWith(`${user} `)) grant.active = false;
+    },
+
+    /** What UserInfo answers (2.5). */
+    userinfo(token: Token): 200 | 401 | 403 {
+      if (token.kind === "refresh" || isDead(token)) return 401;
+      return speaks(token) ? 200 : 403;
+    },
+
+    /** Token scopes ∩ the grant's present scopes (2.2). */
+    scopesNow: (token: Token): readonly string[] =>
+      token.scopes.filter((scope) => liveGrant(token)?.scopes.includes(scope) === true),
+
+    /** What introspection answers (RFC 7662). */
+    isActive: (token: Token): boolean =>
+      speaks(token) && (token.kind === "access" || token.generation === token.family.generation),
+  };
+}
+
+export type Model = ReturnType<typeof createModel>;
