@@ -55,10 +55,13 @@ function themeFor(web: Web, req: Request, res: Response, { user }: Reader): Them
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? user?.theme ?? "system";
 }
 
+/** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`). */
+const notKept = /^(lang|theme)$|token|secret|password|assertion/;
+
 /** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
 export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
   const kept = Object.entries(queryParameters(req)).flatMap(([name, value]) =>
-    name === "lang" || name === "theme" ? [] : [value ?? []].flat().map((one): [string, string] => [name, one]),
+    notKept.test(name) ? [] : [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   return {
     lang: languageFor(web, req, res, reader),
