@@ -81,7 +81,10 @@ export async function writeBlock(file: string, before: string | null, block: str
     if (mode !== null && process.platform === "win32") await chmod(target, mode);
     await syncFolder(dirname(target));
   } catch (error) {
-    throw new OperationError("usage", `--write ${file} cannot be written (${codeOf(error)})`, { cause: error });
+    throw new OperationError("usage", `--write ${file} cannot be written (${codeOf(error)})`, {
+      hint: "Is its folder there, and yours?",
+      cause: error,
+    });
   }
   return true;
 }

@@ -45,6 +45,9 @@ function writePrivate(file: string, text: string): void {
     writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
     renameSync(temporary, path);
   } catch (error) {
-    throw new OperationError("usage", `--output ${file} cannot be written`, { cause: error });
+    throw new OperationError("usage", `--output ${file} cannot be written`, {
+      hint: "Is its folder there, and yours?",
+      cause: error,
+    });
   }
 }

@@ -2,12 +2,15 @@ import { InvalidArgumentError } from "commander";
 
 /** What flags take, checked before a command is loaded. */
 
+/** Over 300 years: what comes of more is no date any more. */
+const most = 9_999_999_999;
+
 /** A whole number of seconds. @param least the smallest one that means something */
 export const seconds =
   (least: number) =>
   (value: string): number => {
-    if (!/^\d{1,10}$/.test(value) || Number(value) < least) {
-      throw new InvalidArgumentError(`It is a whole number of seconds, at least ${least}.`);
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
+      throw new InvalidArgumentError(`It is a whole number of seconds, at least ${least} and at most ${most}.`);
     }
     return Number(value);
   };

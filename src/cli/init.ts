@@ -165,6 +165,7 @@ export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> 
   if (flags.stdout === true) return answer(document, () => text.trimEnd());
   write(text, flags.force === true);
   const server = await findServer(cli).catch(() => null);
+  const longest = Math.max(0, ...users.map((username) => username.length));
   const next = server === null ? "idp start" : `idp seed, for the server that runs at ${server.url}`;
   return answer(
     document,
@@ -178,7 +179,7 @@ export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> 
             ...shown.client.redirect_uris.map((uri) => ["Returns to", uri] as const),
             ...shown.users.map(
               ({ username, password }, index) =>
-                [index === 0 ? "Users" : "", `${username}  password ${password}`] as const,
+                [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
             ),
           ],
           style,

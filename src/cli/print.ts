@@ -60,7 +60,8 @@ const problemLine = ({ file, line, column, path, message }: Failure["problems"][
     file === undefined
       ? [path, message].filter((part) => part !== "").join(": ")
       : [[file, line, column].filter((part) => part !== undefined).join(":"), path, message]
-          .filter((part) => part !== "")
+          // "$" is the whole file, of which the position says enough.
+          .filter((part) => part !== "" && part !== "$")
           .join(" "),
   );
 

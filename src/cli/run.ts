@@ -1,4 +1,5 @@
 import { CommanderError, type Command } from "commander";
+import { OperationError } from "../core/errors.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./print.ts";
@@ -28,6 +29,19 @@ function usageFailure(error: CommanderError, path: string, isApart: boolean): Fa
   const help = isApart ? `See: ${path} --help` : "Put -- before the command: idp exec -- npm test";
   const hint = suggestion === undefined ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}`;
   return { code: "usage", message, hint, problems: [], exit: 2 };
+}
+
+/** `idp help strt`: commander would print the help of all, as though that had been asked for. */
+async function refuseUnknownHelp(program: Command, words: readonly string[]): Promise<void> {
+  const [help, name] = words;
+  if (help !== "help" || name === undefined || name.startsWith("-")) return;
+  const names = program.commands.map((command) => command.name());
+  if (names.includes(name) || name === "help") return;
+  const { nearest } = await import("../core/nearest.ts");
+  const meant = nearest(name, names);
+  throw new OperationError("usage", `unknown command '${name}'`, {
+    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}See: idp --help`,
+  });
 }
 
 /** What stands behind an error, for `--verbose`. */
@@ -76,6 +90,7 @@ export async function run(
     return 0;
   }
   try {
+    await refuseUnknownHelp(program, words);
     await program.parseAsync(words, { from: "user" });
     return exit;
   } catch (error) {

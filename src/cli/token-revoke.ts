@@ -15,7 +15,7 @@ export async function tokenRevoke(cli: Invocation, argument: string | undefined)
         ? "Nothing to revoke: the token is unknown here, or has expired."
         : revoked === "refresh_token"
           ? `Revoked a refresh token of ${client}, and every access token that came with it.`
-          : `Revoked an access token of ${client}. Its refresh token still works.`,
+          : `Revoked an access token of ${client}. A refresh token that came with it still works.`,
     { notes: result.revoked === null ? [] : [target.where] },
   );
 }

@@ -60,6 +60,9 @@ function readLockFile(path: string): Lock | null {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === "ENOTDIR") {
+      throw new DataFileError(`${dirname(path)} is no folder`, path, "Name a folder: --data DIR");
+    }
     throw new DataFileError(
       `${path} cannot be read: ${describeFault(error)}`,
       path,

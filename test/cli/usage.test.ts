@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
@@ -13,6 +15,7 @@ test("--version", async () => {
 
 test.each([
   ["usrs", "unknown command 'usrs'", "Did you mean users? See: idp --help"],
+  ["wait --timeout 99999999999", /at least 0 and at most 9999999999/, "See: idp wait --help"],
   ["users lst", "unknown command 'lst'", "Did you mean list? See: idp users --help"],
   ["users list --jsno", "unknown option '--jsno'", "Did you mean --json? See: idp users list --help"],
   ["users list extra", "too many arguments for 'list'. Expected 0 arguments but got 1.", "See: idp users list --help"],
@@ -135,4 +138,22 @@ test("--verbose tells the cause, and nothing tells a stack trace", async () => {
   expect(plain.stderr).not.toContain("Cause:");
   expect(verbose.stderr).toMatch(/^ {2}Cause: \S+/m);
   for (const { stderr } of [plain, verbose]) expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test("help of a command that there is none of: exit 2", async () => {
+  expect(await idp("help usrs".split(" "), { cwd: newFolder() })).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "Error: unknown command 'usrs'\n  Did you mean users? See: idp --help\n",
+  });
+});
+
+test("--data that is a file: exit 7, and a folder is asked for", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "file"), "");
+  const { code, stderr } = await idpIn(cwd, ["users", "list", "--data", join(cwd, "file")]);
+  expect({ code, stderr }).toEqual({
+    code: 7,
+    stderr: expect.stringContaining("file is no folder\n  Name a folder: "),
+  });
 });
