@@ -63,6 +63,8 @@ let credentials: readonly string[] = [];
 
 /** What opens something: an interaction under way, a session, a code, tokens. Noise alone would not come past the first check. */
 async function renew(): Promise<void> {
+  // One of the requests before may have suspended Alice.
+  await idp.call("reset", {});
   const waiting = new Browser(idp.issuer);
   const login = await waiting.open(authorizeUrl(idp));
   const consenting = new Browser(idp.issuer);
