@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { clientSecretLimits, createAttempts, passwordLimits, userCodeLimits } from "../../src/core/attempts.ts";
+import { repository } from "../helpers/readme.ts";
+
+/** SECURITY.md and the list of attacks say what is so. */
+
+const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
+const attacks = readFileSync(join(repository, "test/attacks/README.md"), "utf8");
+
+/** What stands between backquotes in the last column of a table: a test, of the folder of attacks where none is named. */
+const testsIn = (text: string): string[] =>
+  [...text.matchAll(/^\|.*\|([^|]*)\|$/gm)].flatMap(([, last = ""]) =>
+    [...last.matchAll(/`([\w/-]+)`/g)].map(([, name = ""]) => name),
+  );
+const isThere = (name: string): boolean =>
+  [name, `attacks/${name}`].some((path) =>
+    [`test/${path}.test.ts`, `test/${path}`].some((file) => existsSync(join(repository, file))),
+  );
+
+test.each([
+  ["SECURITY.md", security, 20],
+  ["test/attacks/README.md", attacks, 40],
+])("every test that %s names is there", (_name, text, least) => {
+  const named = testsIn(text);
+  expect(named.length).toBeGreaterThan(least);
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
+});
+
+test("every file of attacks is in the list", () => {
+  const files = readdirSync(join(repository, "test/attacks")).filter((name) => name.endsWith(".test.ts"));
+  const named = new Set(testsIn(attacks));
+  expect(files.map((name) => name.replace(".test.ts", "")).filter((name) => !named.has(name))).toEqual([]);
+});
+
+test("the allowances for guesses are those of the program", () => {
+  const attempts = createAttempts(() => 0);
+  const words = ({ guesses, every }: { readonly guesses: number; readonly every: number }): string =>
+    every < 1 ? `${guesses}, then ${1 / every} in 1 s` : `${guesses}, then 1 in ${every} s`;
+  const rows = security.split("\n").filter((line) => line.startsWith("| "));
+  const row = (start: string): string => rows.find((line) => line.startsWith(`| ${start}`)) ?? "";
+  const passwords = passwordLimits(attempts, "alice", { browser: "b", address: "a" }).map(words);
+  attempts.trust("b alice");
+  const [own = ""] = passwordLimits(attempts, "alice", { browser: "b", address: "a" }).map(words);
+  for (const limit of [...passwords, own.replace(",", " of its own,")]) {
+    expect(row("Passwords")).toContain(`| ${limit}`);
+  }
+  for (const limit of clientSecretLimits("c", "a").map(words)) expect(row("Secrets")).toContain(`| ${limit}`);
+  for (const limit of userCodeLimits("u", "a").map(words)) expect(row("Codes")).toContain(`| ${limit}`);
+});
