@@ -44,8 +44,8 @@ test("the allowances for guesses are those of the program", () => {
   attempts.trust("b alice");
   const [own = ""] = passwordLimits(attempts, "alice", { browser: "b", address: "a" }).map(words);
   for (const limit of [...passwords, own.replace(",", " of its own,")]) {
-    expect(row("Passwords")).toContain(`| ${limit}`);
+    expect(row("Passwords of")).toContain(`| ${limit}`);
   }
-  for (const limit of clientSecretLimits("c", "a").map(words)) expect(row("Secrets")).toContain(`| ${limit}`);
-  for (const limit of userCodeLimits("u", "a").map(words)) expect(row("Codes")).toContain(`| ${limit}`);
+  for (const limit of clientSecretLimits("c", "a").map(words)) expect(row("Secrets and")).toContain(`| ${limit}`);
+  for (const limit of userCodeLimits("u", "a").map(words)) expect(row("Codes of")).toContain(`| ${limit}`);
 });
