@@ -56,8 +56,9 @@ function renew(
   const family = tx.get("families", claims.family);
   const current = family?.generation ?? 0;
   const rotates = ctx.settings.refresh_rotation === "on";
-  const isRetry =
-    claims.generation === current - 1 && ctx.now() - (family?.rotatedAt ?? 0) < ctx.settings.refresh_grace * 1000;
+  const since = ctx.now() - (family?.rotatedAt ?? 0);
+  // Before it was rotated is no time for a retry: the clock jumped back.
+  const isRetry = claims.generation === current - 1 && since >= 0 && since < ctx.settings.refresh_grace * 1000;
   const isReuse = claims.generation !== current && !isRetry;
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.

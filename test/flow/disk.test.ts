@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createIdp } from "../../src/index.ts";
+import { bin, environment, idp as command, newFolder, startIdp } from "../helpers/cli.ts";
+import { callback, exchange, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** What a server does when the disk, the folder or the clock fails it. */
+
+const adminToken = "the-admin-token-of-this-test";
+
+test("a full disk: 503 for what cannot be written, reads go on, and all that was answered is there afterwards", async () => {
+  const cwd = newFolder();
+  // A limit on the size of a file holds for root too, and on every system. POSIX: blocks of 512 bytes.
+  const limited = ["-c", 'ulimit -f 256 && exec "$@"', "sh", process.execPath, bin, "start", "--port", "auto"];
+  const child = spawn("sh", [...limited, "--data", "data"], { cwd, env: environment({ IDP_ADMIN_TOKEN: adminToken }) });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  try {
+    const issuer = await new Promise<string>((resolve, reject) => {
+      let printed = "";
+      child.stdout.on("data", (text: Buffer) => {
+        printed += text.toString();
+        const found = /idp ready (\S+) pid/.exec(printed)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      void ended.then(() => reject(new Error(`ended early: ${printed}`)));
+    });
+    const server = { issuer };
+    const { json: tokens } = await exchange(server, (await signIn(server)).code);
+    const add = (username: string): Promise<Response> =>
+      fetch(`${issuer}/_idp/api/users`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ username, about: "x".repeat(8000) }),
+      });
+    const answered: string[] = [];
+    let refused: Response | null = null;
+    for (let index = 0; refused === null && index < 200; index += 1) {
+      const answer = await add(`user-${index}`);
+      if (answer.status === 201) answered.push(`user-${index}`);
+      else refused = answer;
+    }
+    expect(answered.length).toBeGreaterThan(5);
+    expect(refused?.status).toBe(503);
+    expect(await refused?.json()).toMatchObject({
+      error: "temporarily_unavailable",
+      error_description: expect.stringMatching(/was not made.*ulimit -f/),
+    });
+    // Reads go on, and what was refused is not there.
+    expect((await userinfo(server, tokens.access_token)).status).toBe(200);
+    expect((await fetch(`${issuer}/.well-known/openid-configuration`)).status).toBe(200);
+    const listed = await fetch(`${issuer}/_idp/api/users`, { headers: { authorization: `Bearer ${adminToken}` } });
+    const names = ((await listed.json()) as { username: string }[]).map(({ username }) => username);
+    expect(names.filter((name) => name.startsWith("user-"))).toEqual(answered);
+
+    child.kill("SIGKILL");
+    await ended;
+    const { stdout } = await command(["users", "list", "--json", "--data", "data"], { cwd });
+    const kept = (JSON.parse(stdout) as { username: string }[]).map(({ username }) => username);
+    expect(kept.filter((name) => name.startsWith("user-"))).toEqual(answered);
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
+test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));
+  expect((await command(["seed"], { cwd })).code).toBe(0);
+  const commands = Array.from({ length: 8 }, (_, index) => command(["users", "add", `user-${index}`], { cwd }));
+  const added = await Promise.all(commands);
+  expect(added.map(({ code, stderr }) => [code, code === 0 ? "" : stderr])).toEqual(Array(8).fill([0, ""]));
+
+  const server = await startIdp([], { cwd });
+  const second = await command(["start", "--port", "auto"], { cwd });
+  expect(second.code).toBe(4);
+  expect(second.stderr).toContain(server.issuer);
+  const more = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => command(["users", "suspend", `user-${index}`], { cwd })),
+  );
+  expect(more.map(({ code }) => code)).toEqual(Array(8).fill(0));
+  server.child.kill("SIGKILL");
+  await server.ended;
+  const { stdout } = await command(["users", "list", "--json"], { cwd });
+  const users = JSON.parse(stdout) as { username: string; status: string }[];
+  expect(users.filter(({ username, status }) => username.startsWith("user-") && status === "suspended")).toHaveLength(
+    8,
+  );
+});
+
+test("a clock that jumps back an hour, also across a restart: tokens stay good, what was revoked stays dead", async () => {
+  const clock = testClock();
+  const data = join(newFolder(), "data");
+  const options = {
+    data,
+    now: clock.now,
+    port: 0,
+    issuer: "http://localhost:4370",
+    fixtures: {
+      users: [{ username: "alice" }],
+      clients: [{ client_id: "demo-app", client_secret: "demo-secret", redirect_uris: [callback] }],
+    },
+  };
+  const asked = { user: "alice", client: "demo-app", scope: "openid email" };
+  let idp = await createIdp(options);
+  const at = () => ({ issuer: `http://localhost:${idp.port}` });
+  try {
+    const live = await idp.issueTokens(asked);
+    const revoked = await idp.issueTokens(asked);
+    await idp.call("token.revoke", { token: revoked.access_token });
+    const rotated = (await idp.issueTokens(asked)).refresh_token;
+    expect((await refresh(at(), rotated)).status).toBe(200);
+
+    clock.pass(-3600);
+    for (const step of ["at once", "after a restart"]) {
+      expect([step, (await userinfo(at(), live.access_token)).status]).toEqual([step, 200]);
+      expect([step, (await userinfo(at(), revoked.access_token)).status]).toEqual([step, 401]);
+      await idp.close();
+      idp = await createIdp(options);
+    }
+    // New ones too: a code, its tokens, a refresh.
+    const { code } = await idp.issueCode(asked);
+    const { status, json } = await exchange(at(), code);
+    expect(status).toBe(200);
+    expect((await refresh(at(), json.refresh_token)).status).toBe(200);
+    expect((await refresh(at(), rotated)).json.error_description).toMatch(/already rotated/);
+  } finally {
+    await idp.close();
+  }
+});
