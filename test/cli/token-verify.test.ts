@@ -1,21 +1,15 @@
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp, type Ended, type RunningIdp } from "../helpers/cli.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 
 /** Where the keys come from that verify a token; and what is no token. */
 
 const cwd = newFolder(afterAll);
-let server: RunningIdp;
-let token: string;
-let keySet: string;
-
-beforeAll(async () => {
-  server = await startIdp(["--access-token-alg", "RS256"], { cwd }, afterAll);
-  token = (await idp("token issue --user alice --client demo-app".split(" "), { cwd })).stdout.trim();
-  keySet = await (await fetch(`${server.issuer}/api/v2/oauth/jwks`)).text();
-});
+const server = await startIdp(["--access-token-alg", "RS256"], { cwd }, afterAll);
+const token = (await idp("token issue --user alice --client demo-app".split(" "), { cwd })).stdout.trim();
+const keySet = await (await fetch(`${server.issuer}/api/v2/oauth/jwks`)).text();
 
 const verify = (words: readonly string[], input?: string): Promise<Ended> =>
   idp(["token", "verify", ...words, "--json"], { cwd, ...(input !== undefined && { input }) });
