@@ -30,6 +30,16 @@ export const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =
     return client !== undefined && wantsLogoutTokens(client) ? [client] : [];
   });
 
+/** Sessions that are about to end, and whom to tell afterwards. */
+export type Telling = readonly (readonly [session: Session, clients: readonly Client[]])[];
+
+export const whomToTell = (tx: ReadTx, sessions: readonly Session[]): Telling =>
+  sessions.map((session) => [session, clientsToTell(tx, session)]);
+
+/** Tells the clients of sessions that have ended. */
+export const tellAll = async (ctx: Context, telling: Telling): Promise<readonly LogoutNotice[]> =>
+  (await Promise.all(telling.map(([session, clients]) => tellClients(ctx, session, clients)))).flat();
+
 /** Tells all clients at once, each within the time limit of `outbound.ts`: the person who signs out waits for it. A client that does not listen keeps nobody from signing out. */
 export const tellClients = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
   Promise.all(clients.map((client) => tell(ctx, session, client)));

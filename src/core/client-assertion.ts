@@ -55,15 +55,16 @@ async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject
 
 /**
  * Proves a client by its assertion, which passes once (RFC 7523 3).
+ * @param credentials the assertion, and `base`: that of the endpoints where it is not the issuer
  * @throws {OAuthError} invalid_client with the rule that failed
  */
 export async function verifyAssertion(
   ctx: Context,
   client: Client,
   method: AssertionMethod,
-  assertion: string,
+  { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
 ): Promise<void> {
-  const base = ctx.issuer.replace(/\/$/, "");
+  const bases = [ctx.issuer.replace(/\/$/, ""), ...(asked === null ? [] : [asked])];
   const key = await keyOf(client, method);
   const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };
@@ -72,8 +73,8 @@ export async function verifyAssertion(
       algorithms: algorithms[method],
       issuer: client.client_id,
       subject: client.client_id,
-      // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to.
-      audience: [ctx.issuer, ...Object.values(endpoints).map((path) => base + path)],
+      // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.
+      audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(endpoints).map((path) => base + path))],
       requiredClaims: ["exp", "jti"],
       currentDate: new Date(ctx.now()),
     };

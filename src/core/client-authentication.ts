@@ -20,6 +20,8 @@ export interface ClientCredentials {
   readonly assertionType: string | undefined;
   /** The address of who sent it. */
   readonly address: string;
+  /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer (CONTRACT 1). */
+  readonly base: string | null;
 }
 
 const explained: Readonly<Record<string, string>> = {
@@ -104,7 +106,7 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
     clientSecretLimits(clientId, credentials.address),
   );
   if (method === "client_secret_jwt" || method === "private_key_jwt") {
-    await verifyAssertion(ctx, client, method, credentials.assertion ?? "");
+    await verifyAssertion(ctx, client, method, credentials);
   } else {
     proveSecret(client, credentials.basic?.secret ?? credentials.secret);
   }

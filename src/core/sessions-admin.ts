@@ -1,5 +1,5 @@
-import type { Client, ReadTx, Session } from "../store/store.ts";
-import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
+import type { ReadTx, Session } from "../store/store.ts";
+import { tellAll, whomToTell, type LogoutNotice } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { requireUser } from "./users.ts";
@@ -66,14 +66,10 @@ export async function endSessions(ctx: Context, selection: SessionSelection): Pr
   }
   const { ended, telling } = await ctx.store.transaction((tx) => {
     const sessions = select(tx, selection);
-    const toTell: readonly (readonly [Session, readonly Client[]])[] = sessions.map((session) => [
-      session,
-      clientsToTell(tx, session),
-    ]);
+    const toTell = whomToTell(tx, sessions);
     const views = sessions.map((session) => viewSession(tx, session));
     for (const session of sessions) tx.remove("sessions", session.id);
     return { ended: views, telling: toTell };
   });
-  const notices = await Promise.all(telling.map(([session, clients]) => tellClients(ctx, session, clients)));
-  return { ended, notices: notices.flat() };
+  return { ended, notices: await tellAll(ctx, telling) };
 }

@@ -1,4 +1,5 @@
 import type { Tx, User } from "../store/store.ts";
+import { tellAll, whomToTell } from "./backchannel-logout.ts";
 import { checkEntry, type Entry } from "./check-entry.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
@@ -77,17 +78,26 @@ export async function editUser(
         ...(passwordHash !== null && { passwordHash, passwordPending: false, passwordDigest: null }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };
-      if (user.status === "banned" && before.status !== "banned") banEffects(tx, ctx, user.id);
+      const isBan = user.status === "banned" && before.status !== "banned";
+      const telling = isBan ? whomToTell(tx, tx.findAll("sessions", "user", user.id)) : [];
+      if (isBan) banEffects(tx, ctx, user.id);
       tx.put("users", user);
-      return viewUser(user);
+      return { view: viewUser(user), telling };
     });
-    if (done !== null) return done;
+    if (done === null) continue;
+    await tellAll(ctx, done.telling);
+    return done.view;
   }
 }
 
-/** Removes a user, and with them their grants and sessions. @throws {OperationError} not_found */
-export const removeUser = (ctx: Context, input: { readonly username: string }): Promise<null> =>
-  ctx.store.transaction((tx) => {
-    removeUserRecord(tx, requireUser(tx, input.username));
-    return null;
+/** Removes a user, and with them their grants and sessions, whose clients are told. @throws {OperationError} not_found */
+export async function removeUser(ctx: Context, input: { readonly username: string }): Promise<null> {
+  const telling = await ctx.store.transaction((tx) => {
+    const user = requireUser(tx, input.username);
+    const toTell = whomToTell(tx, tx.findAll("sessions", "user", user.id));
+    removeUserRecord(tx, user);
+    return toTell;
   });
+  await tellAll(ctx, telling);
+  return null;
+}

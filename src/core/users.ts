@@ -1,4 +1,5 @@
 import type { ReadTx, Tx, User } from "../store/store.ts";
+import { tellAll, whomToTell } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { revokeGrant } from "./grants.ts";
@@ -113,14 +114,18 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
   });
 
 /**
- * Bans a user: as suspended, and their sessions end and their grants are revoked for good (CONTRACT 2.1).
+ * Bans a user: as suspended, and their sessions end and their grants are revoked for good (CONTRACT 2.1). The clients of those sessions are told.
  * @throws {OperationError} not_found
  */
-export const banUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
-  ctx.store.transaction((tx) => {
+export async function banUser(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {
+  const { change, telling } = await ctx.store.transaction((tx) => {
     const user = requireUser(tx, input.username);
-    return setStatus(tx, ctx, user, "banned", banEffects(tx, ctx, user.id));
+    const toTell = whomToTell(tx, tx.findAll("sessions", "user", user.id));
+    return { change: setStatus(tx, ctx, user, "banned", banEffects(tx, ctx, user.id)), telling: toTell };
   });
+  await tellAll(ctx, telling);
+  return change;
+}
 
 /**
  * Makes a suspended or banned user active again. What a ban revoked stays revoked.

@@ -4,7 +4,9 @@ import type { ClientCredentials } from "../core/client-authentication.ts";
 import type { PresentedToken } from "../core/dpop.ts";
 import { OAuthError } from "../core/errors.ts";
 import { addressOf } from "./cookies.ts";
+import { backchannelOf } from "./discovery.ts";
 import { single } from "./params.ts";
+import type { Web } from "./web.ts";
 
 /** What a request sends to prove itself. */
 
@@ -31,13 +33,14 @@ function readBasic(header: string): { id: string; secret: string } {
 const isBasic = (req: Request): boolean => /^basic /i.test(req.headers.authorization ?? "");
 
 /** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
-export const clientCredentials = (req: Request, body: RawParameters): ClientCredentials => ({
+export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({
   basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
   id: single(body, "client_id"),
   secret: single(body, "client_secret"),
   assertion: single(body, "client_assertion"),
   assertionType: single(body, "client_assertion_type"),
   address: addressOf(req),
+  base: backchannelOf(web, req),
 });
 
 /** Whether the client tried Basic: then the refusal has to say so (RFC 6749 5.2). */

@@ -18,7 +18,7 @@ import { note, type Web } from "./web.ts";
 
 export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id, note: "device waits for its user" });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),

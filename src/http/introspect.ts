@@ -10,7 +10,7 @@ import { note, type Web } from "./web.ts";
 /** The introspection endpoint (RFC 7662). */
 export const postIntrospect = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id });
   const token = single(body, "token");
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7662 2.1)");

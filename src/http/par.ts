@@ -11,7 +11,7 @@ import { note, type Web } from "./web.ts";
 /** The pushed authorization request endpoint (RFC 9126 2). */
 export const postPar = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id, note: "request pushed" });
   res
     .status(201)

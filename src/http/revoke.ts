@@ -10,7 +10,7 @@ import { note, type Web } from "./web.ts";
 /** The revocation endpoint (RFC 7009). `token_type_hint` is only a hint, and what the token is shows without it (RFC 7009 2.1). */
 export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(req, body));
+  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id });
   const token = single(body, "token");
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)");

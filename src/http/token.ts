@@ -17,7 +17,7 @@ const tokensIn = (response: object): string =>
 
 export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const credentials = clientCredentials(req, body);
+  const credentials = clientCredentials(web, req, body);
   const grantType = single(body, "grant_type");
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username } = await token(web.ctx, {

@@ -288,6 +288,10 @@ describe("what is refused", () => {
       client({ grant_types: ["client_credentials"] }),
       "clients[0].grant_types client_credentials needs a client that can prove who it is",
     ],
+    [
+      client({ grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] }),
+      "clients[0].grant_types token-exchange needs a client that can prove who it is",
+    ],
     [client({ response_types: ["token"] }), 'clients[0].response_types[0] "token" is not "code"'],
     [service({ response_types: ["code"] }), 'clients[0].response_types "code" needs authorization_code in grant_types'],
     [client({ token_endpoint_auth_method: "client_secret_pots" }), "Did you mean client_secret_post?"],

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { register, serve, type App } from "../helpers/app.ts";
+import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
@@ -156,6 +156,18 @@ describe("what ends a session", () => {
     expect(told).toHaveLength(1);
     expect((await browser.open("/account")).page).toBe("login");
   });
+});
+
+test.each<[name: string, end: (username: string) => Promise<unknown>]>([
+  ["banned", (username) => idp.call("users.ban", { username })],
+  ["banned by an edit", (username) => idp.call("users.edit", { username, entry: { status: "banned" } })],
+  ["removed", (username) => idp.call("users.remove", { username })],
+])("a user who is %s: the clients of all their sessions are told", async (_name, end) => {
+  const user = await enrol(idp);
+  const apps = [await listening("/one"), await listening("/two")];
+  for (const app of apps) await app.tokens({ user });
+  await end(user);
+  expect(told.map(({ path }) => path).sort()).toEqual(["/one", "/two"]);
 });
 
 describe("a client that does not listen keeps nobody from signing out", () => {

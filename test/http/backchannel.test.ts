@@ -1,6 +1,8 @@
 import { request } from "node:http";
+import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { exchange, jwtPart, signIn } from "../helpers/client.ts";
+import { register } from "../helpers/app.ts";
+import { exchange, jwtPart, paths, signIn } from "../helpers/client.ts";
 import { startIdp } from "../helpers/idp.ts";
 
 /** Browser and container know one server by two names (CONTRACT 1). */
@@ -40,3 +42,36 @@ test("off: the same document under every name, and none for a name that is not o
   for (const name of own) expect(json[name]).toContain(idp.issuer);
   expect((await discoveryAt(idp.port, "evil.example")).status).toBe(421);
 });
+
+test.each([
+  ["dynamic", "idp:4370", 200],
+  ["dynamic", "other:4370", 401],
+  ["off", "idp:4370", 401],
+] as const)(
+  "an assertion for an endpoint by the name that discovery gave: --backchannel %s, asked at idp:4370, for %s: %i",
+  async (backchannel, named, status) => {
+    const idp = await startIdp({ backchannel, allowHosts: ["idp", "other"] });
+    const secret = "a secret of 32 bytes or more, for HS256 and the like";
+    const app = await register(idp, { token_endpoint_auth_method: "client_secret_jwt", client_secret: secret });
+    const { client_id: id } = app.credentials;
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: `http://${named}${paths.revoke}`, jti: "1" })
+      .setProtectedHeader({ alg: "HS256" })
+      .setExpirationTime("1 min")
+      .sign(new TextEncoder().encode(secret));
+    const body = new URLSearchParams({
+      token: "x",
+      client_assertion: assertion,
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    }).toString();
+    const headers = { host: "idp:4370", "content-type": "application/x-www-form-urlencoded" };
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      request({ port: idp.port, host: "127.0.0.1", path: paths.revoke, method: "POST", headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on("error", reject)
+        .end(body);
+    });
+    expect(answered).toBe(status);
+  },
+);
