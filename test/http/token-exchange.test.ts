@@ -306,10 +306,9 @@ test("a client that does not list the grant type may not exchange", async () => 
   expectRefusal(await exchange(front, access_token), "unauthorized_client", /may not use grant_type/);
 });
 
-test("a public client may not exchange", async () => {
-  const spa = await register(idp, { token_endpoint_auth_method: "none", grant_types: [grantType] });
-  const { access_token } = await tokensOf();
-  expectRefusal(await exchange(spa, access_token), "unauthorized_client", /a public client cannot prove who it is/);
+test("a public client may not exchange: it cannot be registered for that", async () => {
+  const spa = register(idp, { token_endpoint_auth_method: "none", grant_types: [grantType] });
+  await expect(spa).rejects.toMatchObject({ code: "invalid" });
 });
 
 test("a client that does not authenticate is refused before its tokens are looked at", async () => {
