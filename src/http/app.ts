@@ -40,16 +40,18 @@ interface Methods {
 
 /** One path, its methods, and 405 with `Allow` for all others. */
 function route(router: Router, path: string, { cors, ...methods }: Methods): void {
-  if (cors !== undefined) router.all(path, cors);
+  // One entry for all of its methods: a request is compared with each entry before its own.
+  const entry = router.route(path);
+  if (cors !== undefined) entry.all(cors);
   const allowed: string[] = [];
   for (const name of ["get", "post", "put", "delete"] as const) {
     const handlers = methods[name];
     if (handlers === undefined) continue;
-    router[name](path, ...(handlers as RequestHandler[]));
+    entry[name](...(handlers as RequestHandler[]));
     allowed.push(...(name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()]));
   }
   const allow = allowed.join(", ");
-  router.all(path, (req, _res, next) => {
+  entry.all((req, _res, next) => {
     next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
   });
 }

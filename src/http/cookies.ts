@@ -46,7 +46,9 @@ export const setSessionCookie = (web: Web, res: Response, value: string): void =
 };
 
 export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
-  parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
+  req.headers.cookie?.includes(nameOf(web, name)) === true
+    ? (parse(req.headers.cookie)[nameOf(web, name)] ?? null)
+    : null;
 
 /** Kept for a year. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {

@@ -4,6 +4,7 @@ import { OAuthError } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { sendToClient } from "./authorize.ts";
+import { prefersHtml, sendJson } from "./answer.ts";
 import { challenge } from "./challenges.ts";
 import { answerTo, RouteError, type Answer } from "./error-answers.ts";
 import { renderEnded, renderError } from "./pages.ts";
@@ -26,7 +27,7 @@ const isPagePath = (web: Web, req: Request): boolean => {
 const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));
 
 function choosesPage(web: Web, req: Request): boolean {
-  if (isPagePath(web, req)) return req.accepts(["html", "json"]) !== "json";
+  if (isPagePath(web, req)) return prefersHtml(req);
   return !isApiPath(web, req) && wantsPage(req);
 }
 
@@ -59,10 +60,7 @@ export const errorHandler =
     const isOver = error instanceof InteractionError && error.reason !== "csrf";
     if (!isOver && !choosesPage(web, req)) {
       const { code, message, extra } = answer;
-      res
-        .status(answer.status)
-        .set(privateApiHeaders)
-        .json({ error: code, error_description: message, ...extra });
+      sendJson(res, answer.status, { error: code, error_description: message, ...extra });
       return;
     }
     try {

@@ -2,9 +2,9 @@ import type { Request, Response } from "express";
 import { authenticateClient } from "../core/client-authentication.ts";
 import { OAuthError } from "../core/errors.ts";
 import { introspect } from "../core/introspect.ts";
+import { sendJson } from "./answer.ts";
 import { clientCredentials } from "./credentials.ts";
 import { bodyParameters, single } from "./params.ts";
-import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** The introspection endpoint (RFC 7662). */
@@ -16,5 +16,5 @@ export const postIntrospect = (web: Web) => async (req: Request, res: Response) 
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7662 2.1)");
   const answer = await introspect(web.ctx, client, token);
   note(res, { note: answer.active ? "active" : "inactive" });
-  res.set(privateApiHeaders).json(answer);
+  sendJson(res, 200, answer);
 };

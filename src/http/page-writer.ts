@@ -1,8 +1,9 @@
 import type { Response } from "express";
 import { singleClaim } from "../core/claims.ts";
+import { prefersHtml, sendJson, sendText } from "./answer.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
-import { formPageHeaders, privateApiHeaders } from "./security-headers.ts";
+import { formPageHeaders } from "./security-headers.ts";
 import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
@@ -19,9 +20,8 @@ export interface Page {
 
 /** HTML; or, to who asks for JSON, the same content as data. */
 export function sendPage(response: Response, status: number, page: Page): void {
-  response.status(status);
-  if (response.req.accepts(["html", "json"]) === "json") response.set(privateApiHeaders).json(page.content);
-  else response.set(page.headers).type("html").send(page.html);
+  if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", page.html);
+  else sendJson(response, status, page.content);
 }
 
 /** What a page is called, apart from the name of its template. */

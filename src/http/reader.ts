@@ -42,7 +42,7 @@ function languageFor(web: Web, req: Request, res: Response, { user, uiLocales }:
       ...asked,
       kept,
       user?.language ?? null,
-      ...req.acceptsLanguages(),
+      ...(req.headers["accept-language"] === undefined ? [] : req.acceptsLanguages()),
     ]) ?? texts.fallback
   );
 }

@@ -2,9 +2,9 @@ import type { Request, Response } from "express";
 import { authenticateClient } from "../core/client-authentication.ts";
 import { OAuthError } from "../core/errors.ts";
 import { revokeToken } from "../core/revoke.ts";
+import { sendJson } from "./answer.ts";
 import { clientCredentials } from "./credentials.ts";
 import { bodyParameters, single } from "./params.ts";
-import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** The revocation endpoint (RFC 7009). `token_type_hint` is only a hint, and what the token is shows without it (RFC 7009 2.1). */
@@ -16,5 +16,5 @@ export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)");
   const { revoked } = await revokeToken(web.ctx, { token }, client);
   note(res, { note: revoked === null ? "nothing to revoke" : `revoked: ${revoked}` });
-  res.set(privateApiHeaders).json({});
+  sendJson(res, 200, {});
 };

@@ -25,7 +25,7 @@ export interface Texts {
   html(language: string, key: string, values: TextValues, hook?: string): string;
 }
 
-type Catalogue = Readonly<Record<string, string>>;
+type Catalogue = ReadonlyMap<string, Message>;
 
 const fallbackLanguage = "en";
 
@@ -47,22 +47,41 @@ function valueOf(values: TextValues, name: string, message: string): string {
   return value;
 }
 
-function toHtml(message: string, values: TextValues, hook: string | undefined): string {
-  const attributes = hook === undefined ? "" : ` id="${escapeHtml(hook)}" data-testid="${escapeHtml(hook)}"`;
+/** A text cut at its values, once: `names[i]` stands between piece `i` and the next. */
+interface Message {
+  readonly text: string;
+  readonly names: readonly string[];
+  readonly plain: readonly string[];
+  readonly html: readonly string[];
+}
+
+function cut(text: string): Message {
+  const parts = text.split(/\{(\w+)\}/);
+  const plain = parts.filter((_, at) => at % 2 === 0);
   const open = { "**": false, "`": false };
-  // Only the message is searched for marks; what stands in a value is text.
-  return message
-    .split(/(\{\w+\}|\*\*|`)/)
-    .map((part) => {
-      if (part === "**" || part === "`") {
+  // Only the text itself is searched for marks; what stands in a value is text.
+  const marked = (piece: string): string =>
+    piece
+      .split(/(\*\*|`)/)
+      .map((part) => {
+        if (part !== "**" && part !== "`") return escapeHtml(part);
         open[part] = !open[part];
         return `<${open[part] ? "" : "/"}${part === "`" ? "code" : "strong"}>`;
-      }
-      if (/^\{\w+\}$/.test(part))
-        return `<bdi${attributes}>${escapeHtml(valueOf(values, part.slice(1, -1), message))}</bdi>`;
-      return escapeHtml(part);
-    })
-    .join("");
+      })
+      .join("");
+  return { text, names: parts.filter((_, at) => at % 2 === 1), plain, html: plain.map(marked) };
+}
+
+/** @param named what stands for a value, by its name */
+function joined(pieces: readonly string[], names: readonly string[], named: (name: string) => string): string {
+  let text = pieces[0] ?? "";
+  for (let at = 0; at < names.length; at += 1) text += named(names[at] ?? "") + (pieces[at + 1] ?? "");
+  return text;
+}
+
+function toHtml({ text, names, html }: Message, values: TextValues, hook: string | undefined): string {
+  const attributes = hook === undefined ? "" : ` id="${escapeHtml(hook)}" data-testid="${escapeHtml(hook)}"`;
+  return joined(html, names, (name) => `<bdi${attributes}>${escapeHtml(valueOf(values, name, text))}</bdi>`);
 }
 
 function languagesIn(root: string): string[] {
@@ -89,18 +108,18 @@ export function loadTexts(roots: readonly string[]): Texts {
     if (catalogue === undefined) {
       const layers = byRoot
         .filter((entry) => entry.languages.includes(language))
-        .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as Catalogue)
+        .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as object)
+        .map((layer) => Object.entries(layer).map(([key, text]) => [key, cut(String(text))] as const))
         .reverse();
-      const fallback = language === fallbackLanguage ? [] : [catalogueOf(fallbackLanguage)];
-      catalogue = Object.fromEntries([...fallback, ...layers].flatMap((layer) => Object.entries(layer)));
+      const fallback = language === fallbackLanguage ? [] : catalogueOf(fallbackLanguage);
+      catalogue = new Map([...fallback, ...layers.flat()]);
       catalogues.set(language, catalogue);
     }
     return catalogue;
   }
 
-  function messageOf(language: string, key: string): string {
-    const catalogue = catalogueOf(language);
-    const message = Object.hasOwn(catalogue, key) ? catalogue[key] : undefined;
+  function messageOf(language: string, key: string): Message {
+    const message = catalogueOf(language).get(key);
     if (message === undefined) throw new Error(`no text "${key}" in the catalogue "${language}"`);
     return message;
   }
@@ -115,13 +134,12 @@ export function loadTexts(roots: readonly string[]): Texts {
       }
       return null;
     },
-    has: (language, key) => Object.hasOwn(catalogueOf(language), key),
-    plain: (language, text) =>
-      typeof text === "string"
-        ? text
-        : messageOf(language, text.key).replace(/\{(\w+)\}/g, (_, name: string) =>
-            valueOf(text.values, name, text.key),
-          ),
+    has: (language, key) => catalogueOf(language).has(key),
+    plain(language, text) {
+      if (typeof text === "string") return text;
+      const { names, plain } = messageOf(language, text.key);
+      return joined(plain, names, (name) => valueOf(text.values, name, text.key));
+    },
     html: (language, key, values, hook) => toHtml(messageOf(language, key), values, hook),
   };
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { endpoints } from "../core/endpoints.ts";
 import { token } from "../core/token.ts";
+import { sendJson } from "./answer.ts";
 import { clientCredentials } from "./credentials.ts";
 import { proofOf } from "./dpop.ts";
 import { bodyParameters, every, single } from "./params.ts";
@@ -8,6 +9,9 @@ import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** The token endpoint (RFC 6749 3.2). */
+
+/** RFC 6749 5.1 asks for both. */
+const tokenHeaders = { ...privateApiHeaders, Pragma: "no-cache" };
 
 const tokensIn = (response: object): string =>
   Object.keys(response)
@@ -39,6 +43,5 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     requested_token_type: single(body, "requested_token_type"),
   });
   note(res, { user: username, note: `${grantType ?? ""}: ${tokensIn(response)} for "${response.scope}"` });
-  // RFC 6749 5.1 asks for both.
-  res.set({ ...privateApiHeaders, Pragma: "no-cache" }).json(response);
+  sendJson(res, 200, response, tokenHeaders);
 };

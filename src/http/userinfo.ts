@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
 import { endpoints } from "../core/endpoints.ts";
 import { readUserInfo } from "../core/userinfo.ts";
+import { sendJson } from "./answer.ts";
 import { accessToken } from "./credentials.ts";
 import { proofOf } from "./dpop.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
-import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
 /** UserInfo (the spec; OpenID Connect Core 5.3). */
@@ -13,5 +13,5 @@ export const userinfo = (web: Web) => async (req: Request, res: Response) => {
   const proof = proofOf(web, req, endpoints.userinfo);
   const { body, clientId, username } = await readUserInfo(web.ctx, token && { ...token, proof });
   note(res, { client: clientId, user: username });
-  res.set(privateApiHeaders).json(body);
+  sendJson(res, 200, body);
 };

@@ -1,0 +1,33 @@
+import type { Request, Response } from "express";
+import { privateApiHeaders } from "./security-headers.ts";
+
+/**
+ * Answers as one string, so that headers and body are one write. Express's `res.send` makes a buffer of the body, and looks for a type, a
+ * validator and a range that none of these answers has.
+ */
+
+/** @param type with its charset; the text is sent as UTF-8 */
+export function sendText(
+  res: Response,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  type: string,
+  text: string,
+): void {
+  res.statusCode = status;
+  for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? "");
+  res.setHeader("Content-Type", type);
+  // Node.js counts it too, but not for HEAD.
+  res.setHeader("Content-Length", Buffer.byteLength(text));
+  res.end(text);
+}
+
+/** JSON that no cache keeps. */
+export const sendJson = (res: Response, status: number, value: unknown, headers = privateApiHeaders): void =>
+  sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
+
+/** Whether a page is wanted, or the same as data: every browser asks for HTML first. */
+export function prefersHtml(req: Request): boolean {
+  const { accept } = req.headers;
+  return accept === undefined || accept.startsWith("text/html,") || req.accepts(["html", "json"]) !== "json";
+}
