@@ -42,7 +42,7 @@ const namesBelow = (path: string): string[] =>
 
 test("it holds what runs, and nothing else", () => {
   const expected = [
-    ...["package.json", "README.md", "CHANGELOG.md", "LICENSE", "bin/idp.js"],
+    ...["package.json", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "bin/idp.js"],
     ...[...namesBelow("fixtures"), ...namesBelow("templates")],
     ...namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js")),
   ];
