@@ -120,7 +120,8 @@ async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
   const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
   return {
     ...{ type, clientId, redirectUris, users },
-    secret: isPublic ? null : randomBytes(24).toString("base64url"),
+    // Of letters and digits alone: no file and no shell has to quote it.
+    secret: isPublic ? null : randomBytes(16).toString("hex"),
     schema: existsSync(schema) ? `./${schema}` : null,
   };
 }
