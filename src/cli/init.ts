@@ -120,7 +120,7 @@ async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
   const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
   return {
     ...{ type, clientId, redirectUris, users },
-    // Of letters and digits alone: no file and no shell has to quote it.
+    // Of letters and digits alone: no shell takes it for a flag.
     secret: isPublic ? null : randomBytes(16).toString("hex"),
     schema: existsSync(schema) ? `./${schema}` : null,
   };
