@@ -58,7 +58,8 @@ export async function redeemCode(
     checkVerifier(request.codeChallenge, verifier);
     checkBinding("code", request.dpopJkt, jkt);
     const resources = narrowResources(request.resources, exchange.resource);
-    tx.put("codes", { ...record, usedAt: ctx.now() });
+    // A replay is asked for its family alone.
+    tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     rememberClient(tx, client, record.sid);
     const planned = plan(tx, client, record, request, { resources, jkt });
     recordUse(tx, ctx, planned.subject.grant);
