@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { bin, environment, idp, newFolder } from "../helpers/cli.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
 import { controlC, controlD, down, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** Questions to a person, on a real terminal. */
@@ -108,14 +107,9 @@ test.each([
 test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", async () => {
   const cwd = await seeded();
   const colours = async (words: string, env: Record<string, string> = {}): Promise<boolean> => {
-    const child = spawn("script", ["-qec", `"${process.execPath}" "${bin}" ${words}`, "/dev/null"], {
-      cwd,
-      env: environment({ TERM: "xterm", ...env }),
-    });
-    let written = "";
-    child.stdout.on("data", (bytes: Buffer) => (written += bytes.toString()));
-    await new Promise((resolve) => child.on("close", resolve));
-    return written.includes("\u001b[");
+    const { ended, written } = onTerminal(words, cwd, env);
+    expect(await ended).toBe(0);
+    return written().includes("\u001b[");
   };
   expect(await colours("users list")).toBe(true);
   expect(await colours("users list --color never")).toBe(false);

@@ -18,10 +18,11 @@ export interface OnTerminal {
 
 /** Runs `idp` on a terminal of its own. @param words a line of a shell */
 export function onTerminal(words: string, cwd: string, env: Readonly<Record<string, string>> = {}): OnTerminal {
-  const command = `"${process.execPath}" "${bin}" ${words}`;
+  // In the shell's place, which else might meet Ctrl+C itself and tell 130: dash does, bash does not.
+  const command = `exec "${process.execPath}" "${bin}" ${words}`;
   const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
     cwd,
-    env: environment({ TERM: "xterm", ...env }),
+    env: environment({ TERM: "xterm", SHELL: "/bin/sh", ...env }),
   });
   onTestFinished(() => {
     child.kill("SIGKILL");
