@@ -7,7 +7,7 @@ import { explain, kindOf } from "./fixtures/explain.ts";
 import { refuseFixtures, type Found } from "./fixtures/problems.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "./fixtures/source.ts";
 import {
-  removeAll,
+  removeAllBut,
   stateCollections,
   stateFormat,
   stateVersion,
@@ -41,10 +41,9 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
   const result = await ctx.store.transaction((tx): ImportResult => {
     const here = tx.get("meta", "issuer");
     const there = document.meta.find(({ id }) => id === "issuer");
-    for (const name of ["interactions", "codes", "pushedRequests", "deviceRequests"] as const) removeAll(tx, name);
+    removeAllBut(tx, []);
     for (const name of stateCollections) {
-      removeAll(tx, name);
-      for (const record of document[name]) tx.insert(name, record);
+      for (const record of document[name]) tx.put(name, record);
     }
     if (here !== undefined) tx.put("meta", here);
     for (const { id, passwordPending } of document.users) if (passwordPending) ctx.passwords.drop(id);

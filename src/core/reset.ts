@@ -1,4 +1,4 @@
-import type { CollectionName, Grant, ReadTx, Tx, User } from "../store/store.ts";
+import type { Grant, ReadTx, Tx, User } from "../store/store.ts";
 import { metadataOf } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown } from "./fixtures/cross-check.ts";
@@ -7,7 +7,7 @@ import { rotateKeys } from "./keys-admin.ts";
 import { appliedIds, applyFixtures, digestKey } from "./seed.ts";
 import { prepareFixtures } from "./seed-prepare.ts";
 import { differences, passwordDiffers } from "./seed-records.ts";
-import { removeAll } from "./state.ts";
+import { removeAllBut } from "./state.ts";
 import { storedSettings } from "./settings.ts";
 
 /**
@@ -48,24 +48,6 @@ export interface ResetOptions {
 }
 
 /**
- * Everything but the keys. Identifiers that may be used once stay used: else an assertion or a proof could be sent a second time
- * (RFC 7523 3, RFC 9449 11.1).
- */
-const resettable = [
-  "users",
-  "clients",
-  "scopes",
-  "grants",
-  "families",
-  "deadTokens",
-  "sessions",
-  "interactions",
-  "codes",
-  "pushedRequests",
-  "deviceRequests",
-] as const satisfies readonly CollectionName[];
-
-/**
  * Goes back to the fixtures, in one transaction: a request sees all of it or nothing.
  * @throws {OperationError} invalid, where the fixtures have a problem by themselves; then nothing is changed
  * @throws {StorageError} where the data could not be written; then nothing is changed but, with `keys`, what signs
@@ -93,7 +75,7 @@ export async function reset(
 }
 
 function clear(tx: Tx, keys: boolean): void {
-  for (const collection of resettable) removeAll(tx, collection);
+  removeAllBut(tx, ["keys", "appliedFixtures", "meta"]);
   for (const id of appliedIds(tx)) tx.remove("appliedFixtures", id);
   tx.remove("meta", "settings");
   const old = keys ? [...tx.all("keys")].filter(({ retiredAt }) => retiredAt !== null) : [];

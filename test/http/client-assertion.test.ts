@@ -50,6 +50,16 @@ const methods: [name: string, app: App, key: CryptoKey | string, alg: string][] 
   ["private_key_jwt", byKey, keys.privateKey, "RS256"],
 ];
 
+test("what was used once stays used after a reset, and after an import of what there was before", async () => {
+  const document = { ...(await idp.call("export", {})) };
+  const used = await assertion(bySecret, secret, "HS256");
+  expect(await request(used)).toMatchObject(letIn);
+  await idp.call("reset", {});
+  await idp.call("import", { document });
+  expect(await request(used)).toMatchObject(refused);
+  expect(await request(await assertion(bySecret, secret, "HS256"))).toMatchObject(letIn);
+});
+
 describe.each(methods)("%s", (_name, app, key, alg) => {
   test.each<[name: string, aud: string | string[]]>([
     ["for the issuer", idp.issuer],
