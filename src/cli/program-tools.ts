@@ -7,6 +7,7 @@ import type { Page } from "./open.ts";
 
 /** Adds them to the program. */
 export function declareTools(program: Command, act: Act): void {
+  program.commandsGroup("On this machine:");
   program
     .command("open")
     .description("print the address of a page of the running server; on a terminal it is opened too")

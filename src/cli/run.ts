@@ -31,17 +31,31 @@ function usageFailure(error: CommanderError, path: string, isApart: boolean): Fa
   return { code: "usage", message, hint, problems: [], exit: 2 };
 }
 
-/** `idp help strt`: commander would print the help of all, as though that had been asked for. */
-async function refuseUnknownHelp(program: Command, words: readonly string[]): Promise<void> {
-  const [help, name] = words;
-  if (help !== "help" || name === undefined || name.startsWith("-")) return;
-  const names = program.commands.map((command) => command.name());
-  if (names.includes(name) || name === "help") return;
-  const { nearest } = await import("../core/nearest.ts");
-  const meant = nearest(name, names);
-  throw new OperationError("usage", `unknown command '${name}'`, {
-    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}See: idp --help`,
-  });
+/**
+ * `idp help users list`. commander would print the help of `users`, and for a command that there is none of the help of all, as
+ * though that had been asked for.
+ * @returns whether this is what was typed; it is printed by then
+ */
+async function printHelp(program: Command, words: readonly string[]): Promise<boolean> {
+  const [help, ...names] = program.parseOptions([...words]).operands;
+  if (help !== "help") return false;
+  let command = program;
+  const path = [program.name()];
+  for (const name of names) {
+    const next = command.commands.find((candidate) => candidate.name() === name);
+    if (next === undefined) {
+      const { nearest } = await import("../core/nearest.ts");
+      const known = command.commands.map((candidate) => candidate.name());
+      const meant = nearest(name, known);
+      throw new OperationError("usage", `unknown command '${name}'`, {
+        hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}See: ${path.join(" ")} --help`,
+      });
+    }
+    command = next;
+    path.push(name);
+  }
+  command.outputHelp();
+  return true;
 }
 
 /** What stands behind an error, for `--verbose`. */
@@ -90,7 +104,7 @@ export async function run(
     return 0;
   }
   try {
-    await refuseUnknownHelp(program, words);
+    if (await printHelp(program, words)) return 0;
     await program.parseAsync(words, { from: "user" });
     return exit;
   } catch (error) {

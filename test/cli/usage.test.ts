@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 
 /** What a person meets who types something wrong. */
 
@@ -140,11 +140,30 @@ test("--verbose tells the cause, and nothing tells a stack trace", async () => {
   for (const { stderr } of [plain, verbose]) expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test("help of a command that there is none of: exit 2", async () => {
-  expect(await idp("help usrs".split(" "), { cwd: newFolder() })).toEqual({
-    code: 2,
-    stdout: "",
-    stderr: "Error: unknown command 'usrs'\n  Did you mean users? See: idp --help\n",
+describe("idp help", () => {
+  test.each([
+    ["help", "--help"],
+    ["help seed", "seed --help"],
+    ["help users", "users --help"],
+    ["help users list", "users list --help"],
+    ["--data x help users list --json", "users list --help"],
+  ])("idp %s prints what idp %s does", async (words, same) => {
+    expect(await idpHere(words.split(" "))).toEqual(await idpHere(same.split(" ")));
+  });
+
+  test.each([
+    ["help usrs", "unknown command 'usrs'", "Did you mean users? See: idp --help"],
+    ["--json help usrs", "unknown command 'usrs'", "Did you mean users? See: idp --help"],
+    ["--data x --quiet help bogus", "unknown command 'bogus'", "See: idp --help"],
+    ["help users lst", "unknown command 'lst'", "Did you mean list? See: idp users --help"],
+    ["help seed more", "unknown command 'more'", "See: idp seed --help"],
+  ])("idp %s, of a command that there is none of: exit 2", async (words, message, hint) => {
+    const { code, stdout, stderr } = await idpHere([...words.split(" "), "--json"]);
+    expect({ code, stdout, error: JSON.parse(stderr).error }).toEqual({
+      code: 2,
+      stdout: "",
+      error: { code: "usage", message, hint },
+    });
   });
 });
 
