@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { OperationError } from "./core/errors.ts";
 import { decodeFixture, type FixtureSource } from "./core/fixtures/source.ts";
+import { packageFile } from "./package.ts";
 
 /** Finds and reads fixture files; nothing else of fixtures touches the file system. */
 
@@ -41,8 +42,7 @@ export function findFixtures(paths: readonly string[], folder: string): FoundFix
 
 /** The demo that ships with the package. */
 export function builtInDemo(): FixtureSource {
-  const file = new URL("../fixtures/demo.json", import.meta.url);
-  return { value: JSON.parse(readFileSync(file, "utf8")) as unknown, builtIn: true };
+  return { value: JSON.parse(readFileSync(packageFile("fixtures/demo.json"), "utf8")) as unknown, builtIn: true };
 }
 
 function filesOf(path: string, folder: string): readonly string[] {

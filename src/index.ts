@@ -1,5 +1,4 @@
 import type { RequestListener } from "node:http";
-import { createRequire } from "node:module";
 import { createAttempts } from "./core/attempts.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
@@ -28,6 +27,7 @@ import { listen, type Tls } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
 import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "./http/operations.ts";
 import type { RequestEvent } from "./http/request-log.ts";
+import { version } from "./package.ts";
 import { randomText } from "./random.ts";
 import { openStore } from "./store/open.ts";
 
@@ -112,8 +112,6 @@ export interface Idp {
   /** Answers the open requests, puts all on disk, and leaves nothing open. */
   close(): Promise<void>;
 }
-
-const { version } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
 /** CONTRACT 1. */
 const defaultPort = 4370;

@@ -9,7 +9,7 @@ import { DataFileError } from "../store/store.ts";
 import { ok, problem, warning, word, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
-import { requiredNode } from "./version.ts";
+import { requiredNode } from "../package.ts";
 import { count } from "./words.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
@@ -21,13 +21,12 @@ const fewSeconds = 2;
 
 export function nodeFinding(): Finding {
   const { node } = process.versions;
-  const needed = requiredNode();
   const [major = 0, minor = 0] = node.split(".").map(Number);
-  const [leastMajor = 0, leastMinor = 0] = needed.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = requiredNode.split(".").map(Number);
   const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
   return isEnough
-    ? ok("node", `${node} (${needed} or newer is needed)`)
-    : problem("node", `${node} is too old`, `Install Node.js ${needed} or newer.`);
+    ? ok("node", `${node} (${requiredNode} or newer is needed)`)
+    : problem("node", `${node} is too old`, `Install Node.js ${requiredNode} or newer.`);
 }
 
 export async function folderFindings(cli: Invocation): Promise<readonly Finding[]> {

@@ -16,7 +16,7 @@ import { openStore } from "../store/open.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
 import { fixturesOf } from "./server-flags.ts";
-import { version } from "./version.ts";
+import { version } from "../package.ts";
 
 /** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
 
@@ -60,7 +60,7 @@ export async function runOnFolder<N extends OperationName>(
   const store = await openStore({
     data: cli.data,
     kind: "command",
-    version: version(),
+    version,
     now: cli.now,
     log: (note) => say(cli, note),
   });

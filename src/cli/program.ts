@@ -9,7 +9,7 @@ import { declareRecords } from "./program-records.ts";
 import { declareServer } from "./program-server.ts";
 import { declareTokens } from "./program-tokens.ts";
 import { declareTools } from "./program-tools.ts";
-import { version } from "./version.ts";
+import { version } from "../package.ts";
 
 /** Which commands and flags there are, in words. What they do is loaded when they are called, so that each starts fast. */
 
@@ -38,7 +38,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     };
   program
     .description("The OAuth 2.0 and OpenID Connect identity provider for your own machine and for CI.")
-    .version(version(), "-V, --version", "print the version")
+    .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help of a command")
     .exitOverride()

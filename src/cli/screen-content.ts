@@ -4,7 +4,7 @@ import type { Idp } from "../index.ts";
 import type { FoundFixtures } from "../fixture-files.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
-import { version } from "./version.ts";
+import { version } from "../package.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
 
@@ -15,7 +15,7 @@ export async function screenOf(idp: Idp, fixtures: FoundFixtures, data: string):
   const clients = await idp.call("clients.list", { secrets: true });
   const demo = demoOf(fixtures);
   return {
-    version: version(),
+    version,
     took: performance.now(),
     issuer: idp.issuer,
     users: {

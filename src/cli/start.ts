@@ -13,7 +13,7 @@ import { showProgress, type Progress } from "./progress.ts";
 import { requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
-import { version } from "./version.ts";
+import { version } from "../package.ts";
 
 /** The flags of `idp start`, as commander reads them. */
 export interface StartFlags extends SettingsFlags {
@@ -118,7 +118,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   const { issuer, port } = idp;
   const file = flags.memory === true ? null : join(cli.data, "data.json");
   const data = file === null ? null : resolve(file);
-  const ready = { event: "ready", issuer, port, pid: process.pid, data, version: version() };
+  const ready = { event: "ready", issuer, port, pid: process.pid, data, version };
   if (flags.readyFile !== undefined) writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { decodeToken, findTokens, type DecodedToken } from "../core/decode.ts";
 import { duration, relative, utcTime } from "../core/time-words.ts";
+import { packageFile } from "../package.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import type { Style } from "./style.ts";
@@ -89,10 +90,7 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
 
 /** The words of the consent page, which need no server. Of a scope that fixtures define, only the server has some. */
 const scopeWords = (): Readonly<Record<string, string>> =>
-  JSON.parse(readFileSync(new URL("../../templates/locales/en.json", import.meta.url), "utf8")) as Record<
-    string,
-    string
-  >;
+  JSON.parse(readFileSync(packageFile("templates/locales/en.json"), "utf8")) as Record<string, string>;
 
 const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 

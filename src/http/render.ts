@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Liquid } from "liquidjs";
 import type { TextTag } from "./direct-liquid.ts";
 import { OperationError } from "../core/errors.ts";
+import { packageFile } from "../package.ts";
 import type { Theme } from "./views.ts";
 import { loadTexts, type Texts, type TextValues } from "./texts.ts";
 
@@ -47,7 +48,7 @@ export interface Renderer {
   render(template: string, frame: PageFrame, data: object): Promise<string>;
 }
 
-const builtInRoot = fileURLToPath(new URL("../../templates/", import.meta.url));
+const builtInRoot = fileURLToPath(packageFile("templates/"));
 
 /** Where the stylesheet is served, below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
