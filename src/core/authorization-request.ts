@@ -69,7 +69,7 @@ export function checkAuthorizationRequest(
     checkResponseType(raw, client);
     checkResponseMode(raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
-    const claims = readClaimsParameter(tx, single(raw, "claims"), scopes);
+    const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
     return {
       ...target,
       clientId: client.client_id,

@@ -1,6 +1,7 @@
-import type { ReadTx } from "../store/store.ts";
+import type { Client, ReadTx } from "../store/store.ts";
 import { claimScope, releasingScopes } from "./claims.ts";
 import { OAuthError } from "./errors.ts";
+import { mayAsk } from "./scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 
@@ -50,14 +51,20 @@ function wishedValue(wish: unknown): string | null {
  * @param scopes the scopes of the request: what those release needs no asking
  * @throws {OAuthError} invalid_request
  */
-export function readClaimsParameter(tx: ReadTx, text: string | undefined, scopes: readonly string[]): ClaimsRequest {
+export function readClaimsParameter(
+  tx: ReadTx,
+  client: Client,
+  text: string | undefined,
+  scopes: readonly string[],
+): ClaimsRequest {
   if (text === undefined) return { scopes: [], sub: null, acr: null };
   const { userinfo, id_token: idToken } = parse(text);
   const wanted = new Set<string>();
   for (const name of [...Object.keys(userinfo), ...Object.keys(idToken)]) {
-    // Claims that nobody knows are ignored (5.5.1); those that are always there need no consent.
-    const releasing = releasingScopes(tx, name);
-    if (releasing.length > 0 && !releasing.some((scope) => scopes.includes(scope))) wanted.add(claimScope(name));
+    const releasing = releasingScopes(tx, client, name);
+    if (releasing.some((scope) => scopes.includes(scope))) continue;
+    // Ignored (5.5.1): claims that nobody knows, and those of scopes that the client may not ask for. What is always there needs no consent.
+    if (releasing.some((scope) => mayAsk(client, scope))) wanted.add(claimScope(name));
   }
   return {
     scopes: [...wanted],

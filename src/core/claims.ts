@@ -34,13 +34,6 @@ export const claimScope = (name: string): string => claimPrefix + name;
 export const singleClaim = (scope: string): string | null =>
   scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : null;
 
-/** The scopes that release a claim; none where it is unknown here, or released always. */
-export function releasingScopes(tx: ReadTx, name: string): readonly string[] {
-  const standard = Object.entries(standardByScope).flatMap(([scope, names]) => (names.includes(name) ? [scope] : []));
-  const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
-  return [...standard, ...own];
-}
-
 /** What discovery lists as `claims_supported`. */
 export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 
@@ -56,6 +49,16 @@ const protocolNames = new Set(
 const detailsNames = new Set(["website", "birthdate"]);
 
 const isNative = (client: Client): boolean => (client.userinfo_format ?? "native") === "native";
+
+/** The scopes that release a claim to this client; none where it is unknown here, or released always. */
+export function releasingScopes(tx: ReadTx, client: Client, name: string): readonly string[] {
+  const standard =
+    isNative(client) && detailsNames.has(name)
+      ? ["details"]
+      : Object.keys(standardByScope).filter((scope) => standardByScope[scope]?.includes(name));
+  const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
+  return [...standard, ...own];
+}
 
 /** The standard claims of a user record, before its own `claims` are laid over them. */
 function recordClaims(user: User): Record<string, unknown> {

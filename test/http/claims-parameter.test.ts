@@ -32,6 +32,21 @@ test("what the scopes release needs no asking, and what nobody knows is ignored"
   expect((await exchange(idp, code)).json["scope"]).toBe("openid profile");
 });
 
+test("a client gets no claim of a scope that it may not ask for", async () => {
+  const idp = await startIdp();
+  await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid details" } });
+  const asked = JSON.stringify({ userinfo: { email: null, name: null }, id_token: { email: null, website: null } });
+  const { code } = await signIn(idp, { scope: "openid", claims: asked });
+  const { json } = await exchange(idp, code);
+  // In a native client it is `details` that releases the website.
+  expect(json.scope).toBe("openid claim:website");
+  expect(jwtPart(json.id_token, 1)).not.toHaveProperty("email");
+  const body = (await userinfo(idp, json.access_token)).json;
+  expect(body).toHaveProperty("website");
+  expect(body).not.toHaveProperty("email");
+  expect(body).not.toHaveProperty("name");
+});
+
 test("sub with a value: only that user will do", async () => {
   const idp = await startIdp();
   const [alice, bob] = await Promise.all(["alice", "bob"].map((username) => idp.call("users.show", { username })));
