@@ -3,6 +3,7 @@ import { metadataOf } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import type { FixtureFile } from "./fixtures/schema.ts";
+import { isDefined, mayAsk } from "./scopes.ts";
 import { storedSettings } from "./settings.ts";
 import { stateCollections, stateFormat, stateVersion, type StateDocument } from "./state.ts";
 import { fieldsOf } from "./users.ts";
@@ -29,9 +30,12 @@ export async function exportState(
 }
 
 function asFixtures(tx: ReadTx): FixtureFile {
-  const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes, status }) => {
-    const user = tx.get("users", userId)?.username;
-    return user === undefined || status === "revoked" ? [] : [{ user, client: clientId, scope: scopes.join(" ") }];
+  const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes: all, status }) => {
+    const [user, client] = [tx.get("users", userId), tx.get("clients", clientId)];
+    if (user === undefined || client === undefined || status === "revoked") return [];
+    // What a fixture cannot say: single claims (OpenID Connect Core 5.5), and what the client may ask for no longer.
+    const scopes = all.filter((name) => isDefined(tx, name) && mayAsk(client, name));
+    return scopes.length === 0 ? [] : [{ user: user.username, client: clientId, scope: scopes.join(" ") }];
   });
   const scopes = [...tx.all("scopes")].map(({ name, ...scope }) => [name, scope] as const);
   const file = {
