@@ -41,6 +41,8 @@ export function print(cli: Invocation, outcome: Outcome): void {
     if (text !== "") cli.stdout.write(`${text}\n`);
   }
   if (outcome.failure !== null) printFailure(cli, outcome.failure, null);
+  // The error is one object then, and stderr holds nothing else (CONTRACT 6).
+  if (outcome.failure !== null && cli.json) return;
   for (const note of outcome.notes) say(cli, note);
 }
 

@@ -57,6 +57,7 @@ describe("with keys that are public", () => {
       const made = await idp(["token", "issue", "--user", "alice", "--client", "demo-app", flaw], { cwd });
       const ended = await verify(["-", "--issuer", server.issuer, "--audience", server.issuer], made.stdout);
       expect(ended.code).toBe(6);
+      expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: "refused" } });
       return Object.entries(checksOf(ended)).flatMap(([name, ok]) => (ok ? [] : [name]));
     };
     expect(await failed("--expired")).toEqual(["exp"]);
