@@ -3,7 +3,7 @@ import { askSecret, askText } from "./ask.ts";
 import { RemoteError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import type { SetFields } from "./set-field.ts";
-import { readAll } from "./token-input.ts";
+import { readAll } from "./stdin.ts";
 
 /** What the commands that add and edit users and clients have in common. */
 

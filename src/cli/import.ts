@@ -4,13 +4,14 @@ import { decodeFixture } from "../core/fixtures/source.ts";
 import { confirmed, notConfirmed } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import { readBytes } from "./stdin.ts";
 import { findTarget } from "./target.ts";
 import { count } from "./words.ts";
 
 /** `idp import`: an export takes the place of all there is. @param file `-`: standard input */
 export async function importState(cli: Invocation, file: string): Promise<Outcome> {
   const name = file === "-" ? "stdin" : file;
-  const source = { name, text: decodeFixture(name, bytesOf(file)) };
+  const source = { name, text: decodeFixture(name, await bytesOf(cli, file)) };
   const target = await findTarget(cli);
   const question = `Import ${name}? It takes the place of all users, clients, grants, sessions and keys there are.`;
   if (file !== "-" && !(await confirmed(cli, question))) throw notConfirmed("nothing was imported");
@@ -31,9 +32,10 @@ export async function importState(cli: Invocation, file: string): Promise<Outcom
   );
 }
 
-function bytesOf(file: string): Uint8Array {
+async function bytesOf(cli: Invocation, file: string): Promise<Uint8Array> {
+  if (file === "-") return readBytes(cli.stdin);
   try {
-    return readFileSync(file === "-" ? 0 : file);
+    return readFileSync(file);
   } catch (error) {
     throw new OperationError("invalid", `${file} cannot be read`, {
       hint: "It is a file that idp export --output wrote, or - for stdin",

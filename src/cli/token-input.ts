@@ -1,45 +1,12 @@
 import { OperationError } from "../core/errors.ts";
 import { findTokens, type FoundToken } from "../core/decode.ts";
 import type { Invocation } from "./invocation.ts";
+import { readAll } from "./stdin.ts";
 
 /** Where a command on tokens gets its token from. */
 
-/** A pipe that holds more than this holds no token. */
-const mostBytes = 1024 * 1024;
-
 /** A token that is longer than this fits no header, and no request of the control API. */
 const mostCharacters = 65_536;
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** A stream to its end, as text. @throws {OperationError} usage, where it is too long, or no text */
-export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) {
-      throw new OperationError("usage", "standard input holds more than 1 MB: a token or a secret is meant");
-    }
-    chunks.push(chunk);
-  }
-  return textOf(Buffer.concat(chunks));
-}
-
-function textOf(bytes: Buffer): string {
-  let text = "";
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    // Below.
-  }
-  if (bytes.length > 0 && (text === "" || text.includes("\u0000"))) {
-    throw new OperationError("usage", "standard input holds binary data: a token or a secret is meant", {
-      hint: "A text file in UTF-16, as some shells of Windows write it, has to be saved as UTF-8.",
-    });
-  }
-  return text;
-}
 
 /**
  * The text that was given: the argument; standard input for "-", or without an argument where it is no terminal; else what is

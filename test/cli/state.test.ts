@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
 
 /** `idp export` and `idp import`: the state of a folder or a running server, taken along. */
 
@@ -74,6 +75,21 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
   expect(stderr).toMatch(said);
   expect((await idp(["export"], { cwd })).stdout).toBe(before);
+});
+
+test("an export that takes its time to come is waited for", async () => {
+  const [cwd, other] = [newFolder(), newFolder()];
+  await startIdp([], { cwd });
+  const { stdout: text } = await idp(["export"], { cwd });
+  const child = launch(["import", "-", "--json"], { cwd: other });
+  const told: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => told.push(String(part)));
+  const ended = once(child, "close");
+  child.stdin.on("error", () => undefined).write(text.slice(0, 1000));
+  // Meanwhile it has read what there is.
+  await idp(["users", "list"], { cwd });
+  child.stdin.end(text.slice(1000));
+  expect([...(await ended), told.join("")]).toEqual([0, null, expect.stringContaining('"users":4')]);
 });
 
 test("each problem is told with its place, and nothing is imported", async () => {
