@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import { hasOpenPort } from "../core/redirect-uri.ts";
 import { ok, problem, warning, word, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
-import { issuerAt } from "./remote.ts";
+import { issuerAt, issuerOnPort } from "./remote.ts";
 
 /** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
 
@@ -64,9 +64,10 @@ async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
   if (!/^\d{1,5}$/.test(port) || port === "0") return [];
   const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, Number(port))))).includes(true);
   const fix = "Another one: idp start --port auto (the issuer changes with it), or --port NUMBER";
-  return taken
-    ? [problem("port", `${port} is in use by another program`, fix)]
-    : [ok("port", `${port} is free for idp start`)];
+  if (!taken) return [ok("port", `${port} is free for idp start`)];
+  const issuer = await issuerOnPort(Number(port));
+  const holder = issuer === null ? "another program" : `another idp: ${issuer}`;
+  return [problem("port", `${port} is in use by ${holder}`, fix)];
 }
 
 const isTaken = (host: string, port: number): Promise<boolean> =>

@@ -110,6 +110,12 @@ export async function issuerAt(url: string, timeout: number): Promise<string | n
   return status === "ok" && typeof issuer === "string" ? issuer : null;
 }
 
+/** The issuer of the idp that listens on a port of this machine; null: it is none, or does not say so at once. */
+export async function issuerOnPort(port: number): Promise<string | null> {
+  const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 1000));
+  return (await Promise.all(asked)).find((issuer) => issuer !== null) ?? null;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

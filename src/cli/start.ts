@@ -3,13 +3,15 @@ import { join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
-import { escapeDeep, printableJson } from "./escape.ts";
 import type { FoundFixtures } from "../fixture-files.ts";
+import { codeOf } from "../store/fault.ts";
+import { escapeDeep, printableJson } from "./escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
+import { issuerOnPort } from "./remote.ts";
 import { requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
@@ -93,7 +95,11 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   });
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
-  const idp = await createIdp(optionsOf(cli, flags, fixtures, progress)).finally(progress.end);
+  const idp = await createIdp(optionsOf(cli, flags, fixtures, progress))
+    .catch(async (error: unknown) => {
+      throw (await heldByIdp(error)) ?? error;
+    })
+    .finally(progress.end);
   try {
     // A user that is not there would be a login page where none is expected.
     const automatic = /^auto:(.+)$/.exec(flags.login ?? "")?.[1];
@@ -106,6 +112,20 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await idp.close();
   }
   return null;
+}
+
+/** Where the port is another idp's, the refusal says whose; null where it is not, or it was refused for something else. */
+async function heldByIdp(error: unknown): Promise<OperationError | null> {
+  const cause = error instanceof OperationError ? error.cause : undefined;
+  if (codeOf(cause) !== "EADDRINUSE") return null;
+  const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
+  const issuer = await issuerOnPort(port);
+  return issuer === null
+    ? null
+    : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
+        hint: "Use that one, or another port for this one: idp start --port auto   (the issuer changes with it)",
+        cause,
+      });
 }
 
 async function watch(cli: Invocation, flags: StartFlags, idp: Idp, found: FoundFixtures) {

@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import { duration } from "../core/time-words.ts";
+import type { OperationOutput } from "../http/operations.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -33,16 +35,14 @@ function noData(error: unknown): null {
   throw error;
 }
 
-function stopped(
-  cli: Invocation,
-  found: { data: string; issuer: string; users: number; clients: number; grants: number } | null,
-): Outcome {
-  const what = found === null ? { data: cli.data } : found;
-  const { data } = what;
+function stopped(cli: Invocation, found: OperationOutput<"status"> | null): Outcome {
+  const { server: _, ...what } = found ?? { server: null, data: resolve(cli.data, "data.json") };
   return answer(
-    { running: false, ...what, ...(found === null ? {} : { server: undefined }) },
-    (_shown, style) =>
-      [style.yellow("stopped"), data, ...(found === null ? ["no data yet"] : counts(found))].join("   "),
+    { running: false, ...what },
+    (shown, style) =>
+      [style.yellow("stopped"), ...(found === null ? [cli.data, "no data yet"] : [shown.data, ...counts(found)])].join(
+        "   ",
+      ),
     {
       failure: failureOf(
         new OperationError("no_server", `no server runs on ${cli.data}`, { hint: "Start it: idp start" }),

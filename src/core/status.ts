@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 /** What there is: for `idp status`. */
 export interface Status {
   readonly issuer: string;
-  /** Where the data is: a path, or "memory". */
+  /** Where the data is: a whole path, since its reader may be in another folder, or "memory". */
   readonly data: string;
   readonly users: number;
   readonly clients: number;

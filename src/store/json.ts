@@ -160,7 +160,7 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
 
   if (unfolded() > 0) void fold();
   return {
-    location,
+    location: join(dir, "data.json"),
     transaction: engine.transaction,
     read: engine.read,
     updateLock: lock.update,

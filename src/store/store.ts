@@ -373,7 +373,7 @@ export interface Tx extends ReadTx {
 }
 
 export interface Store {
-  /** Where the data is: a path to show to a person, or "memory". */
+  /** Where the data is: the whole path of `data.json`, or "memory". */
   readonly location: string;
   /** Runs `work` at once, without an await inside; see guarantees 4 to 6. What it throws is thrown. */
   transaction<T>(work: (tx: Tx) => T): Promise<T>;

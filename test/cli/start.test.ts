@@ -157,6 +157,30 @@ test("a port that is taken: exit 4, and never another port", async () => {
   });
 });
 
+test("a port that another idp holds: whose it is is said", async () => {
+  const { issuer } = await startIdp(["--memory"], { cwd: newFolder() });
+  const { port } = new URL(issuer);
+  const second = await idp(["start", "--memory", "--port", port], { cwd: newFolder() });
+  expect(second).toMatchObject({ code: 4, stdout: "" });
+  expect(second.stderr).toBe(
+    `Error: port ${port} is in use by another idp: ${issuer}
+  Use that one, or another port for this one: idp start --port auto   (the issuer changes with it)
+`,
+  );
+});
+
+test("status gives the whole path of the data, wherever the server was started", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, "app"));
+  const { child, ended } = await startIdp(["--data", "../kept"], { cwd: join(cwd, "app") });
+  const data = async (): Promise<unknown> =>
+    JSON.parse((await idp(["status", "--json", "--data", "kept"], { cwd })).stdout).data;
+  expect(await data()).toBe(join(cwd, "kept", "data.json"));
+  child.kill("SIGTERM");
+  await ended;
+  expect(await data()).toBe(join(cwd, "kept", "data.json"));
+});
+
 test("--memory keeps nothing, and --ready-file says where it runs", async () => {
   const cwd = newFolder();
   const { issuer, pid } = await startIdp(["--memory", "--ready-file", "ready.json"], { cwd });

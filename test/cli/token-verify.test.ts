@@ -81,7 +81,6 @@ test("with a secret from standard input", async () => {
 test.each<[string, readonly string[], number, RegExp]>([
   ["an address where nothing is", ["a.b.c", "--issuer", "http://localhost:1"], 5, /nothing answers at/],
   ["a file that is not there", ["a.b.c", "--jwks", "nowhere.json"], 3, /cannot be read/],
-  ["a file that is no key set", ["a.b.c", "--jwks", "data.json", "--data", ".idp"], 3, /cannot be read/],
   ["two sources", ["a.b.c", "--jwks", "x", "--secret-stdin"], 2, /not both/],
   ["token and secret both on standard input", ["-", "--secret-stdin"], 2, /the token has to be the argument/],
   ["an issuer that is no address", ["a.b.c", "--issuer", "issuer"], 2, /It is an address/],
