@@ -2,6 +2,8 @@ import { requireClient } from "./clients-admin.ts";
 import { isPublic, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
+import { pathText } from "./fixtures/located.ts";
+import { readSource } from "./fixtures/source.ts";
 import {
   bendClaims,
   checkFlaws,
@@ -77,7 +79,7 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   const flaws = flawNames.filter((flaw) => input[flaw] === true);
   checkFlaws(flaws);
   checkAudience(kind, input, flaws);
-  const claims = checkClaims(kind, input.claims);
+  const claims = await checkClaims(kind, input.claims);
   const life = lifeOf(ctx, kind, input.expires_in);
 
   const make = await (input.user === undefined ? ofClient(ctx, kind, input) : ofUser(ctx, kind, input, input.user));
@@ -161,8 +163,15 @@ function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonl
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function checkClaims(kind: Kind, claims: unknown = {}): Readonly<Record<string, unknown>> {
+async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
   if (!isObject(claims)) throw new OperationError("usage", "claims has to be an object of names and values");
+  const [strange] = (await readSource({ value: claims })).found;
+  if (strange !== undefined) {
+    throw new OperationError(
+      "usage",
+      `claims cannot be put into a token: ${pathText(strange.path)} ${strange.message}`,
+    );
+  }
   const names = Object.keys(claims);
   if (kind === "refresh" && names.length > 0) {
     throw new OperationError("usage", "a refresh token takes no claims: nobody but this server reads it");
