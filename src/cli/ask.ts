@@ -1,5 +1,5 @@
 import { OperationError } from "../core/errors.ts";
-import { builtInScopes, splitScope } from "../core/scopes.ts";
+import { splitScope } from "../core/scopes.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Target } from "./target.ts";
@@ -135,12 +135,13 @@ export async function sessionOr(cli: Invocation, target: Target, given: string |
 }
 
 /**
- * Scopes to tick, of those that a client may ask for; they stand ticked, as on the consent page, and `openid` always is.
+ * Scopes to tick, of those that are defined and a client may ask for; they stand ticked, as on the consent page, and `openid` always is.
  * @returns their names with spaces between
  */
 export async function askScopes(cli: Invocation, target: Target, client: string): Promise<string> {
   const { scope } = await target.call("clients.show", { client_id: client });
-  const names = typeof scope === "string" ? splitScope(scope) : builtInScopes;
+  const defined = (await target.call("scopes.list", {})).map(({ name }) => name);
+  const names = typeof scope === "string" ? splitScope(scope).filter((name) => defined.includes(name)) : defined;
   const choices = names
     .filter((name) => name !== "openid")
     .map((name) => ({ value: name, name: escapeLine(name), checked: true }));

@@ -6,6 +6,7 @@ import { describeClient } from "./clients.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import { scopeNotes } from "./scope-notes.ts";
 import type { SetFields } from "./set-field.ts";
 import { findTarget, type Target } from "./target.ts";
 
@@ -38,9 +39,14 @@ async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> 
 }
 
 /** A secret that was made is told once: nothing but `clients show --show-secrets` tells it again. */
-const said = (verb: string, client: ClientView, target: Target): Outcome =>
+const said = (
+  verb: string,
+  client: ClientView,
+  { target, about = [] }: { readonly target: Target; readonly about?: readonly string[] },
+): Outcome =>
   answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
     notes: [
+      ...about,
       ...(client.client_secret === undefined
         ? []
         : [`The client_secret was made here. To see it again: idp clients show ${client.client_id} --show-secrets`]),
@@ -59,9 +65,10 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
     "idp clients add shop --redirect-uri http://localhost:3000/cb",
   );
   const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags, client_id));
-  const entry = { ...(await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) })), client_id };
+  const fields = await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) });
   const target = await findTarget(cli);
-  return said("Added", await saved(target.call("clients.add", { entry })), target);
+  const client = await saved(target.call("clients.add", { entry: { ...fields, client_id } }));
+  return said("Added", client, { target, about: await scopeNotes(target, fields["scope"]) });
 }
 
 /** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
@@ -96,7 +103,8 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };
-  return said("Changed", await saved(target.call("clients.edit", { client_id, entry: changed })), target);
+  const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
+  return said("Changed", client, { target, about: await scopeNotes(target, entry["scope"]) });
 }
 
 /** `idp clients rotate-secret` */
@@ -112,7 +120,7 @@ export async function rotateSecret(
     throw notConfirmed("the secret stays");
   }
   const client = await target.call("clients.rotate-secret", { client_id, client_secret });
-  return said("Rotated the secret of", client, target);
+  return said("Rotated the secret of", client, { target });
 }
 
 /** `idp clients remove` */

@@ -4,6 +4,7 @@ import { askScopes, clientOr, userOr } from "./ask.ts";
 import { describeGrant } from "./grants.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
+import { scopeNotes } from "./scope-notes.ts";
 import type { Style } from "./style.ts";
 import { findTarget, type Target } from "./target.ts";
 
@@ -43,28 +44,37 @@ export async function forWhom(
 /** `idp issue grant` */
 export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Outcome> {
   const target = await findTarget(cli);
-  const grant = await target.call("issue.grant", await forWhom(cli, target, flags));
-  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()), { notes: [target.where] });
+  const asked = await forWhom(cli, target, flags);
+  const grant = await target.call("issue.grant", asked);
+  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()), {
+    notes: [...(await scopeNotes(target, asked.scope)), target.where],
+  });
 }
 
 /** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server only. */
 export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { state, nonce } = flags;
+  const asked = await forWhom(cli, target, flags);
   const issued = await target.call("issue.code", {
-    ...(await forWhom(cli, target, flags)),
+    ...asked,
     ...{ state, nonce, redirect_uri: flags.redirectUri, code_challenge: flags.codeChallenge },
   });
   return answer(issued, (shown) => shown.url, {
-    notes: [`The code is good once, for ${duration(issued.expires_in)}.`, target.where],
+    notes: [
+      `The code is good once, for ${duration(issued.expires_in)}.`,
+      ...(await scopeNotes(target, asked.scope)),
+      target.where,
+    ],
   });
 }
 
 /** `idp issue tokens` */
 export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
   const target = await findTarget(cli, flags.issuer);
-  const tokens = await target.call("issue.tokens", { ...(await forWhom(cli, target, flags)), nonce: flags.nonce });
-  return answer(tokens, describeTokens, { notes: [target.where] });
+  const asked = await forWhom(cli, target, flags);
+  const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce });
+  return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
 }
 
 /** Each token on a line of its own, from where it can be copied whole. */

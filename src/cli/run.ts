@@ -44,11 +44,10 @@ async function printHelp(program: Command, words: readonly string[]): Promise<bo
   for (const name of names) {
     const next = command.commands.find((candidate) => candidate.name() === name);
     if (next === undefined) {
-      const { nearest } = await import("../core/nearest.ts");
+      const { didYouMean } = await import("../core/nearest.ts");
       const known = command.commands.map((candidate) => candidate.name());
-      const meant = nearest(name, known);
       throw new OperationError("usage", `unknown command '${name}'`, {
-        hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}See: ${path.join(" ")} --help`,
+        hint: didYouMean(name, known, `See: ${path.join(" ")} --help`),
       });
     }
     command = next;

@@ -2,6 +2,7 @@ import { userOr, clientOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import type { IssueFlags } from "./issue.ts";
 import { answer, type Outcome } from "./print.ts";
+import { scopeNotes } from "./scope-notes.ts";
 import type { SetFields } from "./set-field.ts";
 import { findTarget, type Target } from "./target.ts";
 
@@ -36,7 +37,9 @@ export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promi
     alg_none: flags.algNone,
   });
   const warnings = issued.warnings.map((warning) => `Warning: ${warning}.`);
-  return answer(issued, ({ token }) => token, { notes: [...warnings, target.where] });
+  return answer(issued, ({ token }) => token, {
+    notes: [...warnings, ...(await scopeNotes(target, scope)), target.where],
+  });
 }
 
 /** A client that may speak for itself needs no user. */

@@ -89,6 +89,11 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
   ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     const redirectUri = chooseRedirectUri(client, input.redirect_uri);
+    if (input.code_challenge === undefined && requiresPkce(client)) {
+      throw new OperationError("refused", `client "${client.client_id}" must use PKCE (RFC 7636 4.3)`, {
+        hint: "Give the base64url of its verifier's SHA-256 hash: --code-challenge CHALLENGE",
+      });
+    }
     const codeChallenge = asOperation(() =>
       checkChallenge(
         input.code_challenge,

@@ -1,4 +1,5 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { addScopes } from "./fix-commands.ts";
 
@@ -24,6 +25,20 @@ export const splitScope = (scope: string): string[] => [...new Set(scope.split("
 
 /** Whether somebody defined this scope: the spec or a fixture. */
 export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+
+/** A scope that may be asked for. */
+export interface ScopeView {
+  readonly name: string;
+  /** False: a fixture defines it. */
+  readonly builtIn: boolean;
+}
+
+/** Every scope that somebody defined: the spec, then fixtures. */
+export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
+  ctx.store.read((tx) => [
+    ...builtInScopes.map((name) => ({ name, builtIn: true })),
+    ...[...tx.all("scopes")].map(({ name }) => ({ name, builtIn: false })),
+  ]);
 
 /** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
 export function mayAsk(client: Client, name: string): boolean {

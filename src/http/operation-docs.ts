@@ -133,6 +133,10 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     }),
   ),
   "sessions.remove": doc("End a session", nothing),
+  "scopes.list": doc(
+    "List the scopes that may be asked for",
+    z.array(z.object({ name: z.string(), builtIn: z.boolean().describe("false: a fixture defines it") })),
+  ),
   "keys.list": doc("List keys", z.array(key)),
   "keys.rotate": doc("Make new signing keys; the old ones still verify what they signed", z.array(key)),
   "issue.grant": doc("Record a consent, as if the user had allowed it", grant),

@@ -206,6 +206,7 @@ export const operations = {
     async (ctx, input) => (await sessions()).endSession(ctx, input),
     removes,
   ),
+  "scopes.list": reads("/scopes", {}, async (ctx) => (await import("../core/scopes.ts")).listScopes(ctx)),
   "keys.list": reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)),
   "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {
     status: 201,

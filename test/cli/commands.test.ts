@@ -18,6 +18,7 @@ const fixtures = {
     { client_id: "other", redirect_uris: ["http://localhost:5173/callback"], scope: "openid email" },
     { client_id: "service", client_secret: "service-secret", grant_types: ["client_credentials"] },
   ],
+  scopes: { orders: {}, reports: {} },
 };
 
 /** A case: what is typed, how it ends, and what is checked of its answer. */
@@ -202,7 +203,7 @@ const cases: readonly Case[] = [
       fixtures: [expect.stringMatching(/idp\.fixtures\.json$/)],
       users: { total: 4, removed: [], added: [], changed: [{ name: "bob", fields: ["email"] }] },
       clients: { total: 3, removed: [], added: [], changed: [] },
-      scopes: { total: 0, removed: [], added: [], changed: [] },
+      scopes: { total: 2, removed: [], added: [], changed: [] },
       grants: { total: 0, removed: ["alice app", "alice other", "bob app"], added: [], changed: [] },
       settings: [],
       sessionsEnded: 0,
@@ -352,6 +353,40 @@ for (const mode of ["running", "stopped"] as const) {
         data: expect.stringMatching(/\.idp\/data\.json$/),
       });
       if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
+    });
+
+    test("a scope that nobody defined is told to whoever typed it", async () => {
+      const cases = [
+        ["issue grant --user alice --client app --scope", "openid emial", "Did you mean email?"],
+        ["issue tokens --user alice --client app --scope", "openid emial", "Did you mean email?"],
+        ["token issue --user alice --client app --scope", "openid shoes", "Define it under"],
+        ["clients add scoped --redirect-uri http://localhost:3000/cb --scope", "openid orders reports", null],
+        ["clients edit scoped --scope", "openid shoes", "Define it under"],
+        ...(mode === "running"
+          ? [["issue code --user alice --client app --scope", "openid shoes", "Define it"] as const]
+          : []),
+      ] as const;
+      for (const [words = "", scope = "", next] of cases) {
+        const { code, stderr } = await idpIn(cwd, [...words.split(" "), scope]);
+        expect(code, stderr).toBe(0);
+        const name = scope.split(" ").at(-1) ?? "";
+        if (next === null) expect(stderr).not.toContain("not defined");
+        else expect(stderr).toContain(`Scope "${name}" is not defined, so it is ignored. ${next}`);
+      }
+      await idpIn(cwd, ["clients", "remove", "scoped"]);
+    });
+
+    test("issue code for a public client names the flag that it needs", async () => {
+      if (mode === "stopped") return;
+      const { code, stderr } = await idpIn(cwd, "issue code --user alice --client other --json".split(" "));
+      expect(code).toBe(6);
+      expect(JSON.parse(stderr)).toEqual({
+        error: {
+          code: "refused",
+          message: 'client "other" must use PKCE (RFC 7636 4.3)',
+          hint: expect.stringContaining("--code-challenge"),
+        },
+      });
     });
 
     test("issue code", async () => {

@@ -148,6 +148,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   revoke: async () => ({ path: "/revoke", body: { user: "carol" } }),
   "sessions.list": async () => ({ path: "/sessions" }),
   "sessions.end": async () => ({ path: "/sessions/end", body: { user: "alice" } }),
+  "scopes.list": async () => ({ path: "/scopes" }),
   "keys.list": async () => ({ path: "/keys" }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
