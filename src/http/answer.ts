@@ -1,4 +1,5 @@
-import type { Request, Response } from "express";
+import type { ServerResponse } from "node:http";
+import type { Request } from "express";
 import { privateApiHeaders } from "./security-headers.ts";
 
 /**
@@ -8,7 +9,7 @@ import { privateApiHeaders } from "./security-headers.ts";
 
 /** @param type with its charset; the text is sent as UTF-8 */
 export function sendText(
-  res: Response,
+  res: ServerResponse,
   status: number,
   headers: Readonly<Record<string, string>>,
   type: string,
@@ -23,7 +24,7 @@ export function sendText(
 }
 
 /** JSON that no cache keeps. */
-export const sendJson = (res: Response, status: number, value: unknown, headers = privateApiHeaders): void =>
+export const sendJson = (res: ServerResponse, status: number, value: unknown, headers = privateApiHeaders): void =>
   sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
 
 /** Whether a page is wanted, or the same as data: every browser asks for HTML first. */

@@ -1,4 +1,5 @@
-import type { RequestHandler } from "express";
+import { isIPv6 } from "node:net";
+import type { Request, RequestHandler } from "express";
 import { BodyError } from "./params.ts";
 import type { Web } from "./web.ts";
 
@@ -6,6 +7,9 @@ import type { Web } from "./web.ts";
 
 /** The host name of a `Host` header, without its port. */
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
+
+/** A name as an operator gives it: an IPv6 address stands in brackets in `Host` only. */
+const ownName = (host: string): string => (isIPv6(host) ? `[${host.toLowerCase()}]` : hostName(host));
 
 const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
@@ -23,8 +27,9 @@ export class MisdirectedError extends Error {
 /** Headers that say who is asked, and who asks: Node keeps the first of two, and whoever stands before us may have gone by the last. */
 const onceOnly = /^(host|authorization)$/i;
 
-/** @throws {BodyError} 400, for two of them (RFC 9112 3.2; RFC 9110 5.3) */
-function refuseRepeated(rawHeaders: readonly string[]): void {
+/** @throws {BodyError} 400, for two of them, and where a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */
+function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
+  if (headers.host === undefined && httpVersion === "1.1") throw new BodyError(400, "the header Host is missing");
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";
@@ -36,9 +41,9 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
 
 /** 421 for every other `Host` (CONTRACT 1). */
 export function hostCheck(web: Web): RequestHandler {
-  const names = new Set([new URL(web.ctx.issuer).hostname, ...web.allowedHosts.map(hostName)]);
+  const names = new Set([new URL(web.ctx.issuer).hostname, ...web.allowedHosts.map(ownName)]);
   return (req, _res, next) => {
-    refuseRepeated(req.rawHeaders);
+    requireOneEach(req);
     const name = hostName(req.headers.host ?? "");
     next(isLoopback(name) || names.has(name) ? undefined : new MisdirectedError(req.headers.host ?? ""));
   };

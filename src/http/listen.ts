@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
+import { explainUnreadable } from "./unreadable.ts";
 
 /** Listening: on every address of the host, or not at all. */
 
@@ -67,10 +68,12 @@ async function createAppServer(app: App, born: Born, gate: Gate, { tls, patience
     if (gate.isOpen) app(req, res);
     else void gate.opened.then(() => app(req, res));
   };
-  if (tls === null) return createHttpServer({ ...born, ...patience }, listener);
+  // A missing Host is refused where every other one is that is not ours.
+  const given = { ...born, ...patience, requireHostHeader: false };
+  if (tls === null) return createHttpServer(given, listener);
   const { createServer: createHttpsServer } = await import("node:https");
   try {
-    return createHttpsServer({ ...born, ...patience, ...tls }, listener);
+    return createHttpsServer({ ...given, ...tls }, listener);
   } catch (error) {
     throw new OperationError("usage", "the certificate and the key cannot be used together", {
       hint: "--cert takes a PEM certificate (with its chain), --key its PEM private key",
@@ -140,6 +143,7 @@ async function bind(
 ): Promise<Bound> {
   const server = await createAppServer(app, born, gate, options);
   const close = closable(server);
+  explainUnreadable(server);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {

@@ -1,5 +1,7 @@
 import { connect } from "node:net";
-import { expect, test } from "vitest";
+import express from "express";
+import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../src/http/listen.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
@@ -87,6 +89,42 @@ test.each<[name: string, bytes: string, ...statuses: number[]]>([
   expect(answer.head + answer.body).not.toMatch(innards);
   // What Express answers by itself carries none of our headers.
   expect(answer.body).not.toContain("Cannot GET");
+});
+
+test.each<[name: string, bytes: string, status: number]>([
+  ["a header of 20,000 bytes", request("GET /_idp/health", [`X: ${"a".repeat(20_000)}`]), 431],
+  ["an expectation", request(`POST ${token}`, ["Expect: foo", "Content-Length: 0"]), 417],
+  ["a method that nobody knows", request("FOO /"), 400],
+  ["no Host", `GET /_idp/health HTTP/1.1\r\n${close}\r\n\r\n`, 400],
+])("%s: what Node.js would refuse without a word is told why, as all else is", async (_name, bytes, status) => {
+  const { head, body } = await rawRequest(idp.port, bytes);
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\n`));
+  expect(head).toMatch(/^Content-Type: application\/json; charset=utf-8$/im);
+  expect(head).toMatch(/^Cache-Control: no-store$/im);
+  expect(JSON.parse(body)).toEqual({ error: "invalid_request", error_description: expect.stringMatching(/.{20}/) });
+});
+
+test("an answer that is under way is cut off, not mixed with a refusal of what follows its request", async () => {
+  const server = await listen(
+    express().use((_req, res) => void res.write("half of an answer")),
+    "localhost",
+    0,
+    null,
+  );
+  onTestFinished(() => server.close());
+  server.serve();
+  const socket = connect(server.port, "127.0.0.1").setEncoding("latin1");
+  let answer = "";
+  socket
+    .on("error", () => undefined)
+    .on("data", (text: string) => {
+      if (answer === "") socket.write("FOO /\r\n\r\n");
+      answer += text;
+    });
+  socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await new Promise((resolve) => socket.on("close", resolve));
+  expect(answer).toContain("half of an answer");
+  expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
 test("a Host that holds marks is shown as text", async () => {
