@@ -23,9 +23,12 @@ export function sendText(
   res.end(text);
 }
 
+/** The Content-Type of JSON. */
+export const jsonType = "application/json; charset=utf-8";
+
 /** JSON that no cache keeps. */
 export const sendJson = (res: ServerResponse, status: number, value: unknown, headers = privateApiHeaders): void =>
-  sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
+  sendText(res, status, headers, jsonType, JSON.stringify(value));
 
 /** Whether a page is wanted, or the same as data: every browser asks for HTML first. */
 export function prefersHtml(req: Request): boolean {

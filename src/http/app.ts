@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler, type Router } from "express
 import { devicePath } from "../core/device.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
+import { sendJson } from "./answer.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
@@ -106,7 +107,7 @@ function routes(web: Web): Router {
 const health =
   ({ ctx, version }: Web): RequestHandler =>
   (_req, res) => {
-    res.set(apiHeaders).json({ status: "ok", issuer: ctx.issuer, version });
+    sendJson(res, 200, { status: "ok", issuer: ctx.issuer, version }, apiHeaders);
   };
 
 const stylesheet =

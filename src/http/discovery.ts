@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { metadata } from "../core/discovery.ts";
+import { jsonType, sendJson, sendText } from "./answer.ts";
 import { apiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
 
@@ -17,15 +18,15 @@ export const discovery = (web: Web): RequestHandler => {
     const backchannel = backchannelOf(web, req);
     if (backchannel !== null) {
       // What it says depends on the name it was asked under.
-      res
-        .set(headers)
-        .set("Cache-Control", "no-store")
-        .json(metadata(ctx, names, { backchannel, dynamicRegistration }));
+      sendJson(res, 200, metadata(ctx, names, { backchannel, dynamicRegistration }), {
+        ...apiHeaders,
+        "Cache-Control": "no-store",
+      });
       return;
     }
     if (made?.scopes !== scopes)
       made = { scopes, text: JSON.stringify(metadata(ctx, names, { backchannel: null, dynamicRegistration })) };
-    res.set(headers).type("json").send(made.text);
+    sendText(res, 200, headers, jsonType, made.text);
   };
 };
 
@@ -42,6 +43,6 @@ export const jwks = ({ ctx }: Web): RequestHandler => {
   return (_req, res) => {
     const { jwks: keys } = ctx.keys;
     if (made?.of !== keys) made = { of: keys, text: JSON.stringify(keys) };
-    res.set(headers).type("json").send(made.text);
+    sendText(res, 200, headers, jsonType, made.text);
   };
 };
