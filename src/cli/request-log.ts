@@ -1,6 +1,6 @@
 import type { Mismatch } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
-import { escapeDeep } from "./escape.ts";
+import { escapeDeep, escapeLine } from "./escape.ts";
 import type { Style } from "./style.ts";
 import { cells, wrap } from "./table.ts";
 
@@ -24,27 +24,29 @@ function endpointName(path: string): string {
 }
 
 /** The local time of day: `12:04:36`. */
-function timeOfDay(iso: string): string {
-  const at = new Date(iso);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
-}
+export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 
 /** Of the lines below the first one of a request. */
 const indent = " ".repeat(10);
+
+/** What the server remarks while it runs, among the lines of requests. @param width as of {@link requestLines} */
+export const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
+  style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
 
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const { time, method, path, status, client, user, note, error, mismatch, fix } = escapeDeep(given);
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
+  const clock = timeOfDay(new Date(time));
   const head = [
-    style.dim(timeOfDay(time)),
+    style.dim(clock),
     `${method.padEnd(4)} ${endpointName(path).padEnd(12)}`,
     paint(String(status)),
     [client, user].filter((part) => part !== null && part !== "").join("  "),
   ];
   const line = head.join("  ").trimEnd();
-  const taken = cells([timeOfDay(time), ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
+  const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
   const fits = note === null || note === "" || taken + 2 + cells(note) <= width;
   return [
     fits ? [line, note ?? ""].join("  ").trimEnd() : line,

@@ -7,12 +7,12 @@ import type { FoundFixtures } from "../fixture-files.ts";
 import { codeOf } from "../store/fault.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
 import { firstScreen } from "./first-screen.ts";
-import type { Invocation } from "./invocation.ts";
+import { widthOf, type Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { issuerOnPort } from "./remote.ts";
-import { requestLines } from "./request-log.ts";
+import { remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { version } from "../package.ts";
@@ -55,7 +55,12 @@ function readPem(flag: string, file: string): string {
   }
 }
 
-function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, progress: Progress): IdpOptions {
+function optionsOf(
+  cli: Invocation,
+  flags: StartFlags,
+  fixtures: FoundFixtures,
+  { progress, log }: { readonly progress: Progress; readonly log: (note: string) => void },
+): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
   const adminToken = cli.env.IDP_ADMIN_TOKEN;
   return {
@@ -73,7 +78,7 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
     onProgress: progress.update,
     settings: settingsOf(flags),
     ...(cli.quiet && !cli.json ? {} : { onRequest: (event) => logRequest(cli, event) }),
-    log: (note) => say(cli, note),
+    log,
   };
 }
 
@@ -81,6 +86,14 @@ function optionsOf(cli: Invocation, flags: StartFlags, fixtures: FoundFixtures, 
 function logRequest(cli: Invocation, event: RequestEvent): void {
   if (cli.json) cli.stdout.write(`${printableJson({ event: "request", ...event }, 0)}\n`);
   else cli.stdout.write(`${requestLines(event, cli.out, cli.width)}\n`);
+}
+
+/** A line of the log that is of no one request; on stderr, for it is no answer. */
+function logRemark(cli: Invocation, note: string): void {
+  if (cli.json) say(cli, note);
+  else if (!cli.quiet) {
+    cli.stderr.write(`${remarkLines(note, new Date(cli.now()), cli.err, widthOf(cli.stderr))}\n`);
+  }
 }
 
 /** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
@@ -95,7 +108,12 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   });
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
-  const idp = await createIdp(optionsOf(cli, flags, fixtures, progress))
+  let serving = false;
+  const log = (note: string): void => {
+    if (serving) logRemark(cli, note);
+    else say(cli, note);
+  };
+  const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log }))
     .catch(async (error: unknown) => {
       throw (await heldByIdp(error)) ?? error;
     })
@@ -105,6 +123,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     const automatic = /^auto:(.+)$/.exec(flags.login ?? "")?.[1];
     if (automatic !== undefined) await idp.call("users.show", { username: automatic });
     await announce(cli, flags, idp, fixtures);
+    serving = true;
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();

@@ -6,6 +6,7 @@ import { printableJson } from "./escape.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { printFailure } from "./print.ts";
+import { timeOfDay } from "./request-log.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { few } from "./words.ts";
 
@@ -99,7 +100,7 @@ export function watchFixtures(
     if (cli.json) {
       cli.stdout.write(`${printableJson({ event: "fixtures", time: time.toISOString(), ...event }, 0)}\n`);
     } else if (!cli.quiet) {
-      cli.stdout.write(`${cli.out.dim(time.toTimeString().slice(0, 8))}  ${line}\n`);
+      cli.stdout.write(`${cli.out.dim(timeOfDay(time))}  ${line}\n`);
     }
   }
 

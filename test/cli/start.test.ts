@@ -96,6 +96,17 @@ test("for a person a refusal has its reason below it, and no token or code is in
   expect(output.stdout).not.toMatch(/secret-(state|token)/);
 });
 
+test("a remark stands in the log with its time, as requests do", async () => {
+  const { output, issuer, child } = await startIdp(["--memory"], { cwd: newFolder() });
+  const redirect = "http%3A%2F%2Flocalhost%3A3000%2Fcallback";
+  await fetch(
+    `${issuer}/api/v2/oauth/authorize?response_type=code&client_id=demo-app&redirect_uri=${redirect}&scope=openid+shoes`,
+    { redirect: "manual" },
+  );
+  while (!output.stderr.includes("\n")) await once(child.stderr, "data");
+  expect(output.stderr).toMatch(/^\d\d:\d\d:\d\d {2}scope "shoes" is not defined: ignored\n$/);
+});
+
 test.each(["SIGINT", "SIGTERM"] as const)("%s: exit 0, and the lock is gone", async (signal) => {
   const cwd = newFolder();
   const { child, ended, output } = await startIdp([], { cwd });

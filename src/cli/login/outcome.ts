@@ -6,7 +6,7 @@ import { duration } from "../../core/time-words.ts";
 import { checkLines } from "../check-lines.ts";
 import { escapeDeep, escapeLine, printableJson } from "../escape.ts";
 import { failureOf } from "../failure.ts";
-import type { Invocation } from "../invocation.ts";
+import { widthOf, type Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../print.ts";
 import type { Style } from "../style.ts";
 import { pairs } from "../table.ts";
@@ -89,8 +89,7 @@ function printed(
   failure: Outcome["failure"],
 ): Outcome {
   if (!cli.quiet) {
-    const width = cli.stderr.isTTY ? cli.stderr.columns : Infinity;
-    cli.stderr.write(`${checkLines(escapeDeep(checks), cli.err, width)}\n`);
+    cli.stderr.write(`${checkLines(escapeDeep(checks), cli.err, widthOf(cli.stderr))}\n`);
   }
   const found = what === "response" ? tokens : tokens?.[members[what]];
   const missing =
