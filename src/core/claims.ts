@@ -76,9 +76,22 @@ function recordClaims(user: User): Record<string, unknown> {
   };
 }
 
+/** What the standard claims are taken from, made once: records never change, a changed user is a new one. */
+const claimsOf = new WeakMap<User, Readonly<Record<string, unknown>>>();
+
+/** The standard claims of a user record, with its own `claims` laid over them. */
+function standardClaims(user: User): Readonly<Record<string, unknown>> {
+  let claims = claimsOf.get(user);
+  if (claims === undefined) {
+    claims = { ...recordClaims(user), ...user.claims };
+    claimsOf.set(user, claims);
+  }
+  return claims;
+}
+
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
 
-const pick = (from: Record<string, unknown>, names: Iterable<string>): Record<string, unknown> => {
+const pick = (from: Readonly<Record<string, unknown>>, names: Iterable<string>): Record<string, unknown> => {
   const picked: Record<string, unknown> = {};
   for (const name of names) if (isSet(from[name])) picked[name] = from[name];
   return picked;
@@ -121,7 +134,7 @@ function releasedStandardClaims(
     if (scope === "details" && isNative(client)) for (const name of detailsNames) names.add(name);
     for (const name of tx.get("scopes", scope)?.claims ?? []) if (standardNames.has(name)) names.add(name);
   }
-  return pick({ ...recordClaims(user), ...user.claims }, names);
+  return pick(standardClaims(user), names);
 }
 
 /** What an ID token says of the user beside `sub`; nothing for a client with `id_token_claims: minimal`. */

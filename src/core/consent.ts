@@ -14,7 +14,7 @@ import {
   type Browser,
 } from "./interactions.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
-import { baseValues, namedScopes, scopeValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
+import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
@@ -62,11 +62,12 @@ export function showConsent(
     const { request } = purpose;
     const client = findClient(tx, request.clientId);
     const before = activeGrant(tx, session.user.id, client.client_id)?.scopes ?? [];
-    const base = baseValues(tx, client, session.user);
+    const released = releasedValues(tx, client, session.user);
     const rows = (names: readonly string[]): ScopeRow[] =>
-      namedScopes(tx, names).map((scope) => ({
-        ...scope,
-        values: scope.name === "openid" ? base : scopeValues(tx, client, session.user, scope.name),
+      namedScopes(tx, names).map(({ name, description }) => ({
+        name,
+        description,
+        values: name === "openid" ? released.always : released.by(name),
       }));
     return {
       kind: "page",
@@ -77,7 +78,7 @@ export function showConsent(
       uiLocales: request.uiLocales,
       fresh: rows(request.scopes.filter((name) => !before.includes(name))),
       granted: rows(request.scopes.filter((name) => before.includes(name))),
-      always: request.scopes.includes("openid") ? [] : base,
+      always: request.scopes.includes("openid") ? [] : released.always,
       request: summarise(request),
     };
   });

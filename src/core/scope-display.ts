@@ -23,40 +23,59 @@ export interface ReleasedValue {
   readonly value: string | boolean | null;
 }
 
-/** Leaves of a value with their paths. */
-function* leaves(value: unknown, path: string): Generator<ReleasedValue> {
-  if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
-    const named = (key: string): string =>
-      Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-    for (const [key, item] of Object.entries(value)) yield* leaves(item, named(key));
-  } else {
+/** Adds the leaves of a value, with their paths. */
+function addLeaves(into: ReleasedValue[], value: unknown, path: string): void {
+  if (typeof value !== "object" || value === null) {
     const plain = typeof value === "string" || typeof value === "boolean" || value === null;
-    yield { name: path, value: plain ? value : JSON.stringify(value) };
+    into.push({ name: path, value: plain ? value : JSON.stringify(value) });
+    return;
+  }
+  const keys = Object.keys(value);
+  if (keys.length === 0) into.push({ name: path, value: JSON.stringify(value) });
+  const isList = Array.isArray(value);
+  for (const key of keys) {
+    const name = isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    addLeaves(into, (value as Record<string, unknown>)[key], name);
   }
 }
 
+/** The values of `document` by their paths, without those whose paths `known` has. */
+function leavesOf(document: Record<string, unknown>, known: readonly ReleasedValue[] = []): ReleasedValue[] {
+  const all: ReleasedValue[] = [];
+  if (Object.keys(document).length > 0) addLeaves(all, document, "");
+  if (known.length === 0) return all;
+  const names = new Set(known.map(({ name }) => name));
+  return all.filter(({ name }) => !names.has(name));
+}
+
+const prefix = "user.";
+
 /** As a page names them: the paths of UserInfo without the `user.` before most of them. */
-const shown = (values: Iterable<ReleasedValue>): ReleasedValue[] =>
-  [...values].map(({ name, value }) => ({ name: name.replace(/^user\./, ""), value }));
-
-/** The values of `more` whose paths `less` does not have. */
-function added(more: unknown, less: unknown): ReleasedValue[] {
-  const before = new Set([...leaves(less, "")].map(({ name }) => name));
-  return [...leaves(more, "")].filter(({ name }) => !before.has(name));
-}
-
-/** The very values that UserInfo would send whatever is granted; `sub` says the same as `id`. */
-export function baseValues(tx: ReadTx, client: Client, user: User): readonly ReleasedValue[] {
-  const { sub, ...rest } = userInfo(tx, client, user, []);
-  return shown(leaves(rest["id"] === sub ? rest : { sub, ...rest }, ""));
-}
+const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
+  values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
 
 /** All that clients may be told of a user, for their own page. */
-export const ownValues = (user: User): readonly ReleasedValue[] => shown(leaves(everythingOf(user), ""));
+export const ownValues = (user: User): readonly ReleasedValue[] => shown(leavesOf(everythingOf(user)));
 
-/** The very values that would be sent because of this scope alone: in UserInfo, or else in the ID token. */
-export function scopeValues(tx: ReadTx, client: Client, user: User, scope: string): readonly ReleasedValue[] {
-  const inUserInfo = added(userInfo(tx, client, user, [scope]), userInfo(tx, client, user, []));
-  if (inUserInfo.length > 0) return shown(inUserInfo);
-  return added(idTokenClaims(tx, client, user, [scope]), idTokenClaims(tx, client, user, []));
+/** The very values that a client would be sent of a user. */
+export interface Released {
+  /** What UserInfo sends whatever is granted; `sub` says the same as `id`. */
+  readonly always: readonly ReleasedValue[];
+  /** What is sent because of this scope alone: in UserInfo, or else in the ID token. */
+  readonly by: (scope: string) => readonly ReleasedValue[];
+}
+
+export function releasedValues(tx: ReadTx, client: Client, user: User): Released {
+  const base = userInfo(tx, client, user, []);
+  const always = leavesOf(base);
+  let inIdToken: readonly ReleasedValue[] | null = null;
+  return {
+    always: shown(base["id"] === base["sub"] ? always.filter(({ name }) => name !== "sub") : always),
+    by: (scope) => {
+      const inUserInfo = leavesOf(userInfo(tx, client, user, [scope]), always);
+      if (inUserInfo.length > 0) return shown(inUserInfo);
+      inIdToken ??= leavesOf(idTokenClaims(tx, client, user, []));
+      return leavesOf(idTokenClaims(tx, client, user, [scope]), inIdToken);
+    },
+  };
 }
