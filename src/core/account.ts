@@ -1,6 +1,6 @@
-import type { Client, Grant, User } from "../store/store.ts";
+import type { Grant, User } from "../store/store.ts";
 import { clientsToTell, tellClients } from "./backchannel-logout.ts";
-import { clientName } from "./clients.ts";
+import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
@@ -11,9 +11,8 @@ import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 
 interface ConnectedApp {
-  readonly client: Client | null;
   readonly clientId: string;
-  readonly name: string;
+  readonly name: ClientName;
   readonly grant: Grant;
   readonly scopes: readonly NamedScope[];
   /** ISO 8601; null: it never came for a token. */
@@ -49,11 +48,10 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
       .findAll("grants", "user", live.user.id)
       .filter((grant) => grant.status === "active")
       .map((grant) => {
-        const client = tx.get("clients", grant.clientId) ?? null;
+        const client = tx.get("clients", grant.clientId);
         return {
-          client,
           clientId: grant.clientId,
-          name: client === null ? grant.clientId : clientName(client),
+          name: clientName(client ?? { client_id: grant.clientId }),
           grant,
           scopes: namedScopes(tx, grant.scopes),
           lastUsed: lastUsed(grant),
@@ -73,23 +71,22 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
 
 /**
  * Takes away the access of one app.
- * @returns the name of the app, and whether there was anything to take away; null where nobody is signed in
+ * @returns whether there was anything to take away, and whose; null where nobody is signed in
  * @throws {InteractionError} csrf
  */
 export const removeApp = (
   ctx: Context,
   browser: Browser,
   form: { readonly csrf: string; readonly clientId: string },
-): Promise<{ readonly name: string; readonly removed: boolean; readonly username: string } | null> =>
+): Promise<{ readonly removed: boolean; readonly username: string } | null> =>
   ctx.store.transaction((tx) => {
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
     if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const client = tx.get("clients", form.clientId);
     const grant = tx.find("grants", "userAndClient", `${live.user.id} ${form.clientId}`);
     const removed = grant?.status === "active";
     if (removed) revokeGrant(tx, ctx, grant, "user");
-    return { name: client === undefined ? form.clientId : clientName(client), removed, username: live.user.username };
+    return { removed, username: live.user.username };
   });
 
 /** Which sessions of a user: this browser's, all of them, or one by its `sid`. */

@@ -26,8 +26,23 @@ export const mayUse = (client: Client, grantType: string): boolean =>
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
 export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);
 
-/** The name to show to a person. */
-export const clientName = (client: Client): string => client.client_name ?? client.client_id;
+/** What a person is told that a client is called, in the language of the page. */
+export type ClientName = (language: string) => string;
+
+/**
+ * `client_name#tr` where the page is Turkish (RFC 7591 2.2), else `client_name`, else the id.
+ * @param client its id alone, where it is gone
+ */
+export const clientName =
+  (client: { readonly client_id: string; readonly [metadata: string]: unknown }): ClientName =>
+  (language) => {
+    const isWanted = (name: string): boolean => {
+      const [field, tag = ""] = name.split("#");
+      return field === "client_name" && tag.toLowerCase().split("-")[0] === language;
+    };
+    const found = client[Object.keys(client).find(isWanted) ?? "client_name"];
+    return typeof found === "string" ? found : client.client_id;
+  };
 
 /** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
 const lookedAt = 200;

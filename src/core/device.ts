@@ -1,7 +1,7 @@
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../store/store.ts";
 import { csrfOf } from "./account.ts";
 import { userCodeLimits } from "./attempts.ts";
-import { clientName, mayUse } from "./clients.ts";
+import { clientName, mayUse, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { recordGrant } from "./grants.ts";
@@ -117,7 +117,7 @@ export type DevicePage =
       readonly userCode: string;
       /** ISO 8601. */
       readonly usableUntil: string;
-      readonly client: { readonly id: string; readonly name: string };
+      readonly client: { readonly id: string; readonly name: ClientName };
       readonly scopes: readonly NamedScope[];
       readonly username: string;
       readonly user: User;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Interaction, ReadTx, Tx } from "../store/store.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
-import { clientName } from "./clients.ts";
+import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { hashOf } from "./sessions.ts";
 
@@ -54,7 +54,7 @@ export class InteractionError extends Error {
   override readonly name = "InteractionError";
   readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
   /** Who asked; null: not known any more. */
-  readonly app: (AskingApp & { readonly name: string; readonly initiateLoginUri: string | null }) | null;
+  readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
   constructor(reason: InteractionError["reason"], app: InteractionError["app"] = null) {
     super(
       {
@@ -131,7 +131,7 @@ export function over(
   const app = appOf(interaction);
   if (app === null) return new InteractionError(reason);
   const client = tx.get("clients", app.clientId);
-  const name = client === undefined ? app.clientId : clientName(client);
+  const name = clientName(client ?? { client_id: app.clientId });
   const initiateLoginUri = client?.initiate_login_uri ?? null;
   return new InteractionError(reason, { ...app, name, initiateLoginUri });
 }

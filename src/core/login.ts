@@ -1,7 +1,7 @@
 import type { ReadTx, User } from "../store/store.ts";
 import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
-import { clientName } from "./clients.ts";
+import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { endInteraction, findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
 import { verifyPassword } from "./passwords.ts";
@@ -15,7 +15,7 @@ import { seconds } from "./time.ts";
 export interface LoginPage {
   readonly csrf: string;
   /** Null: a sign-in to one of the server's own pages. */
-  readonly client: { readonly id: string; readonly name: string; readonly redirectUri: string } | null;
+  readonly client: { readonly id: string; readonly name: ClientName; readonly redirectUri: string } | null;
   /** The path of that page, below the issuer. */
   readonly ownPage: string | null;
   /** The user who has to prove once more who they are. */
@@ -58,7 +58,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       csrf: interaction.csrf,
       client: {
         id: request.clientId,
-        name: client === undefined ? request.clientId : clientName(client),
+        name: clientName(client ?? { client_id: request.clientId }),
         redirectUri: request.redirectUri,
       },
       reauth: again && (hintedUserId === null || hintedUserId === session.user.id) ? session.user : null,

@@ -1,6 +1,6 @@
 import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
 import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
-import { clientName, findClient } from "./clients.ts";
+import { clientName, findClient, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { addPostLogoutUri } from "./fix-commands.ts";
@@ -34,7 +34,7 @@ export interface SignedOut {
   /** There was a session to end. */
   readonly ended: boolean;
   /** The app that asked, and an address it registered for this; null: none is known. */
-  readonly back: { readonly name: string; readonly href: string } | null;
+  readonly back: { readonly name: ClientName; readonly href: string } | null;
 }
 
 /** The person is asked first. */
@@ -131,7 +131,7 @@ async function tellAndReturn(ctx: Context, ending: Ending & Pick<SignedOut, "loc
 export interface LogoutPage {
   readonly csrf: string;
   /** Who asked for it; null: nobody that is known. */
-  readonly client: { readonly id: string; readonly name: string } | null;
+  readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly username: string | null;
   readonly why: LogoutPurpose["why"];
 }

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import { removeApp, savePreferences, showAccount, signOut } from "../core/account.ts";
+import { clientName } from "../core/clients.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
@@ -48,7 +49,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
     fields: account.values,
     apps: account.apps.map((app) => ({
-      client: { id: app.clientId, name: app.name },
+      client: { id: app.clientId, name: app.name(shown.lang) },
       scopes: app.scopes.map(scopeIn(shown.lang)),
       since: app.grant.createdAt,
       lastUsed: app.lastUsed,
@@ -59,7 +60,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     languages: [...new Set([...web.renderer.texts.languages, user.language])],
     language: user.language,
     chosenTheme: user.theme ?? "system",
-    outcome: await outcomeOf(web, req),
+    outcome: await outcomeOf(web, req, shown.lang),
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
     endSessionAction: `${base}${accountPath}/end-session`,
@@ -68,14 +69,14 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
 };
 
 /** What was just done: the address names the client only, and the words are ours. */
-async function outcomeOf(web: Web, req: Request): Promise<AccountView["outcome"]> {
+async function outcomeOf(web: Web, req: Request, lang: string): Promise<AccountView["outcome"]> {
   const query = queryParameters(req);
   const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
   if (done !== undefined) return { kind: done };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
   if (kind === undefined) return null;
   const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
-  return client === undefined ? null : { kind, app: client.client_name ?? client.client_id };
+  return client === undefined ? null : { kind, app: clientName(client)(lang) };
 }
 
 export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
@@ -96,7 +97,7 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     csrf: account.csrf,
     action: removePath(web, clientId),
     cancelHref: web.base + accountPath,
-    client: { id: clientId, name: app.name },
+    client: { id: clientId, name: app.name(view.lang) },
     scopes: app.scopes.map(scopeIn(view.lang)),
     outlivedBy: web.ctx.settings.access_token_alg === "HS256" ? null : web.ctx.settings.access_token_ttl,
   });

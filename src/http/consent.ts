@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { clientName } from "../core/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../core/consent.ts";
 import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
@@ -34,7 +35,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
     action: `${path}/consent`,
     csrf: shown.csrf,
-    client: { id: client.client_id, name: client.client_name ?? client.client_id },
+    client: { id: client.client_id, name: clientName(client)(view.lang) },
     returnTo: hostOf(shown.redirectUri),
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },

@@ -70,7 +70,11 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   const shown = viewFor(web, req, res, { user });
   await send(web, res, failed ? 400 : 200, shown, {
     ...(content.state === "confirm"
-      ? { ...content, scopes: content.scopes.map(scopeIn(shown.lang)) }
+      ? {
+          ...content,
+          client: { ...content.client, name: content.client.name(shown.lang) },
+          scopes: content.scopes.map(scopeIn(shown.lang)),
+        }
       : { ...content, typed: typed ?? "" }),
   });
 }

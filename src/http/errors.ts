@@ -90,11 +90,12 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
   // A cookie that did not come is told in the same words on either page.
   const step = req.path.endsWith("/consent") && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
+  const shown = viewFor(web, req, res);
   const view = {
-    ...viewFor(web, req, res),
+    ...shown,
     step,
     state: endedState(error, step, req.method),
-    client: error.app === null ? null : { id: error.app.clientId, name: error.app.name },
+    client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
     message: error.message,
   } as const;

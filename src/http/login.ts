@@ -60,12 +60,13 @@ async function sendLogin(
   const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client, reauth } = page;
+  const shown = viewFor(web, req, res, page);
   const view: LoginView = {
-    ...viewFor(web, req, res, page),
+    ...shown,
     state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
     action: path,
     csrf: page.csrf,
-    client: client === null ? null : { id: client.id, name: client.name },
+    client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
     ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
     returnTo: client === null ? null : hostOf(client.redirectUri),
     picker: !page.picker

@@ -49,10 +49,12 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
 
 export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
   const page = await showLogout(web.ctx, req.params.uid, readBrowser(web, req));
+  const shown = viewFor(web, req, res);
   const view = {
-    ...viewFor(web, req, res),
+    ...shown,
     action: `${web.base}/interaction/${req.params.uid}/logout`,
     ...page,
+    client: page.client && { ...page.client, name: page.client.name(shown.lang) },
   };
   sendPage(res, 200, await renderLogout(web.renderer, view));
 };
@@ -82,10 +84,11 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     redirect(res, outcome.location);
     return;
   }
+  const shown = viewFor(web, req, res);
   const page = await renderSignedOut(web.renderer, {
-    ...viewFor(web, req, res),
+    ...shown,
     state: outcome.ended ? "done" : "already",
-    back: outcome.back,
+    back: outcome.back && { ...outcome.back, name: outcome.back.name(shown.lang) },
     signInHref: `${web.base}/account`,
   });
   sendPage(res, 200, page);

@@ -98,3 +98,44 @@ test("discovery lists the languages of the pages", async () => {
   const answer = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
   expect(await answer.json()).toMatchObject({ ui_locales_supported: ["en", "tr"] });
 });
+
+test("a client that has a name in the language of the page is called by it, wherever it is named (RFC 7591 2.2)", async () => {
+  const names = { client_name: "Weather", "client_name#tr-TR": "Hava Durumu", "client_name#de": "Wetter" };
+  const device = "urn:ietf:params:oauth:grant-type:device_code";
+  const named = await register(idp, {
+    ...names,
+    grant_types: ["authorization_code", "refresh_token", device],
+    post_logout_redirect_uris: ["http://localhost:3000/"],
+  });
+  const user = await enrol(idp);
+  const browser = new Browser(idp.issuer);
+  const seen = new Map<string, string>();
+  const see = (visit: Visit): Visit => {
+    seen.set(`${visit.page} ${visit.state}`, wordsOf(visit.body));
+    return visit;
+  };
+  const login = see(await browser.open(named.url({ ui_locales: "tr" })));
+  const consent = see(await pick(browser, login, user));
+  await browser.press(consent, "consent-allow");
+  see(await browser.open(`${consent.url}?lang=tr`));
+  see(await browser.open("/account?lang=tr"));
+  see(await browser.open(`/account/apps/${named.credentials.client_id}/remove`));
+  const begun = await fetch(`${idp.issuer}/api/v2/oauth/device_authorization`, {
+    method: "POST",
+    body: new URLSearchParams({ ...named.credentials, client_secret: named.credentials.client_secret ?? "" }),
+  });
+  const { user_code } = (await begun.json()) as Record<string, string>;
+  see(await browser.open(`/device?user_code=${user_code}`));
+  const logout = see(await browser.open(`/api/v2/oauth/logout?client_id=${named.credentials.client_id}`));
+  see(await browser.press(logout, "logout-confirm"));
+
+  expect([...seen.keys()]).toEqual([
+    ...["login default", "consent default", "consent finished", "account one", "account revoke"],
+    ...["device confirm", "logout default", "signed-out done"],
+  ]);
+  for (const [page, words] of seen) {
+    expect([page, words]).toEqual([page, expect.stringContaining("Hava Durumu")]);
+    expect([page, words]).toEqual([page, expect.not.stringMatching(/Weather|Wetter/)]);
+  }
+  expect(wordsOf((await browser.open(named.url({ ui_locales: "en" }))).body)).toContain("Weather");
+});
