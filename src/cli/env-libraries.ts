@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../core/clients-admin.ts";
-import { endpoints } from "../core/endpoints.ts";
+import { baseOf, endpoints } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
 import type { Library } from "./env-choices.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
@@ -129,7 +129,7 @@ const passport: Form = {
   usual: "/oauth2/redirect",
   pkce: false,
   lines: ({ issuer, clientId, secret, redirectUri, scopes }) => {
-    const base = issuer.replace(/\/$/, "");
+    const base = baseOf(issuer);
     return [
       "// passport-openidconnect: new OpenIDConnectStrategy(config, verify)",
       "export const config = {",

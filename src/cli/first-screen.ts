@@ -1,3 +1,4 @@
+import { baseOf } from "../core/endpoints.ts";
 import type { Style } from "./style.ts";
 import { columnWidths, rowLines } from "./table.ts";
 
@@ -101,8 +102,8 @@ export function firstScreen(screen: Screen, style: Style): string {
     `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}`)}`,
     "",
     block("Issuer", [style.cyan(issuer)]),
-    block("Discovery", [`${issuer}/.well-known/openid-configuration`]),
-    block("Account", [`${issuer}/account`]),
+    block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
+    block("Account", [`${baseOf(issuer)}/account`]),
     "",
     block("Users", userRows(screen.users)),
     block("Clients", clientRows(screen.clients)),

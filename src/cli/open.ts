@@ -1,3 +1,4 @@
+import { baseOf } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -25,7 +26,7 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
     const where = cli.url === null ? `no server runs on ${cli.data}` : `nothing answers at ${cli.url}`;
     throw new OperationError("no_server", where, { hint: "Start it: idp start" });
   }
-  const url = `${issuer}${paths[page]}`;
+  const url = `${baseOf(issuer)}${paths[page]}`;
   if (cli.interactive) await openBrowser(cli, url);
   return answer({ url }, (shown) => shown.url);
 }

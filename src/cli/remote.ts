@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { baseOf } from "../core/endpoints.ts";
 import { OperationError, type Problem } from "../core/errors.ts";
 import {
   operations,
@@ -44,7 +45,7 @@ export async function callServer<N extends OperationName>(
     whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
   ).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
-  const address = `${url.replace(/\/$/, "")}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
+  const address = `${baseOf(url)}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
   const { status, body } = await send(url, address, {
     method,
     adminToken,
@@ -104,7 +105,7 @@ async function send(
 
 /** The issuer that says at this address that it is ready; null where nothing does. @param timeout milliseconds */
 export async function issuerAt(url: string, timeout: number): Promise<string | null> {
-  const health = `${url.replace(/\/$/, "")}/_idp/health`;
+  const health = `${baseOf(url)}/_idp/health`;
   const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
   const { status, issuer } = Object(found?.body) as Readonly<Record<string, unknown>>;
   return status === "ok" && typeof issuer === "string" ? issuer : null;

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { baseOf } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
@@ -168,7 +169,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
-  if (flags.open === true) await openBrowser(cli, `${issuer}/account`);
+  if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/account`);
 }
 
 /** Whole or not at all: whoever waits for the file reads it the moment it is there. */

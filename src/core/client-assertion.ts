@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { Client } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import { endpoints } from "./endpoints.ts";
+import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { fetchJson } from "./outbound.ts";
 import { readJws } from "./jws.ts";
@@ -64,7 +64,7 @@ export async function verifyAssertion(
   method: AssertionMethod,
   { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
 ): Promise<void> {
-  const bases = [ctx.issuer.replace(/\/$/, ""), ...(asked === null ? [] : [asked])];
+  const bases = [baseOf(ctx.issuer), ...(asked === null ? [] : [asked])];
   const key = await keyOf(client, method);
   const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };

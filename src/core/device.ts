@@ -3,6 +3,7 @@ import { csrfOf } from "./account.ts";
 import { userCodeLimits } from "./attempts.ts";
 import { clientName, mayUse, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { baseOf } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { recordGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
@@ -93,7 +94,7 @@ export function beginDevice(
       usableUntil: ctx.now() + deviceCodeTtl * 1000,
       expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
     });
-    const uri = ctx.issuer.replace(/\/$/, "") + devicePath;
+    const uri = baseOf(ctx.issuer) + devicePath;
     return {
       device_code: deviceCode,
       user_code: shownCode(userCode),

@@ -1,6 +1,6 @@
 import { assertionAlgorithms } from "./client-assertion.ts";
 import { proofAlgorithms } from "./dpop.ts";
-import { endpoints } from "./endpoints.ts";
+import { baseOf, endpoints } from "./endpoints.ts";
 import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
 import { builtInScopes } from "./scopes.ts";
@@ -22,7 +22,7 @@ export function metadata(
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
   // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
-  const base = ctx.issuer.replace(/\/$/, "");
+  const base = baseOf(ctx.issuer);
   const back = backchannel ?? base;
   return {
     issuer: ctx.issuer,

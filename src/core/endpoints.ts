@@ -11,3 +11,6 @@ export const endpoints = {
   jwks: "/api/v2/oauth/jwks",
   logout: "/api/v2/oauth/logout",
 } as const;
+
+/** What stands in front of every path: the issuer, without the slash that it may end in. */
+export const baseOf = (issuer: string): string => issuer.replace(/\/$/, "");

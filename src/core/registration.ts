@@ -1,7 +1,7 @@
 import type { Client, Tx } from "../store/store.ts";
 import { metadataOf, removeClientRecord } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
-import { endpoints } from "./endpoints.ts";
+import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
 import { sameSecret } from "./interactions.ts";
 import { hashOf } from "./sessions.ts";
@@ -50,7 +50,7 @@ function needsSecret(sent: unknown): boolean {
 }
 
 function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
-  const uri = `${ctx.issuer.replace(/\/$/, "")}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
+  const uri = `${baseOf(ctx.issuer)}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
   return {
     // RFC 7591 2: the defaults that were taken are told too.
     grant_types: ["authorization_code", "refresh_token"],

@@ -2,6 +2,7 @@ import type { Request } from "express";
 import type { Proof } from "../core/dpop.ts";
 import { backchannelOf } from "./discovery.ts";
 import type { Web } from "./web.ts";
+import { baseOf } from "../core/endpoints.ts";
 
 /**
  * The DPoP proof of a request (RFC 9449 4.1); null: it has none.
@@ -10,6 +11,6 @@ import type { Web } from "./web.ts";
 export function proofOf(web: Web, req: Request, path: string): Proof | null {
   const jwt = req.headers["dpop"];
   if (jwt === undefined) return null;
-  const base = backchannelOf(web, req) ?? web.ctx.issuer.replace(/\/$/, "");
+  const base = backchannelOf(web, req) ?? baseOf(web.ctx.issuer);
   return { jwt: String(jwt), method: req.method, url: base + path };
 }

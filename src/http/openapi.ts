@@ -4,6 +4,7 @@ import { fixtureFileSchema, translatedKeys } from "../core/fixtures/schema.ts";
 import { userSchema } from "../core/fixtures/schema-user.ts";
 import { client, grant, key, operationDocs, session, user } from "./operation-docs.ts";
 import { operations, type Operation, type OperationName } from "./operations.ts";
+import { baseOf } from "../core/endpoints.ts";
 
 /** The OpenAPI document of the control API (CONTRACT 9), made of the table of operations: it lists what is mounted, and nothing else. */
 
@@ -191,7 +192,7 @@ export function openApiDocument({ issuer, version }: { readonly issuer: string; 
   return {
     openapi: "3.1.0",
     info: { title: "The control API of idp", version },
-    servers: [{ url: `${issuer}/_idp/api` }],
+    servers: [{ url: `${baseOf(issuer)}/_idp/api` }],
     security: [{ adminToken: [] }],
     paths,
     components: {

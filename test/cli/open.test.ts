@@ -13,6 +13,14 @@ test("idp open prints the address of a page; off a terminal it opens nothing", a
   expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
 });
 
+test("below an issuer that ends in a slash there is one slash", async () => {
+  const cwd = newFolder();
+  const { output } = await startIdp(["--issuer", "http://localhost:4370/"], { cwd });
+  expect(output.stdout).not.toContain("4370//");
+  expect(output.stdout).toContain("http://localhost:4370/account\n");
+  expect(await idp(["open"], { cwd })).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
+});
+
 test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
   const cwd = newFolder();
   expect(await idp(["open"], { cwd })).toMatchObject({
