@@ -1,5 +1,3 @@
-import { shellWord } from "../core/shell-word.ts";
-
 /** One thing that doctor looked at. */
 export interface Finding {
   readonly name: string;
@@ -24,6 +22,3 @@ export const problem: Told = (name, detail, fix, command?: string) => ({
   ...{ name, status: "problem", detail, fix },
   command: command ?? null,
 });
-
-/** A word of such a command. What no command line should hold stands as it is, and is shown escaped. */
-export const word = (text: string): string => shellWord(text) ?? text;

@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
+import { quoteWord } from "../core/shell-word.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
 import { DataFileError } from "../store/store.ts";
-import { ok, problem, warning, word, type Finding } from "./doctor-finding.ts";
+import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
@@ -63,7 +64,7 @@ async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
             "mode",
             `${file} can be read by other users (${(mode & 0o777).toString(8)}), and holds keys and secrets`,
             null,
-            `chmod 600 ${word(file)}`,
+            `chmod 600 ${quoteWord(file)}`,
           ),
         ]
       : [ok("mode", `${file} is for its owner only`)]),
@@ -90,7 +91,12 @@ function gitFinding({ data }: Invocation): Finding {
   const asked = spawnSync("git", ["check-ignore", "-q", "data.json"], { cwd: resolve(data), stdio: "ignore" });
   if (asked.status === 0) return ok("git", `${data} is ignored by git`);
   if (asked.status !== 1) return ok("git", `${data} is in no work tree of git`);
-  return warning("git", `${data} is not ignored by git, and holds keys and secrets`, null, `echo '*' > ${word(own)}`);
+  return warning(
+    "git",
+    `${data} is not ignored by git, and holds keys and secrets`,
+    null,
+    `echo '*' > ${quoteWord(own)}`,
+  );
 }
 
 async function lockFinding({ data }: Invocation): Promise<Finding> {
@@ -106,7 +112,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
   }
   if (state === "elsewhere") {
     const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
-    return warning("lock", detail, "If no idp runs there:", `rm ${word(join(data, "lock.json"))}`);
+    return warning("lock", detail, "If no idp runs there:", `rm ${quoteWord(join(data, "lock.json"))}`);
   }
   if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);
   if (url === null)
@@ -154,6 +160,11 @@ async function fixtureFinding({ env }: Invocation): Promise<Finding> {
     const [first] = error.problems;
     const where =
       first === undefined ? "" : `: ${[first.file, first.line, first.column].join(":")} ${first.path} ${first.message}`;
-    return problem("fixtures", `${error.message}${where}`, null, ["idp seed --check", ...named.map(word)].join(" "));
+    return problem(
+      "fixtures",
+      `${error.message}${where}`,
+      null,
+      ["idp seed --check", ...named.map(quoteWord)].join(" "),
+    );
   }
 }

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { ClientView } from "../core/clients-admin.ts";
 import { baseOf, endpoints } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
+import { quoteWord } from "../core/shell-word.ts";
 import type { Library } from "./env-choices.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
-import { shellWord } from "./env-format.ts";
 
 /** The configuration of libraries that sign users in, in their own words: what they are given, and where they return to. */
 
@@ -249,12 +249,12 @@ export function configurationOf(
     authMethod: typeof method === "string" && method !== "client_secret_basic" ? method : null,
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
   }).join("\n");
-  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${shellWord(uri)}`).join(" ");
+  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
   const notes =
     registered === undefined
       ? [
           `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet:`,
-          `idp clients edit ${client.client_id} ${all}`,
+          `idp clients edit ${quoteWord(client.client_id)} ${all}`,
         ]
       : [];
   return { text, notes };

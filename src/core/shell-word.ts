@@ -1,5 +1,9 @@
-/** One word of a POSIX shell, whatever it holds; null where it holds what no command line should (line breaks, letters that run backwards). */
-export function shellWord(text: string): string | null {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  return /^[\x20-\x7e]+$/.test(text) ? `'${text.replaceAll("'", String.raw`'\''`)}'` : null;
-}
+/** What every shell, and every reader of `.env` files, takes as it is. */
+export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(text);
+
+/** One word of a POSIX shell, whatever it holds (POSIX.1 Shell 2.2.2). */
+export const quoteWord = (text: string): string =>
+  isPlainWord(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Likewise, of a command that others made up; null where it holds what no command line should (line breaks, letters that run backwards). */
+export const shellWord = (text: string): string | null => (/^[\x20-\x7e]+$/.test(text) ? quoteWord(text) : null);

@@ -1,6 +1,7 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/redirect-uri.ts";
+import { quoteWord } from "../../core/shell-word.ts";
 import type { Place } from "./place.ts";
 
 /** Which redirect URI a login uses. */
@@ -29,14 +30,11 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   }
   // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
   const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
-  const all = [...redirectUris, missing].map((uri) => ` --redirect-uri ${quoted(uri)}`).join("");
+  const all = [...redirectUris, missing].map((uri) => ` --redirect-uri ${quoteWord(uri)}`).join("");
   throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
-    hint: `Allow it:\nidp clients edit ${quoted(client.id)}${all}`,
+    hint: `Allow it:\nidp clients edit ${quoteWord(client.id)}${all}`,
   });
 }
-
-/** A word of a shell. */
-const quoted = (word: string): string => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /**
  * The redirect URI where no browser comes back: any that is registered, since nobody has to listen there.
@@ -48,7 +46,7 @@ export function redirectUriWithoutBrowser({ client, registered }: Place, wanted:
   const [first] = registered.redirectUris;
   if (first === undefined) {
     throw new OperationError("refused", `client "${client.id}" has no redirect URI, so no user can sign in to it`, {
-      hint: `For itself: idp login --client ${client.id} --flow client-credentials`,
+      hint: `For itself: idp login --client ${quoteWord(client.id)} --flow client-credentials`,
     });
   }
   return hasOpenPort(first) ? first.replace(":*", `:${port}`) : first;
