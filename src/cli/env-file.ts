@@ -1,8 +1,7 @@
-import { chmod, readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile, stat } from "node:fs/promises";
 import { OperationError } from "../core/errors.ts";
-import { followLinks, replaceFile, syncFolder } from "../store/durable-file.ts";
 import { codeOf } from "../store/fault.ts";
+import { putFile } from "./put-file.ts";
 
 /** Our own lines in a file that is somebody else's: between two marks, and nothing else in it changes. */
 
@@ -69,17 +68,9 @@ export async function readTextFile(file: string): Promise<string | null> {
 export async function writeBlock(file: string, before: string | null, block: string): Promise<boolean> {
   const after = withBlock(before ?? "", Buffer.from(block).toString(bytesAsText), file);
   if (after === before) return false;
-  const target = await followLinks(file);
   try {
-    const mode = before === null ? null : (await stat(target)).mode & 0o777;
-    const handle = await replaceFile(target, async (unfinished) => {
-      if (mode !== null) await unfinished.chmod(mode);
-      await unfinished.writeFile(after, bytesAsText);
-    });
-    await handle.close();
-    // Windows has the new name only now.
-    if (mode !== null && process.platform === "win32") await chmod(target, mode);
-    await syncFolder(dirname(target));
+    const mode = before === null ? 0o600 : (await stat(file)).mode & 0o777;
+    await putFile(file, Buffer.from(after, bytesAsText), mode);
   } catch (error) {
     throw new OperationError("usage", `--write ${file} cannot be written (${codeOf(error)})`, {
       hint: "Is its folder there, and yours?",

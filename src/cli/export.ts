@@ -1,7 +1,7 @@
-import { existsSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, say, type Outcome } from "./print.ts";
+import { putFile } from "./put-file.ts";
 import { findTarget } from "./target.ts";
 import { count } from "./words.ts";
 
@@ -19,7 +19,7 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
       ? "Passwords are not in it, since their hashes cannot be: give users a password of your own. Secrets of clients are."
       : "It holds private keys, client secrets and password hashes: keep it to yourself.";
   if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
-  writePrivate(output, `${textOf(document)}\n`);
+  await writePrivate(output, `${textOf(document)}\n`);
   const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;
   const counts = { users: users?.length ?? 0, clients: clients?.length ?? 0, grants: grants?.length ?? 0 };
   say(cli, warning);
@@ -33,17 +33,10 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
 /** Readable, and the same for the same data. */
 const textOf = (document: object): string => JSON.stringify(document, null, 2);
 
-/** Whole or not at all, and from its first moment on for its owner alone. A pipe or a device is written to as it is. */
-function writePrivate(file: string, text: string): void {
+/** For its owner alone. */
+async function writePrivate(file: string, text: string): Promise<void> {
   try {
-    const path = existsSync(file) ? realpathSync(file) : file;
-    if (existsSync(path) && !statSync(path).isFile()) {
-      writeFileSync(path, text);
-      return;
-    }
-    const temporary = `${path}.${process.pid}.tmp`;
-    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
-    renameSync(temporary, path);
+    await putFile(file, text, 0o600);
   } catch (error) {
     throw new OperationError("usage", `--output ${file} cannot be written`, {
       hint: "Is its folder there, and yours?",

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { baseOf } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
@@ -11,6 +11,7 @@ import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
+import { putFile } from "./put-file.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { issuerOnPort } from "./remote.ts";
 import { remarkLines, requestLines } from "./request-log.ts";
@@ -159,7 +160,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   const file = flags.memory === true ? null : join(cli.data, "data.json");
   const data = file === null ? null : resolve(file);
   const ready = { event: "ready", issuer, port, pid: process.pid, data, version };
-  if (flags.readyFile !== undefined) writeReadyFile(flags.readyFile, ready);
+  if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
@@ -172,12 +173,10 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/account`);
 }
 
-/** Whole or not at all: whoever waits for the file reads it the moment it is there. */
-function writeReadyFile(file: string, ready: object): void {
-  const temporary = `${file}.${process.pid}.tmp`;
+async function writeReadyFile(file: string, ready: object): Promise<void> {
   try {
-    writeFileSync(temporary, `${JSON.stringify(ready)}\n`);
-    renameSync(temporary, file);
+    // For everybody: there is no secret in it.
+    await putFile(file, `${JSON.stringify(ready)}\n`, 0o644);
   } catch (error) {
     throw new OperationError("usage", `--ready-file ${file} cannot be written`, { cause: error });
   }

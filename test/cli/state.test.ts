@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
@@ -75,6 +75,17 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
   expect(stderr).toMatch(said);
   expect((await idp(["export"], { cwd })).stdout).toBe(before);
+});
+
+test("an export goes where a link leads, also to what is not there yet", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  symlinkSync("real.json", join(cwd, "link.json"));
+  expect(await idp(words("export --output link.json"), { cwd })).toMatchObject({ code: 0 });
+  expect(lstatSync(join(cwd, "link.json")).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(readFileSync(join(cwd, "real.json"), "utf8"))).toMatchObject({ format: "idp-state" });
+  expect(statSync(join(cwd, "real.json")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(cwd).sort()).toEqual([".idp", "link.json", "real.json"]);
 });
 
 test("an export that takes its time to come is waited for", async () => {
