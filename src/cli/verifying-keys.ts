@@ -1,4 +1,7 @@
 import { readFileSync } from "node:fs";
+import { Problem } from "../client/check.ts";
+import { send } from "../client/http.ts";
+import { metadataAddresses } from "../client/provider.ts";
 import { OperationError } from "../core/errors.ts";
 import { shown } from "../core/token-checks.ts";
 import type { Keys } from "../core/verify-foreign.ts";
@@ -61,30 +64,27 @@ function parse(text: string, from: string): unknown {
   }
 }
 
-/** Milliseconds. */
-const patience = 10_000;
-
 async function getJson(address: string): Promise<unknown> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(address, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(patience) });
-    text = await response.text();
-  } catch (cause) {
-    throw new OperationError("no_server", `nothing answers at ${address}`, { hint: "Is the address right?", cause });
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw new OperationError("invalid", `${address} is no address that keys can be had from`, {
+      hint: "It begins with http:// or https://.",
+    });
   }
-  if (!response.ok) throw new OperationError("no_server", `${address} answers with status ${response.status}`);
+  const { status, text } = await send({ method: "GET", url: address }).catch((cause: unknown) => {
+    if (!(cause instanceof Problem)) throw cause;
+    const hint = `${cause.message}. Is the address right?`;
+    throw new OperationError("no_server", `nothing answers at ${address}`, { hint, cause });
+  });
+  if (status !== 200) {
+    const why = status >= 300 && status < 400 ? "; redirects are not followed here" : "";
+    throw new OperationError("no_server", `${address} answers with status ${status}${why}`);
+  }
   return parse(text, address);
 }
 
 /** OpenID Connect Discovery 4, else RFC 8414 3.1. An issuer that calls itself otherwise is another one (Discovery 4.3). */
 async function jwksUri(issuer: string): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const addresses = [
-    `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ] as const;
+  const addresses = metadataAddresses(issuer);
   const found = await getJson(addresses[0]).catch((error: unknown) =>
     getJson(addresses[1]).catch(() => {
       throw error;

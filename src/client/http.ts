@@ -27,7 +27,7 @@ const mostBytes = 1_000_000;
 /** Sends a request. Redirects are not followed. @throws {Problem} where no answer comes */
 export function send({ method, url, headers = {}, form }: Outgoing): Promise<Reply> {
   const body = form?.toString();
-  const start = url.startsWith("https:") ? httpsRequest : httpRequest;
+  const start = /^https:/i.test(url) ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const sent = start(url, {
       method,

@@ -27,7 +27,7 @@ const endpointNames = [
 ];
 
 /** The two places of metadata: appended to the issuer, and inserted before its path. */
-function addressesOf(issuer: string): readonly [string, string] {
+export function metadataAddresses(issuer: string): readonly [string, string] {
   const { origin, pathname } = new URL(issuer);
   return [
     `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
@@ -40,7 +40,7 @@ function addressesOf(issuer: string): readonly [string, string] {
  * @throws {Problem} where there is no metadata, it is another issuer's, or its addresses cannot be used
  */
 export async function discover(issuer: string): Promise<Provider> {
-  const [first, second] = addressesOf(issuer);
+  const [first, second] = metadataAddresses(issuer);
   const openid = await send({ method: "GET", url: first });
   const reply = openid.status === 404 ? await send({ method: "GET", url: second }) : openid;
   if (openid.status === 404 && reply.status === 404) {
