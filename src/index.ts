@@ -37,7 +37,8 @@ export { DataFileError, LockedError, StorageError } from "./store/store.ts";
 export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
 export type { FixtureClient } from "./core/fixtures/schema-client.ts";
 export type { FixtureUser } from "./core/fixtures/schema-user.ts";
-export type { FixtureFile, GrantSelection, GrantView, IssueCodeInput, IssuedCode, IssueInput };
+export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantView };
+export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
 export type { Tls, TokenResponse };
 
