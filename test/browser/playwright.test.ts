@@ -5,12 +5,12 @@ import { signIn } from "../../src/playwright.ts";
 import { launchChromium } from "../helpers/chromium.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { freePort } from "../helpers/shell.ts";
-import { startRelyingParty, type RelyingParty } from "../helpers/relying-party.ts";
+import { startRelyingParty } from "../helpers/relying-party.ts";
 
 /** `idp/playwright`: `signIn` finds its way over the pages, and says where it could not. */
 
 let browser: Browser;
-let app: RelyingParty;
+const app = await startRelyingParty();
 /** A redirect URI where nobody listens. */
 let nowhere: string;
 let idp: Idp;
@@ -27,7 +27,7 @@ const users = [
 ] as const;
 
 beforeAll(async () => {
-  [browser, app] = await Promise.all([launchChromium(), startRelyingParty()]);
+  browser = await launchChromium();
   app.app.use((req, res) => {
     if (req.path !== "/never") res.send("<!doctype html><title>App</title><h1>Back in the app</h1>");
   });

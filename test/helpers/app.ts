@@ -1,8 +1,8 @@
-import { afterAll } from "vitest";
 import { builtInDemo } from "../../src/fixture-files.ts";
 import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
 import type { FixtureUser } from "../../src/core/fixtures/schema-user.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
+import { atEnd } from "./at-end.ts";
 import {
   authorizeUrl,
   callback,
@@ -16,10 +16,13 @@ import {
   type Signed,
 } from "./client.ts";
 
-/** One server for all tests of a file, with the demo; each test brings a client of its own, and users where they matter. */
+/**
+ * One server for all tests of a file, with the demo; each test brings a client of its own, and users where they matter. Begun inside a
+ * test, it ends with it.
+ */
 export async function serve(options: IdpOptions = {}): Promise<Idp> {
   const idp = await createIdp({ port: 0, fixtures: [builtInDemo()], ...options });
-  afterAll(() => idp.close());
+  atEnd(() => idp.close());
   return idp;
 }
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import Provider from "oidc-provider";
-import { afterAll } from "vitest";
+import { atEnd } from "./at-end.ts";
 import { Browser, formsOf } from "./browser.ts";
 import { jwtPart } from "./client.ts";
 
@@ -29,7 +29,7 @@ export const foreignClient = { id: "cli", secret: "a secret: of the client, 100%
 export async function startForeignProvider(redirectUri: string): Promise<ForeignProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  afterAll(() => {
+  atEnd(() => {
     server.close();
     server.closeAllConnections();
   });

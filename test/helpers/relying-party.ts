@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express, { type Express } from "express";
 import { afterAll } from "vitest";
+import { atEnd } from "./at-end.ts";
 import { newFolder, startIdp, type RunningIdp } from "./cli.ts";
 
 /** Client applications with pages of their own, for the flow tests. */
@@ -19,7 +20,7 @@ export async function startRelyingParty(): Promise<RelyingParty> {
   const app = express();
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  afterAll(() => {
+  atEnd(() => {
     server.close();
     server.closeAllConnections();
   });
