@@ -54,33 +54,33 @@ export function createAttempts(now: () => number): Attempts {
   const grownBackAt = new Map<string, number>();
   const trusted = new Map<string, true>();
 
-  const idOf = ({ key }: Limit): string => hashOf(key);
-  const taken = (limit: Limit): number => {
-    const left = (grownBackAt.get(idOf(limit)) ?? 0) - now();
+  const taken = (id: string, limit: Limit): number => {
+    const left = (grownBackAt.get(id) ?? 0) - now();
     const most = limit.guesses * limit.every * 1000;
     if (left <= most) return Math.max(left, 0);
     // The clock was set back: nobody waits for longer than an allowance takes to grow back.
-    grownBackAt.set(idOf(limit), now() + most);
+    grownBackAt.set(id, now() + most);
     return most;
   };
-  const add = (limit: Limit, guesses: number): void => {
-    const left = taken(limit) + guesses * limit.every * 1000;
-    if (left > 0) remember(grownBackAt, idOf(limit), now() + left);
-    else grownBackAt.delete(idOf(limit));
+  const add = (id: string, limit: Limit, guesses: number): void => {
+    const left = taken(id, limit) + guesses * limit.every * 1000;
+    if (left > 0) remember(grownBackAt, id, now() + left);
+    else grownBackAt.delete(id);
   };
 
   return {
     begin(what, limits) {
-      const waits = limits.map((limit) => taken(limit) - (limit.guesses - 1) * limit.every * 1000);
+      const asked = limits.map((limit) => ({ id: hashOf(limit.key), limit }));
+      const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
       const wait = Math.ceil(Math.max(0, ...waits) / 1000);
       if (wait > 0) {
         throw new OAuthError("too_many_requests", `too many wrong ${what} from here: try again in ${wait} s`, {
           retryAfter: wait,
         });
       }
-      for (const limit of limits) add(limit, 1);
+      for (const { id, limit } of asked) add(id, limit, 1);
       return () => {
-        for (const limit of limits) add(limit, -1);
+        for (const { id, limit } of asked) add(id, limit, -1);
       };
     },
     trust(source) {

@@ -71,7 +71,9 @@ export function checkAuthorizationRequest(
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
     const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
     return {
-      ...target,
+      redirectUri,
+      state: target.state,
+      mode: target.mode,
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
       ignoredScopes: ignored,

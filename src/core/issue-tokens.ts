@@ -74,9 +74,13 @@ export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenRe
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
-  const content = { ...plan, claims: plan.userClaims.id, accessToken };
+  const content = { claims: plan.userClaims.id, nonce: plan.nonce, accessToken };
+  const { token_type, expires_in, scope } = accessTokenAnswer(ctx, accessToken, subject);
   const response = {
-    ...accessTokenAnswer(ctx, accessToken, subject),
+    access_token: accessToken,
+    token_type,
+    expires_in,
+    scope,
     refresh_token: plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
     id_token: sign(await idToken(ctx, subject, authentication, content)),
   };

@@ -88,7 +88,7 @@ interface Signer {
   readonly privateKey: KeyObject;
 }
 
-/** A token as it is about to be signed. */
+/** A token as it is about to be signed. A claim that is undefined is none: JSON has no such value. */
 export interface UnsignedToken {
   readonly typ: (typeof tokenTypes)[keyof typeof tokenTypes];
   readonly signer: Signer;
@@ -97,6 +97,12 @@ export interface UnsignedToken {
 
 export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
   signJws({ alg, typ, ...(kid === undefined ? {} : { kid }) }, claims, privateKey);
+
+/** The claims of a token, and those of the user that are not among them. */
+function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  for (const name of Object.keys(more)) if (!Object.hasOwn(claims, name)) claims[name] = more[name];
+  return claims;
+}
 
 /** Seconds that an access token signed now will live. */
 export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>
@@ -115,21 +121,22 @@ export async function accessToken(
   const now = seconds(ctx);
   const { user, client, grant, family, scopes, resources, jkt, exchanged } = subject;
   const claims = {
-    ...custom,
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
-    ...(user === null ? {} : { email: user.email }),
+    email: user?.email,
     client_id: client.client_id,
     scope: scopes.join(" "),
     aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
     iat: now,
     exp: now + accessTokenLife(ctx, subject),
     jti: ctx.random(16),
-    ...(grant === null ? { epoch: client.epoch } : { grant: grant.id, epoch: grant.epoch, family }),
-    ...(jkt === null ? {} : { cnf: { jkt } }),
-    ...(exchanged?.act == null ? {} : { act: exchanged.act }),
+    grant: grant?.id,
+    epoch: (grant ?? client).epoch,
+    family: grant === null ? undefined : family,
+    cnf: jkt === null ? undefined : { jkt },
+    act: exchanged?.act ?? undefined,
   };
-  return { typ: tokenTypes.access, signer, claims };
+  return { typ: tokenTypes.access, signer, claims: withClaims(claims, custom) };
 }
 
 export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
@@ -166,11 +173,11 @@ export function refreshToken(
     generation,
     auth_time: authentication.authTime,
     amr: authentication.amr,
-    ...(authentication.acr === null ? {} : { acr: authentication.acr }),
-    ...(authentication.sid === null ? {} : { sid: authentication.sid }),
-    ...(subject.resources.length === 0 ? {} : { resource: subject.resources }),
+    acr: authentication.acr ?? undefined,
+    sid: authentication.sid ?? undefined,
+    resource: subject.resources.length === 0 ? undefined : subject.resources,
     // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
-    ...(subject.jkt === null || !isPublic(subject.client) ? {} : { cnf: { jkt: subject.jkt } }),
+    cnf: subject.jkt === null || !isPublic(subject.client) ? undefined : { jkt: subject.jkt },
   };
   return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
 }
@@ -213,7 +220,6 @@ export async function idToken(
   const { client, user } = subject;
   const signer = await idTokenSigner(ctx, client);
   const claims = {
-    ...content.claims,
     iss: ctx.issuer,
     sub: user.id,
     aud: client.client_id,
@@ -224,10 +230,10 @@ export async function idToken(
     amr: authentication.amr,
     acr: authentication.acr ?? defaultAcr,
     at_hash: leftHash(content.accessToken, signer.alg),
-    ...(authentication.sid === null ? {} : { sid: authentication.sid }),
-    ...(content.nonce === null ? {} : { nonce: content.nonce }),
+    sid: authentication.sid ?? undefined,
+    nonce: content.nonce ?? undefined,
   };
-  return { typ: tokenTypes.id, signer, claims };
+  return { typ: tokenTypes.id, signer, claims: withClaims(claims, content.claims) };
 }
 
 /** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */

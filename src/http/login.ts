@@ -86,8 +86,13 @@ async function sendLogin(
 }
 
 /** The host that the browser is sent back to, to be shown. */
-export const hostOf = (redirectUri: string): string =>
-  URL.canParse(redirectUri) ? new URL(redirectUri).host || redirectUri : redirectUri;
+export function hostOf(redirectUri: string): string {
+  try {
+    return new URL(redirectUri).host || redirectUri;
+  } catch {
+    return redirectUri;
+  }
+}
 
 const personView = (user: User) => ({
   username: user.username,

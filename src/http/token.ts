@@ -25,7 +25,13 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const grantType = single(body, "grant_type");
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username } = await token(web.ctx, {
-    ...credentials,
+    basic: credentials.basic,
+    id: credentials.id,
+    secret: credentials.secret,
+    assertion: credentials.assertion,
+    assertionType: credentials.assertionType,
+    address: credentials.address,
+    base: credentials.base,
     proof: proofOf(web, req, endpoints.token),
     grant_type: grantType,
     code: single(body, "code"),

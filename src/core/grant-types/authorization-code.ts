@@ -95,10 +95,10 @@ function plan(
   client: Client,
   record: Code,
   request: CodeRequest,
-  asked: Pick<TokenSubject, "resources" | "jkt">,
+  { resources, jkt }: Pick<TokenSubject, "resources" | "jkt">,
 ): TokenPlan {
   const { user, grant } = requireApproval(tx, record, "code");
-  const subject = { client, user, grant, family: record.family, scopes: request.scopes, ...asked };
+  const subject = { client, user, grant, family: record.family, scopes: request.scopes, resources, jkt };
   return {
     subject,
     refreshResources: request.resources,
