@@ -3,9 +3,14 @@ import type { Request } from "express";
 import { privateApiHeaders } from "./security-headers.ts";
 
 /**
- * Answers as one string, so that headers and body are one write. Express's `res.send` makes a buffer of the body, and looks for a type, a
- * validator and a range that none of these answers has.
+ * Answers without Express's `res.send`, which looks for a type, a validator and a range that none of these answers has.
  */
+
+/**
+ * A text that is shorter than this goes out as a string, so that headers and body are one write; a longer one as bytes, so that it is
+ * encoded once, and not to be counted, too.
+ */
+const asString = 2048;
 
 /** @param type with its charset; the text is sent as UTF-8 */
 export function sendText(
@@ -19,8 +24,14 @@ export function sendText(
   for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? "");
   res.setHeader("Content-Type", type);
   // Node.js counts it too, but not for HEAD.
-  res.setHeader("Content-Length", Buffer.byteLength(text));
-  res.end(text);
+  if (text.length < asString) {
+    res.setHeader("Content-Length", Buffer.byteLength(text));
+    res.end(text);
+  } else {
+    const bytes = Buffer.from(text);
+    res.setHeader("Content-Length", bytes.length);
+    res.end(bytes);
+  }
 }
 
 /** The Content-Type of JSON. */

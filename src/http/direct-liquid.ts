@@ -9,7 +9,7 @@ import {
   TypeGuards,
   UnlessTag,
 } from "liquidjs";
-import type { Context, Emitter, Hash, Liquid, Template, Token, Value, ValueToken } from "liquidjs";
+import type { Context, Emitter, Filter, Hash, Liquid, Template, Token, Value, ValueToken } from "liquidjs";
 import { escapeHtml } from "./texts.ts";
 
 /**
@@ -85,7 +85,7 @@ function evaluateToken(token: Token | undefined): Evaluate | null {
   return null;
 }
 
-function evaluateValue({ initial }: Value): Evaluate | null {
+function evaluateValue({ initial }: Pick<Value, "initial">): Evaluate | null {
   const operands: Evaluate[] = [];
   for (const token of initial.postfix) {
     if (!TypeGuards.isOperatorToken(token)) {
@@ -177,14 +177,19 @@ export function renderDirectly(engine: Liquid): void {
     };
   }
 
-  function output({ value }: Output): Run | null {
-    const evaluate = evaluateValue(value);
-    // The one filter is the escaping.
-    if (evaluate === null || value.filters.length !== 1) return null;
+  /** Words of the catalogue as plain text: the filter `t` without values, which the layout is full of. */
+  const words = engine.filters["t"] as (this: { context: Context }, key: unknown) => string;
+  const isWords = ({ name, args }: Filter): boolean => name === "t" && args.length === 0;
+
+  function output({ value: { initial, filters } }: Output): Run | null {
+    const evaluate = evaluateValue({ initial });
+    // The last filter is the escaping.
+    const [first] = filters.slice(0, -1);
+    if (evaluate === null || filters.length > 2 || (first !== undefined && !isWords(first))) return null;
     return (ctx, emitter) => {
       const found = evaluate(ctx);
       if (typeof found !== "string") return false;
-      emitter.write(escapeHtml(found));
+      emitter.write(escapeHtml(first === undefined ? found : words.call({ context: ctx }, found)));
       return true;
     };
   }
