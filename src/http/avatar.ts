@@ -23,6 +23,20 @@ function readableOn(color: string): string {
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
+const mostRemembered = 1000;
+const readable = new Map<string, string>();
+
+/** The same, worked out once for each colour: a page of users has a dozen. */
+function foregroundOn(color: string): string {
+  let foreground = readable.get(color);
+  if (foreground === undefined) {
+    foreground = readableOn(color);
+    if (readable.size >= mostRemembered) readable.clear();
+    readable.set(color, foreground);
+  }
+  return foreground;
+}
+
 /** `#rgb` or `#rrggbb` as `#rrggbb`; anything else is no colour. */
 function parseColor(color: string): string | null {
   if (/^#[0-9a-f]{6}$/i.test(color)) return color.toLowerCase();
@@ -43,5 +57,5 @@ function initialsOf(name: string): string {
 /** @param color the user's `avatar.color`, as it was given */
 export function avatarOf(name: string, color: string): Avatar {
   const background = parseColor(color) ?? neutral;
-  return { background, foreground: readableOn(background), initials: initialsOf(name) };
+  return { background, foreground: foregroundOn(background), initials: initialsOf(name) };
 }

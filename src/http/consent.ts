@@ -48,13 +48,11 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
 
 const rowIn = (lang: string) => {
   const worded = scopeIn(lang);
-  return (scope: ScopeRow): ScopeRowView => ({
-    ...worded(scope),
-    values: scope.values,
+  return (scope: ScopeRow): ScopeRowView => {
+    const { name, title, titleLang } = worded(scope);
     // CONTRACT 2.2: the user may untick any scope but openid.
-    locked: scope.name === "openid",
-    checked: true,
-  });
+    return { name, title, titleLang, values: scope.values, locked: name === "openid", checked: true };
+  };
 };
 
 export const postConsent = (web: Web) => async (req: UidRequest, res: Response) => {

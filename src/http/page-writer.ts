@@ -82,15 +82,15 @@ export function writerOf(renderer: Renderer, view: View) {
       };
     },
     page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
-      const { base, theme } = view;
       const frame = {
-        name: template,
-        failed: false,
-        ...heading,
+        name: heading.name ?? template,
+        failed: heading.failed ?? false,
+        state: heading.state,
+        title: heading.title,
         lang,
         dir: directionOf(lang),
-        base,
-        theme,
+        base: view.base,
+        theme: view.theme,
         choices: choicesOf(texts, view, lang),
       };
       return {

@@ -83,9 +83,14 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
           looked: count(picker.beyond.looked),
           everybody: count(picker.beyond.everybody),
         },
-        users: picker.users.map((user) => ({
-          ...withAvatar(user),
-          statusWord: user.status === "active" ? "" : say(`status.${user.status}`),
+        users: picker.users.map(({ username, displayName, email, color, status }) => ({
+          username,
+          displayName,
+          email,
+          color,
+          status,
+          statusWord: status === "active" ? "" : say(`status.${status}`),
+          avatar: avatarOf(displayName, color),
         })),
       },
     },
@@ -115,7 +120,11 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
 export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
   const { page, plain, titled, field } = writerOf(renderer, view);
   const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
-    scopes.map((scope) => ({ ...scope, ...titled(scope), values: scope.values.map(field) }));
+    scopes.map((scope) => {
+      const { name, title, titleLang } = titled(scope);
+      const { locked, checked, values } = scope;
+      return { name, title, titleLang, locked, checked, values: values.map(field) };
+    });
   const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
   return page(
     "consent",

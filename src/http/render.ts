@@ -74,20 +74,27 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
   delete engine.filters["raw"];
   const languageOf = (globals: object): string => (globals as { page: PageFrame }).page.lang;
 
-  const asText = (values: readonly (readonly [name: string, value: unknown])[]): TextValues =>
-    Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
+  const noValues: TextValues = {};
+  /** The values of a text, as text; `hook` is none of them. */
+  const asText = (values: Readonly<Record<string, unknown>>): TextValues => {
+    const names = Object.keys(values);
+    if (names.length === 0) return noValues;
+    const named: Record<string, string> = {};
+    for (const name of names) if (name !== "hook") named[name] = String(values[name]);
+    return named;
+  };
 
   // {{ "login.title" | t: client: client.name }}: plain text, for attributes.
   engine.registerFilter("t", function (key: string, ...values: [string, unknown][]) {
-    return texts.plain(languageOf(this.context.globals), { key, values: asText(values) });
+    return texts.plain(languageOf(this.context.globals), { key, values: asText(Object.fromEntries(values)) });
   });
 
   // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
   engine.registerTag("t", {
     parse(token) {
-      const write: TextTag["write"] = (context, emitter, key, { hook, ...values }) => {
-        const named = asText(Object.entries(values));
-        emitter.write(texts.html(languageOf(context.globals), String(key), named, hook as string | undefined));
+      const write: TextTag["write"] = (context, emitter, key, values) => {
+        const hook = values["hook"] as string | undefined;
+        emitter.write(texts.html(languageOf(context.globals), String(key), asText(values), hook));
       };
       Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), write });
     },
