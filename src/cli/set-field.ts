@@ -24,11 +24,15 @@ function namedValue(given: string, form: string): readonly [name: string, value:
   return [given.slice(0, at), valueOf(given.slice(at + 1))];
 }
 
+/** The one field that is a number: in every other, digits are text, as in `displayName=42`. */
+const numeric = "default_max_age";
+
 /** Collects `--set field=value`. */
 export function setField(given: string, before: SetFields = {}): SetFields {
-  const [field, value] = namedValue(given, "field=value, as in language=tr");
+  const [field, read] = namedValue(given, "field=value, as in language=tr");
   const flag = Object.hasOwn(fromInput, field) ? fromInput[field] : undefined;
   if (flag !== undefined) throw new InvalidArgumentError(`Secrets come from standard input: ${flag}.`);
+  const value = typeof read === "number" && field !== numeric ? given.slice(field.length + 1) : read;
   return { ...before, [field]: value };
 }
 

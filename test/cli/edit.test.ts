@@ -49,6 +49,10 @@ for (const mode of ["running", "stopped"] as const) {
         code: 0,
         json: { displayName: "42x", language: "tr", hasPassword: true },
       });
+      expect(await line("users edit erin --set displayName=42 --set phone=null")).toMatchObject({
+        code: 0,
+        json: { displayName: "42", phone: null },
+      });
       expect(await line("users edit erin --set username=bob")).toEqual({ code: 4, json: error("conflict") });
       expect(await line("users edit erin --set username=erna")).toMatchObject({ code: 0, json: { username: "erna" } });
       expect(await line("users edit erin --status banned")).toEqual({ code: 3, json: error("not_found") });
@@ -109,6 +113,10 @@ for (const mode of ["running", "stopped"] as const) {
       expect(await run(["clients", "edit", "shop", "--scope", "openid email", "--set", "audience=api"])).toMatchObject({
         code: 0,
         json: { scope: "openid email", audience: "api" },
+      });
+      expect(await line("clients edit shop --set default_max_age=60 --set client_name=7")).toMatchObject({
+        code: 0,
+        json: { default_max_age: 60, client_name: "7" },
       });
       expect((await line("clients edit shop --set audience=null")).json).not.toHaveProperty("audience");
       const rotated = (await line("clients rotate-secret shop")).json as { readonly client_secret: string };
