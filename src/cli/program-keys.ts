@@ -17,7 +17,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .description("end sessions, and tell the clients that ask for it (back-channel logout)")
     .argument("[session_id]")
     .option("--user <username>", "all of one user")
-    .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end 7yQ2mXk0aLw3"))
+    .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end s_7yQ2mXk0aLw3"))
     .action(
       act(async (cli, id: string | undefined, flags: { user?: string }) =>
         (await import("./sessions.ts")).endSessions(cli, id, flags),

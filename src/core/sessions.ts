@@ -47,7 +47,8 @@ export function startSession(
   const cookie = ctx.random(32);
   const session: Session = {
     id: hashOf(cookie),
-    sid: same?.sid ?? ctx.random(16),
+    // A name that no command line takes for a flag.
+    sid: same?.sid ?? `s_${ctx.random(16)}`,
     userId: user.id,
     authTime: seconds(ctx),
     amr,

@@ -85,6 +85,8 @@ describe("the session", () => {
     const { browser, code } = await app.signIn();
     const sidOf = async (of: string) => jwtPart((await app.exchange(of)).json.id_token, 1)["sid"];
     const sid = await sidOf(code);
+    // What `idp sessions end` is given must not look like a flag.
+    expect(sid).toMatch(/^s_/);
     const again = await app.signIn({ browser, prompt: "login" });
     expect(await sidOf(again.code)).toBe(sid);
     const bob = await app.signIn({ browser, prompt: "login", user: "bob" });
