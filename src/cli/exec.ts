@@ -8,7 +8,7 @@ import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { printFailure, say } from "./print.ts";
-import { fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { checkAutomaticLogin, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { count } from "./words.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
@@ -90,6 +90,7 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
     log: (note) => say(cli, note),
   });
   try {
+    await checkAutomaticLogin(idp, flags);
     const env = await environmentOf(cli, idp, flags);
     const { users, clients } = await idp.call("status", {});
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);

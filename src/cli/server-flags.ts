@@ -1,6 +1,7 @@
 import { delimiter } from "node:path";
 import type { Settings } from "../core/context.ts";
 import { findFixtures, type FoundFixtures } from "../fixture-files.ts";
+import type { Idp } from "../index.ts";
 import type { Invocation } from "./invocation.ts";
 
 /** What the commands that run a server have in common: fixtures, and settings that win over those of fixtures. */
@@ -42,4 +43,13 @@ export const fixturePaths = (cli: Invocation, flags: SettingsFlags): readonly st
 /** The fixtures that are named, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: SettingsFlags): FoundFixtures {
   return findFixtures(fixturePaths(cli, flags), process.cwd());
+}
+
+/**
+ * `--login auto:alice` means somebody: a user that is not there would be a login page where none is expected.
+ * @throws {OperationError} not_found
+ */
+export async function checkAutomaticLogin(idp: Idp, { login }: SettingsFlags): Promise<void> {
+  const username = /^auto:(.+)$/.exec(login ?? "")?.[1];
+  if (username !== undefined) await idp.call("users.show", { username });
 }

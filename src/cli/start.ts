@@ -16,7 +16,7 @@ import { showProgress, type Progress } from "./progress.ts";
 import { issuerOnPort } from "./remote.ts";
 import { remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
-import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { version } from "../package.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -121,9 +121,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     })
     .finally(progress.end);
   try {
-    // A user that is not there would be a login page where none is expected.
-    const automatic = /^auto:(.+)$/.exec(flags.login ?? "")?.[1];
-    if (automatic !== undefined) await idp.call("users.show", { username: automatic });
+    await checkAutomaticLogin(idp, flags);
     await announce(cli, flags, idp, fixtures);
     serving = true;
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;

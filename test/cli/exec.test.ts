@@ -120,7 +120,7 @@ test.each([
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test("125 where the server cannot be had: a bad fixture with its place, an unknown client; the child is not run", async () => {
+test("125 where the server cannot be had: a bad fixture with its place, an unknown client or user; the child is not run", async () => {
   const cwd = newFolder();
   const bad = join(cwd, "bad.yaml");
   writeFileSync(bad, "users:\n  - usrname: x\n");
@@ -131,6 +131,9 @@ test("125 where the server cannot be had: a bad fixture with its place, an unkno
   const client = await exec(cwd, ["--client", "demo-ap", "--json"], child);
   expect(client).toMatchObject({ code: 125, stdout: "" });
   expect(JSON.parse(client.stderr)).toMatchObject({ error: { code: "not_found", message: 'no client "demo-ap"' } });
+  const user = await exec(cwd, ["--login", "auto:alcie", "--json"], child);
+  expect(user).toMatchObject({ code: 125, stdout: "" });
+  expect(JSON.parse(user.stderr)).toMatchObject({ error: { code: "not_found", message: 'no user "alcie"' } });
 });
 
 test.each([
