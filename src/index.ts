@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { createAttempts } from "./core/attempts.ts";
+import { tellAll, type Telling } from "./core/backchannel-logout.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
@@ -202,9 +203,13 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     });
     closers.push(() => passwords.close());
     let sources = sourcesOf(options.fixtures);
+    let ended: Telling = [];
     const seeded = await seed({ store, now, random, passwords }, sources, {
       mode: "start",
       progress: options.onProgress,
+      onEnded: (sessions) => {
+        ended = sessions;
+      },
     });
     // What the caller does with their own value later is not what a reset goes back to.
     sources = sources.map((source) =>
@@ -263,6 +268,8 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     store.updateLock({ url: localUrl(scheme, host, listening.port) + web.base, adminToken });
     listening.serve();
     passwords.start();
+    // Beside the requests: who starts waits for no client.
+    void tellAll(ctx, ended);
     return {
       issuer,
       port: listening.port,

@@ -1,3 +1,4 @@
+import { tellAll } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { readSource, type FixtureSource } from "./fixtures/source.ts";
 import { seed, type SeedResult } from "./seed.ts";
@@ -14,7 +15,7 @@ export interface FixtureChange extends SeedResult {
  */
 export async function changeFixtures(ctx: Context, sources: readonly FixtureSource[]): Promise<FixtureChange> {
   const before = await namesIn(ctx.fixtures.sources());
-  const seeded = await seed(ctx, sources, { mode: "start" });
+  const seeded = await seed(ctx, sources, { mode: "start", onEnded: (ended) => tellAll(ctx, ended) });
   ctx.fixtures.use(sources);
   await ctx.reloadSettings();
   const after = new Set(await namesIn(sources));

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Grant, Tx, User } from "../store/store.ts";
+import type { Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { sameJson } from "./fixtures/digest.ts";
 import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
@@ -58,6 +59,8 @@ export interface Work {
   readonly found: FoundIn[];
   /** Passwords that are to be hashed, by the id of their user. */
   readonly passwords: Map<string, string>;
+  /** Sessions of users who are banned or have another id now. */
+  readonly ended: Telling[number][];
   /** Users whom a reset has taken away, by name. */
   readonly earlier: ReadonlyMap<string, User>;
 }
@@ -159,14 +162,16 @@ function putUser(
   password: string | undefined,
   fields: readonly string[],
 ): void {
-  const { tx, ctx, at } = work;
+  const { tx, ctx, at, ended } = work;
   if (previous !== undefined && fields.length === 0) {
     if (previous.passwordPending && password !== undefined) work.passwords.set(user.id, password);
     return;
   }
   // Under another id a user is another subject.
-  if (previous !== undefined && previous.id !== user.id) removeUserRecord(tx, previous);
-  if (user.status === "banned" && previous !== undefined && previous.status !== "banned") banEffects(tx, ctx, user.id);
+  if (previous !== undefined && previous.id !== user.id) ended.push(...removeUserRecord(tx, previous));
+  if (user.status === "banned" && previous !== undefined && previous.status !== "banned") {
+    ended.push(...banEffects(tx, ctx, user.id).telling);
+  }
   const updatedAt = previous === undefined ? user.updatedAt : at;
   const before = previous ?? work.earlier.get(user.username);
   const isSame = user.passwordDigest !== null && user.passwordDigest === before?.passwordDigest;

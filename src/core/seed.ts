@@ -1,4 +1,5 @@
-import type { ReadTx, Tx, User } from "../store/store.ts";
+import type { ReadTx, Tx } from "../store/store.ts";
+import type { Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown, type Known } from "./fixtures/cross-check.ts";
 import { digestOfSources, sameJson } from "./fixtures/digest.ts";
@@ -37,6 +38,8 @@ export interface SeedOptions {
   readonly mode: "start" | "now";
   /** Is told how much of the work that grows with the number of entries is done. */
   readonly progress?: ((done: number, total: number) => void) | undefined;
+  /** Is handed the sessions that ended by it, those of users who are banned now, once that is on disk; what it returns is waited for. */
+  readonly onEnded?: (ended: Telling) => unknown;
 }
 
 export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords">;
@@ -49,7 +52,7 @@ export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords"
 export async function seed(
   ctx: SeedContext,
   sources: readonly FixtureSource[],
-  { mode, progress = () => undefined }: SeedOptions,
+  { mode, progress = () => undefined, onEnded }: SeedOptions,
 ): Promise<SeedResult> {
   const last = await ctx.store.read((tx) => ({
     key: digestKey(tx),
@@ -63,8 +66,10 @@ export async function seed(
   const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundIn[]> =>
     ctx.store.read((tx) => crossCheck(all, knownIn(tx)));
   const prepared = await prepareFixtures(key, sources, cross, progress);
-  const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode }));
+  const ended: Telling[number][] = [];
+  const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
   if (mode === "now") await ctx.passwords.settle();
+  if (ended.length > 0) await onEnded?.(ended);
   return result;
 }
 
@@ -77,16 +82,22 @@ export const appliedIds = (tx: ReadTx): string[] =>
 
 /**
  * Applies fixtures that were prepared.
- * @param how `earlier`: the users whom a reset has just taken away, by name; a password that is the same is not hashed anew
+ * @param how `ended`: takes the sessions that end; `earlier`: the users whom a reset has just taken away, by name; a password that is the
+ *   same is not hashed anew
  * @throws {OperationError} invalid, for what can be found out within the transaction only
  */
 export function applyFixtures(
   tx: Tx,
   ctx: SeedContext,
   { documents, entries, key, digest }: PreparedFixtures,
-  { mode, earlier = new Map() }: { readonly mode: SeedOptions["mode"]; readonly earlier?: ReadonlyMap<string, User> },
+  {
+    mode,
+    ended = [],
+    earlier = new Map(),
+  }: Pick<SeedOptions, "mode"> & { readonly ended?: Work["ended"]; readonly earlier?: Work["earlier"] },
 ): SeedResult {
-  const work: Work = { tx, ctx, at: new Date(ctx.now()).toISOString(), found: [], passwords: new Map(), earlier };
+  const at = new Date(ctx.now()).toISOString();
+  const work: Work = { tx, ctx, at, found: [], passwords: new Map(), ended, earlier };
   if (digestKey(tx) === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
   const applied = apply(work, entries, mode);
   if (work.found.length > 0) throw refuseFixtures(documents, work.found);

@@ -60,9 +60,9 @@ export function startSession(
   return { cookie, session };
 }
 
-/** Ends every session of a user. @returns how many there were */
-export function endSessionsOf(tx: Tx, userId: string): number {
+/** Ends every session of a user. @returns those that there were */
+export function endSessionsOf(tx: Tx, userId: string): readonly Session[] {
   const sessions = tx.findAll("sessions", "user", userId);
   for (const session of sessions) tx.remove("sessions", session.id);
-  return sessions.length;
+  return sessions;
 }

@@ -1,5 +1,5 @@
 import type { Tx, User } from "../store/store.ts";
-import { tellAll, whomToTell } from "./backchannel-logout.ts";
+import { tellAll } from "./backchannel-logout.ts";
 import { checkEntry, type Entry } from "./check-entry.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
@@ -79,8 +79,7 @@ export async function editUser(
         updatedAt: new Date(ctx.now()).toISOString(),
       };
       const isBan = user.status === "banned" && before.status !== "banned";
-      const telling = isBan ? whomToTell(tx, tx.findAll("sessions", "user", user.id)) : [];
-      if (isBan) banEffects(tx, ctx, user.id);
+      const telling = isBan ? banEffects(tx, ctx, user.id).telling : [];
       tx.put("users", user);
       return { view: viewUser(user), telling };
     });
@@ -92,12 +91,7 @@ export async function editUser(
 
 /** Removes a user, and with them their grants and sessions, whose clients are told. @throws {OperationError} not_found */
 export async function removeUser(ctx: Context, input: { readonly username: string }): Promise<null> {
-  const telling = await ctx.store.transaction((tx) => {
-    const user = requireUser(tx, input.username);
-    const toTell = whomToTell(tx, tx.findAll("sessions", "user", user.id));
-    removeUserRecord(tx, user);
-    return toTell;
-  });
+  const telling = await ctx.store.transaction((tx) => removeUserRecord(tx, requireUser(tx, input.username)));
   await tellAll(ctx, telling);
   return null;
 }

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx, User } from "../store/store.ts";
-import { tellAll, whomToTell } from "./backchannel-logout.ts";
+import { tellAll, whomToTell, type Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { revokeGrant } from "./grants.ts";
@@ -69,33 +69,34 @@ function setStatus(
   ctx: Context,
   user: User,
   status: User["status"],
-  takenAlong: { readonly sessionsEnded: number; readonly grantsRevoked: number } = {
-    sessionsEnded: 0,
-    grantsRevoked: 0,
-  },
+  { sessionsEnded, grantsRevoked }: Omit<BanEffects, "telling"> = { sessionsEnded: 0, grantsRevoked: 0 },
 ): StatusChange {
   const changed: User =
     user.status === status ? user : { ...user, status, updatedAt: new Date(ctx.now()).toISOString() };
   if (changed !== user) tx.put("users", changed);
-  return { ...viewUser(changed), previousStatus: user.status, ...takenAlong };
+  return { ...viewUser(changed), previousStatus: user.status, sessionsEnded, grantsRevoked };
+}
+
+interface BanEffects {
+  readonly sessionsEnded: number;
+  readonly grantsRevoked: number;
+  /** To be told once it is on disk. */
+  readonly telling: Telling;
 }
 
 /** What a ban takes along: sessions end, grants are revoked for good (CONTRACT 2.1). */
-export function banEffects(
-  tx: Tx,
-  ctx: Pick<Context, "now">,
-  userId: string,
-): { readonly sessionsEnded: number; readonly grantsRevoked: number } {
+export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): BanEffects {
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
   for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
-  return { sessionsEnded: endSessionsOf(tx, userId), grantsRevoked: active.length };
+  const ended = endSessionsOf(tx, userId);
+  return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: whomToTell(tx, ended) };
 }
 
-/** Takes a user away, and with them their grants and sessions: nothing of them stays. */
-export function removeUserRecord(tx: Tx, user: User): void {
+/** Takes a user away, and with them their grants and sessions: nothing of them stays. @returns whom to tell once it is on disk */
+export function removeUserRecord(tx: Tx, user: User): Telling {
   for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
-  endSessionsOf(tx, user.id);
   tx.remove("users", user.id);
+  return whomToTell(tx, endSessionsOf(tx, user.id));
 }
 
 /**
@@ -120,8 +121,8 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
 export async function banUser(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {
   const { change, telling } = await ctx.store.transaction((tx) => {
     const user = requireUser(tx, input.username);
-    const toTell = whomToTell(tx, tx.findAll("sessions", "user", user.id));
-    return { change: setStatus(tx, ctx, user, "banned", banEffects(tx, ctx, user.id)), telling: toTell };
+    const effects = banEffects(tx, ctx, user.id);
+    return { change: setStatus(tx, ctx, user, "banned", effects), telling: effects.telling };
   });
   await tellAll(ctx, telling);
   return change;

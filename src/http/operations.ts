@@ -274,9 +274,12 @@ export const operations = {
       ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
-      const { seed } = await import("../core/seed.ts");
+      const [{ seed }, { tellAll }] = await Promise.all([
+        import("../core/seed.ts"),
+        import("../core/backchannel-logout.ts"),
+      ]);
       const meant = sources === undefined ? [{ value: fixtures }] : texts(sources);
-      const seeded = await seed(ctx, meant, { mode: "now", progress });
+      const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
       await ctx.reloadSettings();
       return seeded;
     },

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, jwtVerify } from "jose";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
-import { jwtPart, paths, post } from "../helpers/client.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { callback, exchange, jwtPart, paths, post, signIn } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: clients of a session are told when it ends. */
@@ -161,6 +162,12 @@ describe("what ends a session", () => {
 test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   ["banned", (username) => idp.call("users.ban", { username })],
   ["banned by an edit", (username) => idp.call("users.edit", { username, entry: { status: "banned" } })],
+  ["banned by a fixture", (username) => idp.call("seed", { users: [{ username, status: "banned" }] })],
+  [
+    "banned by fixtures that changed while it runs",
+    (username) => idp.changeFixtures([{ value: { users: [{ username, status: "banned" }] } }]),
+  ],
+  ["given another id by a fixture", (username) => idp.call("seed", { users: [{ username, id: "42" }] })],
   ["removed", (username) => idp.call("users.remove", { username })],
 ])("a user who is %s: the clients of all their sessions are told", async (_name, end) => {
   const user = await enrol(idp);
@@ -168,6 +175,21 @@ test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   for (const app of apps) await app.tokens({ user });
   await end(user);
   expect(told.map(({ path }) => path).sort()).toEqual(["/one", "/two"]);
+});
+
+test("a user whom the fixtures of the next start ban: their clients are told once it runs", async () => {
+  const data = newFolder();
+  const clients = [{ client_id: "app", client_secret: "a secret of some length", redirect_uris: [callback] }];
+  const wants = clients.map((client) => ({ ...client, backchannel_logout_uri: `${base}/later` }));
+  const before = await serve({ data, fixtures: { users: [{ username: "alice" }], clients: wants } });
+  const { code } = await signIn(before, { client_id: "app" });
+  await exchange(before, code, { client_id: "app", client_secret: "a secret of some length" });
+  await before.close();
+  expect(told).toEqual([]);
+  await serve({ data, fixtures: { users: [{ username: "alice", status: "banned" }], clients: wants } });
+  await vi.waitFor(() => {
+    expect(told.map(({ path }) => path)).toEqual(["/later"]);
+  });
 });
 
 describe("a client that does not listen keeps nobody from signing out", () => {
