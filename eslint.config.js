@@ -40,9 +40,7 @@ export default tseslint.config(
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: {
-      parserOptions: {
-        projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "scripts/*.js", "bench/peers/*.js"] },
-      },
+      parserOptions: { projectService: true },
     },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
@@ -72,7 +70,16 @@ export default tseslint.config(
   {
     files: ["**/*.js"],
     ...tseslint.configs.disableTypeChecked,
-    languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } },
+    languageOptions: {
+      parserOptions: { projectService: false },
+      globals: { process: "readonly", console: "readonly", URL: "readonly" },
+    },
+  },
+  {
+    // Starts faster as CommonJS (docs/decisions/command-line-in-few-files.md).
+    files: ["bin/*.js"],
+    languageOptions: { sourceType: "commonjs", globals: { require: "readonly" } },
+    rules: { "@typescript-eslint/no-require-imports": "off" },
   },
   layer(["src/store/**"], [noCore, noHttp, noCli, noClient]),
   layer(["src/core/**"], [noHttp, noCli, noClient, noAdapters, noFiles]),

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { median } from "./measure.ts";
 
-/** How long commands take from a cold start, beside Node.js that does nothing, and how much of it the loading of modules is. */
+/** How long commands take from a cold start, beside Node.js that does nothing, and how many files they load. */
 
 const bin = fileURLToPath(new URL("../bin/idp.js", import.meta.url));
 
@@ -59,32 +59,21 @@ async function stop(child: ReturnType<typeof spawn>): Promise<void> {
   await ended;
 }
 
-/** The files that it loads, in their order, as Node's own loader tells. */
-async function modulesOf(candidate: Candidate, cwd: string): Promise<readonly string[]> {
+/** How many files it loads, and their size together: all of the command line is loaded by require. */
+async function filesOf(candidate: Candidate, cwd: string): Promise<{ readonly count: number; readonly bytes: number }> {
   const folder = mkdtempSync(join(tmpdir(), "idp-bench-"));
+  const [list, hook] = [join(folder, "loaded.json"), join(folder, "hook.cjs")];
   writeFileSync(
-    join(folder, "hooks.mjs"),
-    `import { appendFileSync } from "node:fs";
-     export async function load(url, context, next) {
-       if (url.startsWith("file:")) appendFileSync(new URL("loaded.txt", import.meta.url), url + "\\n");
-       return next(url, context);
-     }`,
+    hook,
+    `process.on("exit", () => {
+       const files = Object.keys(require.cache).filter((file) => file !== __filename);
+       require("node:fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(files));
+     });`,
   );
-  const register = `import { register } from "node:module"; register("./hooks.mjs", import.meta.url);`;
-  writeFileSync(join(folder, "register.mjs"), register);
-  const hooked = ["--import", pathToFileURL(join(folder, "register.mjs")).href, ...candidate.args];
-  await time({ ...candidate, args: hooked }, cwd);
-  const loaded = readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
+  await time({ ...candidate, args: ["--require", hook, ...candidate.args] }, cwd);
+  const files = JSON.parse(readFileSync(list, "utf8")) as readonly string[];
   rmSync(folder, { recursive: true });
-  return [...new Set(loaded)];
-}
-
-/** Loads the same files and does nothing with them: all but the one that runs the command. */
-function loading(name: string, modules: readonly string[], folder: string): Candidate {
-  const file = join(folder, `${name.replaceAll(/\W+/g, "-")}.mjs`);
-  const loaded = modules.filter((url) => !/\/(bin\/idp|dist\/cli\/main)\.js$/.test(url));
-  writeFileSync(file, loaded.map((url) => `import ${JSON.stringify(url)};\n`).join(""));
-  return { name: `${name}, modules`, args: [file] };
+  return { count: files.length, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
 }
 
 export async function cli(rounds: number): Promise<void> {
@@ -102,13 +91,12 @@ export async function cli(rounds: number): Promise<void> {
       { name: "idp start", args: start("own"), until: "idp ready" },
     ];
     const node: Candidate = { name: "node -e 0", args: ["-e", "0"] };
-    const modules = new Map<string, readonly string[]>();
+    const files = new Map<string, Awaited<ReturnType<typeof filesOf>>>();
     // Also makes keys and data, which a start then finds.
-    for (const command of commands) modules.set(command.name, await modulesOf(command, folder));
-    const bare = commands.map(({ name }) => loading(name, modules.get(name) ?? [], folder));
+    for (const command of commands) files.set(command.name, await filesOf(command, folder));
     const times = new Map<string, number[]>();
     for (let round = 0; round < rounds; round += 1) {
-      for (const candidate of [node, ...commands, ...bare]) {
+      for (const candidate of [node, ...commands]) {
         times.set(candidate.name, [...(times.get(candidate.name) ?? []), await time(candidate, folder)]);
       }
     }
@@ -116,15 +104,14 @@ export async function cli(rounds: number): Promise<void> {
     console.log(
       `milliseconds from spawn to the end (start: to ready), medians of ${rounds} rounds, Node.js ${process.version}\n`,
     );
-    console.log("                    all   beyond node   of it modules   files");
+    console.log("                    all   beyond node   files     kB");
     const empty = of(node.name);
     console.log(`${node.name.padEnd(16)} ${empty.toFixed(0).padStart(6)}`);
     for (const { name } of commands) {
-      const [all, loaded] = [of(name), of(`${name}, modules`)];
-      const share = `${(loaded - empty).toFixed(0)} (${Math.round(((loaded - empty) / (all - empty)) * 100)} %)`;
-      const files = String(modules.get(name)?.length ?? 0);
+      const { count = 0, bytes = 0 } = files.get(name) ?? {};
+      const [all, kilobytes] = [of(name), bytes / 1000];
       console.log(
-        `${name.padEnd(16)} ${all.toFixed(0).padStart(6)} ${(all - empty).toFixed(0).padStart(13)} ${share.padStart(15)} ${files.padStart(7)}`,
+        `${name.padEnd(16)} ${all.toFixed(0).padStart(6)} ${(all - empty).toFixed(0).padStart(13)} ${String(count).padStart(7)} ${kilobytes.toFixed(0).padStart(6)}`,
       );
     }
   } finally {

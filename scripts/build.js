@@ -1,9 +1,10 @@
-// Builds dist/ from src/. With --if-needed only where a source is newer than the last build.
+// Builds dist/ from src/: the library as it is written, the command line in few files. With --if-needed only where a source is newer than the last build.
 import { spawnSync } from "node:child_process";
 import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -17,7 +18,7 @@ function newest(path) {
 
 function isFresh() {
   const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return ["src", "package.json", "tsconfig.json", "tsconfig.build.json"].every(
+  return ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"].every(
     (name) => newest(join(root, name)) <= builtAt,
   );
 }
@@ -31,10 +32,15 @@ if (!process.argv.includes("--if-needed") || !isFresh()) {
     stdio: "inherit",
   });
   // A build that fails leaves the last good one in place.
-  if (status !== 0) {
+  const giveUp = (exit) => {
     rmSync(next, { recursive: true, force: true });
-    process.exit(status ?? 1);
-  }
+    process.exit(exit);
+  };
+  if (status !== 0) giveUp(status ?? 1);
+  await bundle(join(next, "cli")).catch((error) => {
+    console.error(error);
+    giveUp(1);
+  });
   writeFileSync(join(next, ".built"), "");
   // A source saved while the compiler ran is newer than the build.
   utimesSync(join(next, ".built"), startedAt, startedAt);

@@ -1,12 +1,16 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 /** What ships beside the code. */
 
-/**
- * A file of the package. Only here is it known where the code stands: one folder below the package's root, in src/ as in dist/.
- * @param path from the package's root: `templates/`
- */
-export const packageFile = (path: string): URL => new URL(`../${path}`, import.meta.url);
+/** The package's root: the nearest folder with a package.json. Code stands at different depths, in src/ and in dist/. */
+function findRoot(folder = new URL("./", import.meta.url)): URL {
+  return existsSync(new URL("package.json", folder)) ? folder : findRoot(new URL("../", folder));
+}
+
+const root = findRoot();
+
+/** A file or folder of the package. @param path from its root: `templates/` */
+export const packageFile = (path: string): URL => new URL(path, root);
 
 const manifest = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as {
   readonly version: string;

@@ -46,4 +46,4 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 
-await leave(await run(process.argv.slice(2), terminal, clock));
+void run(process.argv.slice(2), terminal, clock).then(leave);

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder } from "../helpers/cli.ts";
+import { bin, idp, newFolder } from "../helpers/cli.ts";
+import { repository } from "../helpers/readme.ts";
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const expired = 1_700_000_000;
@@ -70,27 +70,40 @@ test("nothing in a token acts upon the terminal", async () => {
   }
 });
 
-test("decoding loads neither express, inquirer, lowdb, jose nor zod", async () => {
+test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anything of the server", async () => {
   const cwd = newFolder();
-  // Writes down each module that is loaded, by way of Node's own loader.
+  // Writes down each file that is loaded: by require, as all of the command line is, and by import, as nothing should be.
   writeFileSync(
     join(cwd, "hooks.mjs"),
     `import { appendFileSync } from "node:fs";
      export async function load(url, context, next) {
-       appendFileSync(new URL("loaded.txt", import.meta.url), url + "\\n");
+       if (url.startsWith("file:")) appendFileSync(new URL("imported.txt", import.meta.url), url + "\\n");
        return next(url, context);
      }`,
   );
   writeFileSync(
-    join(cwd, "register.mjs"),
-    `import { register } from "node:module"; register("./hooks.mjs", import.meta.url);`,
+    join(cwd, "register.cjs"),
+    `require("node:module").register("./hooks.mjs", require("node:url").pathToFileURL(__filename));
+     const own = Object.keys(require.cache);
+     process.on("exit", () => {
+       const files = Object.keys(require.cache).filter((file) => !own.includes(file));
+       require("node:fs").writeFileSync(${JSON.stringify(join(cwd, "required.json"))}, JSON.stringify(files));
+     });`,
   );
-  const nodeArgs = ["--import", pathToFileURL(join(cwd, "register.mjs")).href];
-  const { code } = await idp(["token", "decode", token], { cwd, nodeArgs });
+  const { code } = await idp(["token", "decode", token], { cwd, nodeArgs: ["--require", join(cwd, "register.cjs")] });
   expect(code).toBe(0);
-  const { readFileSync } = await import("node:fs");
-  const loaded = readFileSync(join(cwd, "loaded.txt"), "utf8");
-  expect(loaded).toContain("/dist/cli/token-decode.js");
-  const packages = new Set([...loaded.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => name));
+  expect(existsSync(join(cwd, "imported.txt"))).toBe(false);
+  const files = JSON.parse(readFileSync(join(cwd, "required.json"), "utf8")) as readonly string[];
+  // What each file was made of, as the build tells.
+  const built = join(repository, "dist", "cli");
+  const madeOf = JSON.parse(readFileSync(join(built, ".modules.json"), "utf8")) as Readonly<Record<string, string[]>>;
+  const loaded = files
+    .filter((file) => file !== bin)
+    .flatMap((file) => madeOf[relative(built, file)] ?? [`unknown: ${file}`]);
+  expect(loaded).toContain("src/cli/token-decode.ts");
+  expect(loaded.filter((module) => /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts)/.test(module))).toEqual(
+    [],
+  );
+  const packages = new Set(loaded.flatMap((module) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? []));
   expect([...packages].sort()).toEqual(["chalk", "commander"]);
 });

@@ -77,7 +77,7 @@ test("it builds from what is copied; the image starts, says that it is well, kee
   // What npm ci does: it installs, and runs `prepare`.
   symlinkSync(join(repository, "node_modules"), join(stage, "node_modules"));
   expect(await shell("npm run -s prepare", { cwd: stage })).toMatchObject({ code: 0 });
-  expect(existsSync(join(stage, "dist", "cli", "main.js"))).toBe(true);
+  expect(existsSync(join(stage, "dist", "cli", "main.cjs"))).toBe(true);
   const app = join(root, "idp");
   mkdirSync(app);
   copyInto(app, image, { build: stage });

@@ -41,16 +41,43 @@ const namesBelow = (path: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name).slice(repository.length));
 
 test("it holds what runs, and nothing else", () => {
-  const expected = [
-    ...["package.json", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "bin/idp.js"],
-    ...[...namesBelow("fixtures"), ...namesBelow("templates")],
-    ...namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js")),
-  ];
   const files = packed.files.map(({ path }) => path);
-  const types = (path: string): boolean => path.endsWith(".d.ts");
-  expect(files.filter((path) => !types(path)).sort()).toEqual(expected.sort());
-  // Types are those of the library; nobody imports the command line.
-  expect(files.filter((path) => types(path) && path.startsWith("dist/cli/"))).toEqual([]);
+  const isCommandLine = (path: string): boolean => path.startsWith("dist/cli/");
+  const isTypes = (path: string): boolean => path.endsWith(".d.ts");
+  const library = namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
+  const expected = [
+    ...["package.json", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "bin/idp.js", "bin/package.json"],
+    ...[...namesBelow("fixtures"), ...namesBelow("templates")],
+    // The library file by file; what only the command line uses stands with it.
+    ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),
+  ];
+  expect(files.filter((path) => !isTypes(path) && !isCommandLine(path)).sort()).toEqual(expected.sort());
+  expect(expected).toEqual(expect.arrayContaining(["dist/index.js", "dist/http/app.js", "dist/core/revoke.js"]));
+  // What was built, and neither what tells of the build nor types: nobody imports the command line.
+  const built = namesBelow("dist/cli").filter((path) => !path.endsWith("/.modules.json"));
+  expect(files.filter(isCommandLine).sort()).toEqual(built.sort());
+  expect(built.filter((path) => !/\/([\w.-]+\.cjs|THIRD-PARTY\.txt)$/.test(path))).toEqual([]);
+});
+
+test("each package whose code is in the command line's files is named with its version and licence", () => {
+  const madeOf = JSON.parse(readFileSync(join(repository, "dist/cli/.modules.json"), "utf8")) as Readonly<
+    Record<string, readonly string[]>
+  >;
+  const paths = Object.values(madeOf)
+    .flat()
+    .flatMap((module) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module)?.[0] ?? []);
+  const notices = readFileSync(join(folder, "node_modules/idp/dist/cli/THIRD-PARTY.txt"), "utf8").split(/^-{80}$/m);
+  const packages = [...new Set(paths)];
+  expect(packages.length).toBeGreaterThan(20);
+  for (const path of packages) {
+    const { name, version, license } = JSON.parse(readFileSync(join(repository, path, "package.json"), "utf8")) as {
+      readonly name: string;
+      readonly version: string;
+      readonly license: string;
+    };
+    const notice = notices.find((text) => text.startsWith(`\n\n${name} ${version}: ${license}\n`));
+    expect(notice, path).toMatch(/copyright|permission|licen[cs]e/i);
+  }
 });
 
 test("npx idp start, from the empty folder", async () => {

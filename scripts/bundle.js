@@ -1,0 +1,113 @@
+// Bundles the command line and what it depends on into few files: docs/decisions/command-line-in-few-files.md.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const source = (path) => join(root, "src", path);
+
+/** What chalk takes from `node:process`: an import of that module makes all that Node.js can tell of itself, which takes 4 ms. */
+const nodeProcess = {
+  name: "node-process",
+  resolveId: { filter: { id: /^node:process$/ }, handler: () => "\0node-process.cjs" },
+  load: { filter: { id: /^\0node-process\.cjs$/ }, handler: () => "module.exports = globalThis.process;" },
+};
+
+/**
+ * 2,500 media types, read and sorted as soon as they are loaded, which takes 13 ms: loaded when somebody asks for one. What asks (express,
+ * send, type-is, accepts) calls these functions and takes nothing else.
+ */
+const mediaTypes = {
+  name: "media-types",
+  resolveId: {
+    filter: { id: /^mime-types$/ },
+    handler: (_id, importer) => (importer?.startsWith("\0") ? null : "\0media-types.cjs"),
+  },
+  load: {
+    filter: { id: /^\0media-types\.cjs$/ },
+    handler: () => `for (const name of ["charset", "contentType", "extension", "lookup"]) {
+      exports[name] = (text) => require("mime-types")[name](text);
+    }`,
+  },
+  // As text it is skipped until then; as an object it would be read with the code around it.
+  transform: {
+    filter: { id: /mime-db[\\/]db\.json$/ },
+    handler: (text) => ({
+      code: `module.exports = JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(text)))});`,
+      moduleType: "js",
+    }),
+  },
+};
+
+/** The modules that are loaded with one: itself, what it imports, what that imports. */
+function loadedWith(entry, context, found = new Set()) {
+  if (found.has(entry)) return found;
+  found.add(entry);
+  for (const id of context.getModuleInfo(entry)?.importedIds ?? []) loadedWith(id, context, found);
+  return found;
+}
+
+/**
+ * Each file takes time to be found and read, so what is always loaded together is one: what every command needs, and what every command
+ * needs that opens the data folder, as `idp start` does. The rest is split as it is imported.
+ */
+function groups() {
+  const group = (name, priority, ...entries) => {
+    let loaded;
+    return {
+      name(id, context) {
+        loaded ??= new Set(entries.flatMap((entry) => [...loadedWith(source(entry), context)]));
+        return loaded.has(id) ? name : null;
+      },
+      debugName: name,
+      priority,
+    };
+  };
+  return [group("main", 2, "cli/main.ts"), group("folder", 1, "cli/folder.ts", "store/json.ts")];
+}
+
+/** The folders of the packages that the files come from. */
+function packagesOf(modules) {
+  const folders = modules.map((id) => /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id)?.[1]);
+  return [...new Set(folders.filter((folder) => folder !== undefined))].sort();
+}
+
+/** Name, version and licence, with the text that its licence wants to be kept. */
+function noticeOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${folder} has no licence file: see where ${name} keeps it`);
+  return `${name} ${version}: ${license}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+}
+
+/** @param folder where the files go: `main.cjs`, the others, the licences, and in `.modules.json` what each file was made of */
+export async function bundle(folder) {
+  const bundled = await rolldown({
+    input: { main: source("cli/main.ts") },
+    cwd: root,
+    platform: "node",
+    // A package that runs a script which stands beside its code.
+    external: ["open"],
+    // jsonc-parser's other form finds its files when it runs.
+    resolve: { mainFields: ["module", "main"] },
+    plugins: [nodeProcess, mediaTypes],
+    checks: { preferBuiltinFeature: false, ineffectiveDynamicImport: false },
+  });
+  const { output } = await bundled.write({
+    dir: folder,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "[name]-[hash].cjs",
+    minify: true,
+    codeSplitting: { groups: groups() },
+  });
+  await bundled.close();
+  const modules = output.map(({ fileName, moduleIds = [] }) => [fileName, moduleIds.map((id) => relative(root, id))]);
+  writeFileSync(join(folder, ".modules.json"), JSON.stringify(Object.fromEntries(modules), null, 2));
+  const notices = packagesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)).map(noticeOf);
+  writeFileSync(
+    join(folder, "THIRD-PARTY.txt"),
+    ["The files beside this one hold code of these packages.\n", ...notices].join(`\n${"-".repeat(80)}\n\n`),
+  );
+}
