@@ -27,6 +27,14 @@ const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView =>
 export const listKeys = (ctx: Context): Promise<readonly KeyView[]> =>
   ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
 
+/** One key. @param input `id`: its `kid` @throws {OperationError} not_found */
+export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<KeyView> =>
+  ctx.store.read((tx) => {
+    const key = tx.get("keys", id);
+    if (key !== undefined) return viewKey(key);
+    throw new OperationError("not_found", `no key "${id}"`, { hint: "All keys: idp keys list" });
+  });
+
 /**
  * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
  * they signed has expired.

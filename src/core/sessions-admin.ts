@@ -29,18 +29,26 @@ export interface SessionSelection {
   readonly id?: string | undefined;
 }
 
+function requireSession(tx: ReadTx, sid: string): Session {
+  const session = tx.find("sessions", "sid", sid);
+  if (session !== undefined) return session;
+  throw new OperationError("not_found", `no session "${sid}"`, { hint: "All sessions: idp sessions list" });
+}
+
 function select(tx: ReadTx, { user, id }: SessionSelection): readonly Session[] {
   const ofUser = user === undefined ? null : tx.findAll("sessions", "user", requireUser(tx, user).id);
   if (id === undefined) return ofUser ?? [...tx.all("sessions")];
-  const session = tx.find("sessions", "sid", id);
-  if (session === undefined)
-    throw new OperationError("not_found", `no session "${id}"`, { hint: "All sessions: idp sessions list" });
+  const session = requireSession(tx, id);
   return ofUser === null || ofUser.some(({ sid }) => sid === id) ? [session] : [];
 }
 
 /** @throws {OperationError} not_found for an unknown name */
 export const listSessions = (ctx: Context, selection: SessionSelection): Promise<readonly SessionView[]> =>
   ctx.store.read((tx) => select(tx, selection).map((session) => viewSession(tx, session)));
+
+/** One session. @throws {OperationError} not_found */
+export const showSession = (ctx: Context, { id }: { readonly id: string }): Promise<SessionView> =>
+  ctx.store.read((tx) => viewSession(tx, requireSession(tx, id)));
 
 export interface EndedSessions {
   readonly ended: readonly SessionView[];

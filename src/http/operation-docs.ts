@@ -121,10 +121,12 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "clients.remove": doc("Remove a client with its grants", nothing),
   "clients.rotate-secret": doc("Give a client another secret; one that nobody gave is made and shown once", client),
   "grants.list": doc("List grants", z.array(grant)),
+  "grants.add": doc("Record a consent, as `issue.grant` does", grant),
   "grants.show": doc("Show a grant", grant),
   "grants.edit": doc("Set the scopes of a grant", grant),
   "grants.revoke": doc("Revoke a grant: its tokens are dead for good", nothing),
   "sessions.list": doc("List sessions", z.array(session)),
+  "sessions.show": doc("Show a session", session),
   "sessions.end": doc(
     "End sessions, and tell the clients that want to know",
     z.object({
@@ -138,6 +140,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     z.array(z.object({ name: z.string(), builtIn: z.boolean().describe("false: a fixture defines it") })),
   ),
   "keys.list": doc("List keys", z.array(key)),
+  "keys.show": doc("Show a key, by its kid", key),
   "keys.rotate": doc("Make new signing keys; the old ones still verify what they signed", z.array(key)),
   "issue.grant": doc("Record a consent, as if the user had allowed it", grant),
   "issue.code": doc(

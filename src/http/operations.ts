@@ -109,6 +109,9 @@ const sessions = () => import("../core/sessions-admin.ts");
 const keys = () => import("../core/keys-admin.ts");
 const issue = () => import("../core/issue.ts");
 
+/** Whose, for whom, and for what; the address of REST and that of `issue` mean the same. */
+const consent = { user: "string", client: "string", scope: "string?" } as const;
+
 /** Fixture files that a command has read: their names are in what is wrong with them. @throws {OperationError} usage */
 const texts = (sources: readonly unknown[]): FixtureSource[] =>
   sources.map((source) => {
@@ -181,6 +184,7 @@ export const operations = {
   "grants.list": reads("/grants", { user: "string?", client: "string?" }, async (ctx, input) =>
     (await grants()).listGrants(ctx, input),
   ),
+  "grants.add": changes("/grants", consent, async (ctx, input) => (await issue()).issueGrant(ctx, input), creates),
   "grants.show": reads("/grants/:id", { id: "string" }, async (ctx, input) => (await grants()).showGrant(ctx, input)),
   "grants.edit": changes(
     "/grants/:id",
@@ -200,6 +204,9 @@ export const operations = {
   "sessions.end": changes("/sessions/end", { user: "string?", id: "string?" }, async (ctx, input) =>
     (await sessions()).endSessions(ctx, input),
   ),
+  "sessions.show": reads("/sessions/:id", { id: "string" }, async (ctx, input) =>
+    (await sessions()).showSession(ctx, input),
+  ),
   "sessions.remove": changes(
     "/sessions/:id",
     { id: "string" },
@@ -208,15 +215,13 @@ export const operations = {
   ),
   "scopes.list": reads("/scopes", {}, async (ctx) => (await import("../core/scopes.ts")).listScopes(ctx)),
   "keys.list": reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)),
+  "keys.show": reads("/keys/:id", { id: "string" }, async (ctx, input) => (await keys()).showKey(ctx, input)),
   "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {
     status: 201,
   }),
-  "issue.grant": changes(
-    "/issue/grant",
-    { user: "string", client: "string", scope: "string?" },
-    async (ctx, input) => (await issue()).issueGrant(ctx, input),
-    { status: 201 },
-  ),
+  "issue.grant": changes("/issue/grant", consent, async (ctx, input) => (await issue()).issueGrant(ctx, input), {
+    status: 201,
+  }),
   "issue.code": changes(
     "/issue/code",
     {

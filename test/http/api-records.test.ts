@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { IdpOptions } from "../../src/index.ts";
+import { signIn } from "../helpers/client.ts";
 import { startIdp } from "../helpers/idp.ts";
 
 /** Users, clients, grants and sessions as REST (CONTRACT 9): created, changed, deleted, and each refusal. */
@@ -103,4 +104,22 @@ test("a session: DELETE ends it, and 404 where nobody has it", async () => {
   expect(await call("DELETE", `sessions/${session?.id}`)).toEqual({ status: 204, body: null });
   expect(await idp.call("sessions.list", {})).toEqual([]);
   expect(await call("DELETE", `sessions/${session?.id}`)).toMatchObject({ status: 404, body: { error: "not_found" } });
+});
+
+test("grants, sessions and keys: each of a list is found by its id; a grant is made by POST; 404 for none", async () => {
+  const { idp, call } = await connect();
+  await signIn(idp);
+  const made = await call("POST", "grants", { user: "bob", client: "demo-app", scope: "openid email" });
+  expect(made).toMatchObject({ status: 201, body: { user: "bob", scope: "openid email", status: "active" } });
+  expect(await call("POST", "grants", { user: "bob", client: "nope" })).toMatchObject({ status: 404 });
+  for (const [path, id] of [
+    ["grants", "id"],
+    ["sessions", "id"],
+    ["keys", "kid"],
+  ] as const) {
+    const { body } = await call("GET", path);
+    const [first] = body as readonly Readonly<Record<string, string>>[];
+    expect(await call("GET", `${path}/${first?.[id]}`)).toEqual({ status: 200, body: first });
+    expect(await call("GET", `${path}/nope`)).toMatchObject({ status: 404, body: { error: "not_found" } });
+  }
 });

@@ -100,7 +100,7 @@ describe("what is asked", () => {
   test.each([
     ["DELETE", "users/alice/suspend", "POST"],
     ["GET", "issue/tokens", "POST"],
-    ["PUT", "grants", "GET, HEAD"],
+    ["PUT", "grants", "GET, HEAD, POST"],
   ])("%s %s: 405 with Allow", async (method, path, allow) => {
     const { status, headers, body } = await call(method, path);
     expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow });

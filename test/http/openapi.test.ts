@@ -138,6 +138,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "issue.code": async () => ({ path: "/issue/code", body: { user: "alice", client: "app" } }),
   "issue.tokens": async () => ({ path: "/issue/tokens", body: { user: "alice", client: "app" } }),
   "grants.list": async () => ({ path: "/grants?user=alice" }),
+  "grants.add": async () => ({ path: "/grants", body: { user: "carol", client: "app" } }),
   "grants.show": async () => ({ path: `/grants/${await grants()}` }),
   "grants.edit": async () => ({ path: `/grants/${await grants()}`, body: { scope: "openid" } }),
   "token.issue": async () => ({ path: "/token/issue", body: { user: "alice", client: "app", expired: true } }),
@@ -150,6 +151,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "sessions.end": async () => ({ path: "/sessions/end", body: { user: "alice" } }),
   "scopes.list": async () => ({ path: "/scopes" }),
   "keys.list": async () => ({ path: "/keys" }),
+  "keys.show": async () => ({ path: `/keys/${(await idp.call("keys.list", {}))[0]?.kid}` }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),
@@ -158,7 +160,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
 };
 
 /** Not called above: what a session is for is shown elsewhere, and `stop` would end the others. */
-const elsewhere = ["sessions.remove", "stop"];
+const elsewhere = ["sessions.show", "sessions.remove", "stop"];
 
 test("every operation answers as it is described", async () => {
   const ids = all().map(({ described }) => described.operationId);
