@@ -70,7 +70,8 @@ export async function verifyAssertion(
   let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };
   try {
     const options = {
-      algorithms: algorithms[method],
+      // OpenID Connect Registration 2: a client that registered one may use that one only.
+      algorithms: algorithms[method].filter((alg) => alg === (client.token_endpoint_auth_signing_alg ?? alg)),
       issuer: client.client_id,
       subject: client.client_id,
       // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.

@@ -61,6 +61,7 @@ export interface Client {
   /** Space-separated; absent: every scope. */
   readonly scope?: string;
   readonly token_endpoint_auth_method?: string;
+  readonly token_endpoint_auth_signing_alg?: string;
   readonly grant_types?: readonly string[];
   readonly require_pkce?: boolean;
   readonly userinfo_format?: "native" | "standard" | "combined";

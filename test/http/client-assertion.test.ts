@@ -50,6 +50,18 @@ const methods: [name: string, app: App, key: CryptoKey | string, alg: string][] 
   ["private_key_jwt", byKey, keys.privateKey, "RS256"],
 ];
 
+test("a client that registered token_endpoint_auth_signing_alg may sign by that algorithm only", async () => {
+  const method = { token_endpoint_auth_method: "private_key_jwt", jwks } as const;
+  const strict = await register(idp, { ...method, token_endpoint_auth_signing_alg: "PS256" });
+  expect(await request(await assertion(strict, keys.privateKey, "RS256"))).toMatchObject(refused);
+  const { privateKey, publicKey } = await generateKeyPair("PS256");
+  const both = await register(idp, {
+    ...{ ...method, jwks: await setOf(publicKey) },
+    token_endpoint_auth_signing_alg: "PS256",
+  });
+  expect(await request(await assertion(both, privateKey, "PS256"))).toMatchObject(letIn);
+});
+
 test("what was used once stays used after a reset, and after an import of what there was before", async () => {
   const document = { ...(await idp.call("export", {})) };
   const used = await assertion(bySecret, secret, "HS256");
