@@ -66,7 +66,7 @@ export interface IssuedToken {
 const reserved: Readonly<Record<string, string>> = {
   ...{ iss: "issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
-  ...{ grant: "", epoch: "", family: "", generation: "" },
+  ...{ grant: "", epoch: "", client_epoch: "", family: "", generation: "" },
 };
 
 /**

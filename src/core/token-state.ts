@@ -52,14 +52,13 @@ export function userRefusal(user: User): DeadTokenReason | null {
 export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   const client = tx.get("clients", claims.client_id);
   if (client === undefined) return dead("was issued to a client that is no longer registered");
+  const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
+  if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
   const single = tx.get("deadTokens", claims.jti);
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
   if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
-  if (claims.grant === undefined) {
-    if (claims.epoch !== client.epoch) return dead("was issued to an earlier client of the same client_id");
-    return { client, user: null, grant: null };
-  }
+  if (claims.grant === undefined) return { client, user: null, grant: null };
   const user = tx.get("users", claims.sub);
   if (user === undefined) return dead("belongs to a user who no longer exists");
   const refusal = userRefusal(user);

@@ -63,6 +63,8 @@ export interface TokenClaims {
   readonly grant?: string;
   /** Of the grant; without one, of the client. */
   readonly epoch?: string;
+  /** Of the client, where the grant is another's: only in a token that was got by exchange. */
+  readonly client_epoch?: string;
   readonly family?: string;
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
@@ -133,6 +135,7 @@ export async function accessToken(
     grant: grant?.id,
     epoch: (grant ?? client).epoch,
     family: grant === null ? undefined : family,
+    client_epoch: grant === null || exchanged === undefined ? undefined : client.epoch,
     cnf: jkt === null ? undefined : { jkt },
     act: exchanged?.act ?? undefined,
   };

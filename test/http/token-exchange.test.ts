@@ -219,6 +219,15 @@ test("revoking the user's grant for the first client ends the exchanged tokens t
   expect((await userinfo(idp, second)).status).toBe(403);
 });
 
+test("what a service exchanged is dead for one of the same client_id that comes after it", async () => {
+  const former = await service({ client_id: "former" });
+  const token = (await exchange(former, (await tokensOf()).access_token)).json.access_token;
+  expect((await userinfo(idp, token)).status).toBe(200);
+  await idp.call("clients.remove", { client_id: "former" });
+  await service({ client_id: "former", client_name: "Another" });
+  expect((await userinfo(idp, token)).status).toBe(401);
+});
+
 test("the end of the family ends the exchanged tokens too", async () => {
   const { access_token, refresh_token } = await tokensOf();
   const exchanged = (await exchange(orders, access_token)).json.access_token;

@@ -54,7 +54,9 @@ describe("a good one", () => {
 
 describe("claims give a token no right that its grant does not hold", () => {
   test.each(
-    "iss sub aud client_id scope exp iat nbf jti cnf act may_act events grant epoch family generation".split(" "),
+    "iss sub aud client_id scope exp iat nbf jti cnf act may_act events grant epoch client_epoch family generation".split(
+      " ",
+    ),
   )("%s cannot be set", async (name) => {
     await expect(idp.call("token.issue", { ...whose, claims: { [name]: "x" } })).rejects.toMatchObject({
       code: "usage",
