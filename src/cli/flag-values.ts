@@ -14,3 +14,6 @@ export const seconds =
     }
     return Number(value);
   };
+
+/** Collects a flag that may be repeated. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

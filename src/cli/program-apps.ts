@@ -5,12 +5,11 @@ import { appTypes } from "./app-types.ts";
 import type { EnvFlags } from "./env.ts";
 import { formats, libraries } from "./env-choices.ts";
 import type { ExecFlags } from "./exec.ts";
+import { collect } from "./flag-values.ts";
 import type { InitFlags } from "./init.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
 
 /** The commands that connect an app: init, env, exec. */
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** Which client the app is, and what its variables are called. */
 const withVariables = (command: Command): Command =>

@@ -1,12 +1,11 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import type { ClientFlags } from "./clients-edit.ts";
+import { collect } from "./flag-values.ts";
 import { setField } from "./set-field.ts";
 import type { UserFlags } from "./users-edit.ts";
 
 /** The commands on records: users, clients, grants. */
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 const setOption = ["--set <field=value>", "any other field of a fixture, as JSON or text; repeatable"] as const;
 

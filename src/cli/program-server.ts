@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
-import { seconds } from "./flag-values.ts";
+import { collect, seconds } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./program-settings.ts";
 import type { ExportFlags } from "./export.ts";
 import type { ResetFlags } from "./reset.ts";
@@ -8,9 +8,7 @@ import type { SeedFlags } from "./seed.ts";
 import type { StartFlags } from "./start.ts";
 import type { WaitFlags } from "./wait.ts";
 
-/** The commands around a server and its data: start, status, stop, seed. */
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+/** The commands around a server and its data. */
 
 function port(value: string): number {
   if (value === "auto") return 0;

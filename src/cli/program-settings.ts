@@ -1,9 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { seconds } from "./flag-values.ts";
+import { collect, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** @param what is meant by it, in words */
 export const fixturesOption = (what: string) =>

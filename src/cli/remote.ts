@@ -175,7 +175,7 @@ function readTokenFile(file: string): string {
   } catch (error) {
     throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
   }
-  // The lock file and the ready file will do as well as the bare token.
+  // The lock file will do as well as the bare token.
   if (!text.startsWith("{")) return text;
   const token = /"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1];
   if (token === undefined) throw new OperationError("usage", `--admin-token-file ${file} holds no token`);

@@ -51,7 +51,7 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   /** 204: it returns null. */
   readonly status: 200 | 201 | 204;
   readonly fields: F;
-  /** It changes data: the command line says where. */
+  /** It changes data, which a full disk refuses (503). */
   readonly changes: boolean;
   /** It makes the data folder where there is none. */
   readonly createsData?: true;
