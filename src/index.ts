@@ -6,15 +6,8 @@ import type { Context, Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
-import { revokeGrants, type GrantSelection, type GrantView } from "./core/grants.ts";
-import {
-  issueCode,
-  issueGrant,
-  issueTokens,
-  type IssueCodeInput,
-  type IssuedCode,
-  type IssueInput,
-} from "./core/issue.ts";
+import type { GrantSelection, GrantView } from "./core/grants.ts";
+import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/issue.ts";
 import type { ResetResult } from "./core/reset.ts";
 import type { TokenResponse } from "./core/issue-tokens.ts";
 import { openKeyRing } from "./core/keys.ts";
@@ -270,19 +263,20 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     passwords.start();
     // Beside the requests: who starts waits for no client.
     void tellAll(ctx, ended);
+    const call: Idp["call"] = (name, input) => runOperation(ctx, name, input, { server: null });
     return {
       issuer,
       port: listening.port,
       app,
       adminToken,
       seeded,
-      issueGrant: (input) => issueGrant(ctx, input),
-      issueCode: (input) => issueCode(ctx, input),
-      issueTokens: (input) => issueTokens(ctx, input),
-      revoke: (selection) => revokeGrants(ctx, selection),
+      issueGrant: (input) => call("issue.grant", input),
+      issueCode: (input) => call("issue.code", input),
+      issueTokens: (input) => call("issue.tokens", input),
+      revoke: (selection) => call("revoke", selection),
       changeFixtures: (others) => changeFixtures(ctx, others),
-      reset: () => runOperation(ctx, "reset", {}, { server: null }),
-      call: (name, input) => runOperation(ctx, name, input, { server: null }),
+      reset: () => call("reset", {}),
+      call,
       closed,
       close,
     };

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import type { Context } from "../core/context.ts";
-import { OAuthError, OperationError, type Problem } from "../core/errors.ts";
-import { didYouMean } from "../core/nearest.ts";
+import { OAuthError, OperationError } from "../core/errors.ts";
 import { RouteError } from "./error-answers.ts";
+import { checkInput, kindOf } from "./operation-input.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
@@ -79,39 +79,18 @@ function converted(kind: string, value: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isKind = (kind: string, value: unknown): boolean =>
-  kind === "any" || kind === "body" || (kind === "array" ? Array.isArray(value) : typeof value === kind);
-
-/**
- * The input of an operation out of path, query and body.
- * @throws {OperationError} usage, with every problem at once
- */
-function inputOf(req: Request, fields: Fields): InputOf<Fields> {
+/** The input of an operation out of path, query and body. @throws {OperationError} usage */
+function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   const inBody = req.method === "POST" || req.method === "PATCH";
   const body: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(body)) throw new OperationError("usage", "the body has to be a JSON object");
   const whole = Object.keys(fields).find((name) => fields[name] === "body");
   const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
-  const given = new Map<string, unknown>([...sent, ...Object.entries(req.params)]);
-  const problems: Problem[] = [];
-  const input: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(fields)) {
-    const kind = declared.replace("?", "");
-    const value = converted(kind, given.get(name));
-    if (value === undefined && declared.endsWith("?")) continue;
-    if (value === undefined) problems.push({ path: name, message: "is missing" });
-    else if (!isKind(kind, value)) problems.push({ path: name, message: `has to be of type ${kind}` });
-    else input[name] = value;
-  }
-  for (const name of given.keys()) {
-    if (Object.hasOwn(fields, name)) continue;
-    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.") });
-  }
-  if (problems.length > 0) {
-    const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new OperationError("usage", `the input is not valid: ${listed}`, { problems });
-  }
-  return input;
+  const kinds = new Map(Object.entries(fields).map(([name, declared]) => [name, kindOf(declared)]));
+  const given = [...sent, ...Object.entries(req.params)].map(
+    ([name, value]) => [name, converted(kinds.get(name) ?? "", value)] as const,
+  );
+  return checkInput(fields, new Map(given));
 }
 
 /** The control API as a Router, to be mounted at `/_idp/api`. */
@@ -143,7 +122,7 @@ export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Rou
         operation.method,
         async (req, res) => {
           note(res, { note: name });
-          const result = await operation.run(ctx, inputOf(req, operation.fields), { server });
+          const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
           if (name === "stop") res.on("finish", onStop);
           if (operation.status === 204) res.status(204).end();
           else res.status(operation.status).json(result);

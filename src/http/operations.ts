@@ -1,6 +1,7 @@
 import type { Context } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
 import type { FixtureSource } from "../core/fixtures/source.ts";
+import { checkInput } from "./operation-input.ts";
 
 /**
  * Every operation of the control API, once: its route, what it takes, and the function of the core that does it.
@@ -329,13 +330,23 @@ export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
 export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
 
-/** Runs an operation by its name. @throws {OperationError | OAuthError} what the operation refuses */
-export function runOperation<N extends OperationName>(
+/** Runs an operation by its name. @throws {OperationError | OAuthError} usage, where the input is none of it; what the operation refuses */
+export async function runOperation<N extends OperationName>(
   ctx: Context,
   name: N,
   input: OperationInput<N>,
   runner: Runner,
 ): Promise<OperationOutput<N>> {
-  const operation = operations[name] as unknown as Operation<Fields, OperationOutput<N>>;
-  return operation.run(ctx, input, runner);
+  const known: Readonly<Record<string, unknown>> = operations;
+  if (!Object.hasOwn(known, name)) {
+    const { didYouMean } = await import("../core/nearest.ts");
+    const hint = didYouMean(name, Object.keys(known), `One of: ${Object.keys(known).join(", ")}`);
+    throw new OperationError("usage", `there is no operation "${name}"`, { hint });
+  }
+  const operation = known[name] as Operation<Fields, OperationOutput<N>>;
+  return operation.run(
+    ctx,
+    await checkInput(operation.fields, new Map(Object.entries(Object(input) as object))),
+    runner,
+  );
 }

@@ -1,0 +1,43 @@
+import { OperationError, type Problem } from "../core/errors.ts";
+import type { Fields, InputOf } from "./operations.ts";
+
+/** What an operation is handed, whoever calls it: held against its table of fields. */
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @param kind without the mark of what may be absent */
+function isKind(kind: string, value: unknown): boolean {
+  if (kind === "any") return true;
+  if (kind === "body") return isObject(value);
+  return kind === "array" ? Array.isArray(value) : typeof value === kind;
+}
+
+/** The kind of a field: "string" of `string?`. */
+export const kindOf = (declared: string): string => declared.replace("?", "");
+
+/**
+ * The input of an operation, out of what was given.
+ * @throws {OperationError} usage, with every problem at once
+ */
+export async function checkInput(fields: Fields, given: ReadonlyMap<string, unknown>): Promise<InputOf<Fields>> {
+  const problems: Problem[] = [];
+  const input: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(fields)) {
+    const value = given.get(name);
+    if (value === undefined && declared.endsWith("?")) continue;
+    if (value === undefined) problems.push({ path: name, message: "is missing" });
+    else if (!isKind(kindOf(declared), value)) {
+      problems.push({ path: name, message: `has to be of type ${kindOf(declared)}` });
+    } else input[name] = value;
+  }
+  for (const [name, value] of given) {
+    if (Object.hasOwn(fields, name) || value === undefined) continue;
+    const { didYouMean } = await import("../core/nearest.ts");
+    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.") });
+  }
+  if (problems.length > 0) {
+    const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    throw new OperationError("usage", `the input is not valid: ${listed}`, { problems });
+  }
+  return input;
+}
