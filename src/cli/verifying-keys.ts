@@ -1,7 +1,5 @@
 import { readFileSync } from "node:fs";
 import { Problem } from "../client/check.ts";
-import { send } from "../client/http.ts";
-import { metadataAddresses } from "../client/provider.ts";
 import { OperationError } from "../core/errors.ts";
 import { shown } from "../core/token-checks.ts";
 import type { Keys } from "../core/verify-foreign.ts";
@@ -70,6 +68,8 @@ async function getJson(address: string): Promise<unknown> {
       hint: "It begins with http:// or https://.",
     });
   }
+  // Loaded where keys are fetched only: https takes a while.
+  const { send } = await import("../client/http.ts");
   const { status, text } = await send({ method: "GET", url: address }).catch((cause: unknown) => {
     if (!(cause instanceof Problem)) throw cause;
     const hint = `${cause.message}. Is the address right?`;
@@ -84,6 +84,7 @@ async function getJson(address: string): Promise<unknown> {
 
 /** OpenID Connect Discovery 4, else RFC 8414 3.1. An issuer that calls itself otherwise is another one (Discovery 4.3). */
 async function jwksUri(issuer: string): Promise<string> {
+  const { metadataAddresses } = await import("../client/provider.ts");
   const addresses = metadataAddresses(issuer);
   const found = await getJson(addresses[0]).catch((error: unknown) =>
     getJson(addresses[1]).catch(() => {
