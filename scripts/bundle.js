@@ -49,8 +49,8 @@ function loadedWith(entry, context, found = new Set()) {
 }
 
 /**
- * Each file takes time to be found and read, so what is always loaded together is one: what every command needs, and what every command
- * needs that opens the data folder, as `idp start` does. The rest is split as it is imported.
+ * Each file takes time to be found and read, so what is always loaded together is one: what every command needs, and what is
+ * needed for records in the data folder, by `idp start` as by the commands that open it. The rest is split as it is imported.
  */
 function groups() {
   const group = (name, priority, ...entries) => {
@@ -64,7 +64,10 @@ function groups() {
       priority,
     };
   };
-  return [group("main", 2, "cli/main.ts"), group("folder", 1, "cli/folder.ts", "store/json.ts")];
+  return [
+    group("main", 2, "cli/main.ts"),
+    group("folder", 1, "cli/folder.ts", "store/json.ts", "core/seed.ts", "core/issue.ts"),
+  ];
 }
 
 /** The folders of the packages that the files come from. */
