@@ -19,7 +19,13 @@ import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
 import { listen, type Tls } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
-import { runOperation, type OperationInput, type OperationName, type OperationOutput } from "./http/operations.ts";
+import {
+  runOperation,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  type RunningServer,
+} from "./http/operations.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import { version } from "./package.ts";
 import { randomText } from "./random.ts";
@@ -233,9 +239,11 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       },
       log,
     };
-    await store.transaction((tx) => {
+    // On its way to the disk while the routes are made.
+    const issuerKept = store.transaction((tx) => {
       if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
     });
+    issuerKept.catch(() => undefined);
     const web = {
       ctx,
       renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
@@ -253,11 +261,12 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
         log(`stopped, but ${String(error)}`);
       });
     };
-    const api = createApi({ ctx, adminToken, version, onStop });
-    addRoutes(app, web, api, {
+    const server: RunningServer = { pid: process.pid, startedAt: new Date(now()).toISOString(), version };
+    addRoutes(app, web, () => createApi({ ctx, adminToken, server, onStop }), {
       onRequest: options.onRequest,
       onUnexpected: (error) => log(`unexpected: ${String(error)}`),
     });
+    await issuerKept;
     store.updateLock({ url: localUrl(scheme, host, listening.port) + web.base, adminToken });
     listening.serve();
     passwords.start();

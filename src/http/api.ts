@@ -14,7 +14,8 @@ import { note } from "./web.ts";
 export interface ApiOptions {
   readonly ctx: Context;
   readonly adminToken: string;
-  readonly version: string;
+  /** What `status` says of it. */
+  readonly server: RunningServer;
   /** Ends the server; called once the answer to `stop` is out. */
   readonly onStop: () => void;
 }
@@ -94,8 +95,7 @@ function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
 }
 
 /** The control API as a Router, to be mounted at `/_idp/api`. */
-export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Router {
-  const server: RunningServer = { pid: process.pid, startedAt: new Date(ctx.now()).toISOString(), version };
+export function createApi({ ctx, adminToken, server, onStop }: ApiOptions): Router {
   const api = express.Router();
   api.use((_req, res, next) => {
     res.set(privateApiHeaders);
@@ -108,7 +108,7 @@ export function createApi({ ctx, adminToken, version, onStop }: ApiOptions): Rou
       async (_req, res) => {
         // It brings zod along, which nothing else of a server needs once its fixtures are read.
         const { openApiDocument } = await import("./openapi.ts");
-        res.json(openApiDocument({ issuer: ctx.issuer, version }));
+        res.json(openApiDocument({ issuer: ctx.issuer, version: server.version }));
       },
     ],
   ]);

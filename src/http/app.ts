@@ -132,12 +132,16 @@ export interface Observers {
 
 /**
  * Adds every route.
- * @param api the control API
+ * @param api makes the control API, when the first request for it comes: as many routes again, and a server is started without them
  */
-export function addRoutes(app: Express, web: Web, api: Router, { onRequest, onUnexpected }: Observers): void {
+export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest, onUnexpected }: Observers): void {
   if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
   app.use(hostCheck(web));
-  app.use(`${web.base}/_idp/api`, api);
+  let control: Router | null = null;
+  app.use(`${web.base}/_idp/api`, (req, res, next) => {
+    control ??= api();
+    control(req, res, next);
+  });
   app.use(web.base === "" ? "/" : web.base, routes(web));
   if (web.base !== "") {
     // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
