@@ -1,6 +1,5 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Client } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
@@ -129,10 +128,9 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
       agent: false,
       signal,
     };
+    const { request: ask } = protocol === "https:" ? await import("node:https") : await import("node:http");
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      (protocol === "https:" ? httpsRequest : httpRequest)(url, options, resolve)
-        .on("error", reject)
-        .end(form?.toString());
+      ask(url, options, resolve).on("error", reject).end(form?.toString());
     });
     const status = response.statusCode ?? 0;
     if (form === undefined) return { status, text: await readLimited(response) };
