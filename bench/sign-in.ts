@@ -90,6 +90,8 @@ export function idp(port: number): Kind {
       // Granted before: only where a flow is made ready.
       if (!consent.endsWith("/consent")) return { code: codeIn(kind, signedIn), cookie };
       const consentPage = await connection.send("GET", consent, withCookies(cookie));
+      // Granted meanwhile, in another sign-in of this user.
+      if (consentPage.status === kind.redirectStatus) return { code: codeIn(kind, consentPage), cookie };
       const allowed = `csrf=${csrfIn(consentPage)}&decision=allow&scope=openid&scope=profile&scope=email`;
       const answer = await connection.send("POST", consent, withCookies(cookie) + posted, allowed);
       return { code: codeIn(kind, answer), cookie };
