@@ -23,20 +23,6 @@ function readableOn(color: string): string {
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
-const mostRemembered = 1000;
-const readable = new Map<string, string>();
-
-/** The same, worked out once for each colour: a page of users has a dozen. */
-function foregroundOn(color: string): string {
-  let foreground = readable.get(color);
-  if (foreground === undefined) {
-    foreground = readableOn(color);
-    if (readable.size >= mostRemembered) readable.clear();
-    readable.set(color, foreground);
-  }
-  return foreground;
-}
-
 /** `#rgb` or `#rrggbb` as `#rrggbb`; anything else is no colour. */
 function parseColor(color: string): string | null {
   if (/^#[0-9a-f]{6}$/i.test(color)) return color.toLowerCase();
@@ -54,8 +40,21 @@ function initialsOf(name: string): string {
   return ends.map((word) => Array.from(word ?? "").at(0) ?? "").join("");
 }
 
-/** @param color the user's `avatar.color`, as it was given */
+const mostRemembered = 2000;
+const remembered = new Map<string, Avatar>();
+
+/**
+ * Worked out once: a page of users has a dozen.
+ * @param color the user's `avatar.color`, as it was given
+ */
 export function avatarOf(name: string, color: string): Avatar {
-  const background = parseColor(color) ?? neutral;
-  return { background, foreground: foregroundOn(background), initials: initialsOf(name) };
+  const key = `${color.length} ${color}${name}`;
+  let avatar = remembered.get(key);
+  if (avatar === undefined) {
+    const background = parseColor(color) ?? neutral;
+    avatar = { background, foreground: readableOn(background), initials: initialsOf(name) };
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(key, avatar);
+  }
+  return avatar;
 }
