@@ -1,5 +1,6 @@
 import type { Client, ReadTx } from "../store/store.ts";
-import { readClaimsParameter } from "./claims-parameter.ts";
+import { mayAskClaim, readClaimsParameter } from "./claims-parameter.ts";
+import { singleClaim } from "./claims.ts";
 import { findClient, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
@@ -10,7 +11,7 @@ import { checkChallenge } from "./pkce.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { checkResources } from "./resources.ts";
-import { resolveScopes } from "./scopes.ts";
+import { mayAsk, resolveScopes } from "./scopes.ts";
 
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -98,6 +99,31 @@ export function checkAuthorizationRequest(
   }
 }
 
+/**
+ * Holds a request that passed before against its client as it is now: a page of it may stand open for an hour.
+ * @throws {OAuthError | RedirectedError} as {@link checkAuthorizationRequest}
+ */
+export function checkStillAllowed(tx: ReadTx, request: AuthorizationRequest): Client {
+  const { redirectUri, scopes, codeChallenge } = request;
+  const client = findClient(tx, request.clientId, redirectUri);
+  requireRegistered(client, redirectUri);
+  try {
+    requireCodes(client);
+    if (codeChallenge === null) checkChallenge(undefined, undefined, requiresPkce(client));
+    const gone = scopes.filter((scope) => {
+      const claim = singleClaim(scope);
+      return !(claim === null ? mayAsk(client, scope) : mayAskClaim(tx, client, claim));
+    });
+    if (gone.length > 0) {
+      const now = `its registered scope is "${client.scope ?? ""}" by now`;
+      throw new OAuthError("invalid_scope", `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`);
+    }
+    return client;
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
+  }
+}
+
 /** Nothing is ever sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
 function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
   for (const name of ["client_id", "redirect_uri"]) {
@@ -112,18 +138,23 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
   if (clientId === undefined) throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)");
   const redirectUri = single(raw, "redirect_uri");
   const client = findClient(tx, clientId, redirectUri);
-  const registered = client.redirect_uris.join("  ") || "none";
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri is missing; client "${clientId}" has registered: ${registered} (RFC 6749 3.1.2.3)`,
+      `redirect_uri is missing; client "${clientId}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
     );
   }
+  requireRegistered(client, redirectUri);
+  return { client, redirectUri };
+}
+
+function requireRegistered(client: Client, redirectUri: string): void {
+  const registered = client.redirect_uris.join("  ") || "none";
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
     const fix = addRedirectUri(client, redirectUri);
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri "${redirectUri}" is not registered for client "${clientId}"; registered: ${registered}`,
+      `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
       {
         ...(fix !== undefined && { fix }),
         mismatch: {
@@ -135,7 +166,6 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
       },
     );
   }
-  return { client, redirectUri };
 }
 
 function refuseRepeated(raw: RawParameters): void {
@@ -175,6 +205,10 @@ function checkResponseType(raw: RawParameters, client: Client): void {
   if (responseType !== "code") {
     throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`);
   }
+  requireCodes(client);
+}
+
+function requireCodes(client: Client): void {
   if (!mayUse(client, "authorization_code")) {
     throw new OAuthError(
       "unauthorized_client",

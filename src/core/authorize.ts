@@ -1,5 +1,10 @@
 import type { Client, Grant, Interaction, ReadTx, Tx } from "../store/store.ts";
-import { checkAuthorizationRequest, type AuthorizationRequest, type RawParameters } from "./authorization-request.ts";
+import {
+  checkAuthorizationRequest,
+  checkStillAllowed,
+  type AuthorizationRequest,
+  type RawParameters,
+} from "./authorization-request.ts";
 import { findClient } from "./clients.ts";
 import { answerWithCode, drawCode } from "./codes.ts";
 import type { Context } from "./context.ts";
@@ -161,7 +166,8 @@ interface Ready {
 
 /**
  * The only place that knows the order: sign in, then consent, then back to the client.
- * @throws {RedirectedError} where `prompt=none` forbids the page that would be needed (OpenID Connect Core 3.1.2.6)
+ * @throws {RedirectedError} where `prompt=none` forbids the page that would be needed (OpenID Connect Core 3.1.2.6), or the client may
+ *   not ask for this any more; {OAuthError} where it may not be sent there
  */
 export function nextStep(
   tx: ReadTx,
@@ -174,6 +180,7 @@ export function nextStep(
   const justSignedIn = session !== null && login !== null && login.userId === session.user.id;
   if (purpose.kind === "page") return session === null ? "login" : { session, grant: null };
   const { request, hintedUserId } = purpose;
+  const client = checkStillAllowed(tx, request);
   const silent = request.prompt.includes("none");
   if (session === null || (!justSignedIn && mustSignInAgain(ctx, request, session, hintedUserId))) {
     if (silent) throw refuse(request, "login_required", "the user has to sign in, and prompt=none forbids asking");
@@ -182,7 +189,6 @@ export function nextStep(
   if (hintedUserId !== null && hintedUserId !== session.user.id) {
     throw refuse(request, "login_required", "another user signed in than the one that was asked for");
   }
-  const client = findClient(tx, request.clientId);
   const grant = activeGrant(tx, session.user.id, client.client_id);
   if (client.skip_consent === true || ctx.settings.consent === "skip") {
     return { session, grant: grant !== undefined && includesAll(grant.scopes, request.scopes) ? grant : null };

@@ -46,6 +46,10 @@ function wishedValue(wish: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
+/** Whether one of the scopes that release a claim is one that the client may ask for. */
+export const mayAskClaim = (tx: ReadTx, client: Client, name: string): boolean =>
+  releasingScopes(tx, client, name).some((scope) => mayAsk(client, scope));
+
 /**
  * @param text the parameter; undefined: not sent
  * @param scopes the scopes of the request: what those release needs no asking
@@ -61,10 +65,9 @@ export function readClaimsParameter(
   const { userinfo, id_token: idToken } = parse(text);
   const wanted = new Set<string>();
   for (const name of [...Object.keys(userinfo), ...Object.keys(idToken)]) {
-    const releasing = releasingScopes(tx, client, name);
-    if (releasing.some((scope) => scopes.includes(scope))) continue;
+    if (releasingScopes(tx, client, name).some((scope) => scopes.includes(scope))) continue;
     // Ignored (5.5.1): claims that nobody knows, and those of scopes that the client may not ask for. What is always there needs no consent.
-    if (releasing.some((scope) => mayAsk(client, scope))) wanted.add(claimScope(name));
+    if (mayAskClaim(tx, client, name)) wanted.add(claimScope(name));
   }
   return {
     scopes: [...wanted],

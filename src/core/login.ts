@@ -1,6 +1,7 @@
 import type { ReadTx, User } from "../store/store.ts";
 import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
+import { checkStillAllowed } from "./authorization-request.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { endInteraction, findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
@@ -149,8 +150,10 @@ async function checkPassword(
 async function cancel(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   const purpose = await ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const asked = purposeOf(interaction);
+    if (asked.kind === "authorization") checkStillAllowed(tx, asked.request);
     endInteraction(tx, ctx, interaction);
-    return purposeOf(interaction);
+    return asked;
   });
   if (purpose.kind === "authorization")
     throw refuse(purpose.request, "access_denied", "The user cancelled the sign-in");

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { enrol, register, type App } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
+import { callback, paths, pick, post, userinfo } from "../helpers/client.ts";
+import { testClock } from "../helpers/idp.ts";
+
+/** What an operator changes while a sign-in is under way, or tokens are out, holds for these too. */
+
+const clock = testClock();
+const idp = await underAttack({ now: clock.now });
+const edit = ({ credentials: { client_id } }: App, entry: Record<string, unknown>) =>
+  idp.call("clients.edit", { client_id, entry });
+
+describe("a client that changes between the pages", () => {
+  const old = "http://localhost:3000/old";
+  /** On the login page; on the consent page. */
+  async function underway(change = {}) {
+    const app = await register(idp, { redirect_uris: [callback, old] });
+    const [asked, answered] = [new Browser(idp.issuer), new Browser(idp.issuer)];
+    const url = app.url({ redirect_uri: old, ...change });
+    const login = await asked.open(url);
+    const consent = await pick(answered, await answered.open(url), await enrol(idp));
+    expect([login.page, consent.page]).toEqual(["login", "consent"]);
+    return { app, asked, login, answered, consent };
+  }
+
+  test.each<[what: string, change: (app: App) => Promise<unknown>]>([
+    ["a redirect URI was taken away", (app) => edit(app, { redirect_uris: [callback] })],
+    ["it was removed", ({ credentials: { client_id } }) => idp.call("clients.remove", { client_id })],
+  ])("%s: nobody is sent there any more, with a code or without", async (_what, change) => {
+    const { app, asked, login, answered, consent } = await underway();
+    await change(app);
+    for (const visit of [
+      await answered.press(consent, "consent-deny"),
+      await answered.press(consent, "consent-allow"),
+      await answered.open(consent.url),
+      await pick(asked, login, await enrol(idp)),
+      await asked.press(login, "login-cancel"),
+    ]) {
+      expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+    }
+  });
+
+  test("a scope was taken away: it cannot be granted any more", async () => {
+    const claims = JSON.stringify({ userinfo: { phone_number: null } });
+    const { app, asked, login, answered, consent } = await underway({ scope: "openid email", claims });
+    const user = await enrol(idp);
+    await edit(app, { scope: "openid phone" });
+    for (const { left } of [await answered.press(consent, "consent-allow"), await pick(asked, login, user)])
+      expect(left?.searchParams.get("error")).toBe("invalid_scope");
+    await edit(app, { scope: "openid email" });
+    expect((await answered.press(consent, "consent-allow")).left?.searchParams.get("error")).toBe("invalid_scope");
+    await edit(app, { scope: "openid email phone" });
+    expect((await answered.press(consent, "consent-allow")).left?.searchParams.has("code")).toBe(true);
+  });
+
+  test("it may no longer use codes: it gets none", async () => {
+    const { app, answered, consent } = await underway();
+    await edit(app, { grant_types: ["refresh_token"] });
+    const { left } = await answered.press(consent, "consent-allow");
+    expect(left?.searchParams.get("error")).toBe("unauthorized_client");
+  });
+});
+
+describe("shorter lifetimes while tokens are out", () => {
+  const settings = (refresh_token_ttl: number, access_token_ttl: number) =>
+    idp.call("seed", { settings: { refresh_token_ttl, access_token_ttl } });
+
+  test("what was rotated or revoked before stays so for as long as it would have lived", async () => {
+    const app = await register(idp);
+    const [rotated, revoked, replayed] = [await app.tokens(), await app.tokens(), await app.signIn()];
+    const { json: first } = await app.exchange(replayed.code);
+    await settings(60, 60);
+    expect((await app.refresh(rotated.refresh_token)).status).toBe(200);
+    await post(idp, paths.revoke, { token: revoked.refresh_token, ...app.credentials });
+    await app.exchange(replayed.code);
+    clock.pass(120);
+    for (const { access_token, refresh_token } of [revoked, first]) {
+      expect((await userinfo(idp, access_token)).status).toBe(401);
+      expect((await app.refresh(refresh_token)).json.error).toBe("invalid_grant");
+    }
+    expect((await app.refresh(rotated.refresh_token)).json.error_description).toMatch(/already rotated/);
+    expect((await userinfo(idp, rotated.access_token)).status).toBe(401);
+    await settings(604_800, 1800);
+  });
+});
