@@ -18,7 +18,6 @@ import { userClaimsOf } from "./issue-tokens.ts";
 import { approve, asOperation } from "./issue.ts";
 import { resolveScopes } from "./scopes.ts";
 import { seconds } from "./time.ts";
-import { familyMemory } from "./token-state.ts";
 import {
   accessToken,
   idToken,
@@ -187,7 +186,7 @@ async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<R
 function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
   const { access_token_ttl, refresh_token_ttl } = ctx.settings;
   if (asked === undefined) return kind === "refresh" ? refresh_token_ttl : access_token_ttl;
-  const most = familyMemory(ctx) / 1000;
+  const most = Math.max(refresh_token_ttl, access_token_ttl);
   if (Number.isInteger(asked) && asked >= 1 && asked <= most) return asked;
   throw new OperationError("usage", `expires_in is a whole number of seconds from 1 to ${most}; this is ${asked}`, {
     hint: "For longer this server does not remember what it revoked. To have more: refresh_token_ttl in the settings.",

@@ -1,5 +1,5 @@
-import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
-import type { Context } from "./context.ts";
+import type { Client, Grant, ReadTx, TokenFamily, Tx, User } from "../store/store.ts";
+import { defaultSettings, type Context } from "./context.ts";
 import { restoreUser } from "./fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
 import type { RefreshClaims, TokenClaims } from "./tokens.ts";
@@ -132,8 +132,11 @@ export function requireApproval(tx: ReadTx, approval: Approval | null, what: str
   return { user, grant };
 }
 
-/** Kills a family: its refresh token and every access token that came of it. */
-export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
+/**
+ * Kills a family: its refresh token and every access token that came of it.
+ * @param until seconds since 1970: when the refresh token at hand expires
+ */
+export function killFamily(tx: Tx, ctx: Context, family: string, because: string, until = 0): void {
   const record = tx.get("families", family);
   if (record?.deadBecause != null) return;
   tx.put("families", {
@@ -142,10 +145,14 @@ export function killFamily(tx: Tx, ctx: Context, family: string, because: string
     rotatedAt: record?.rotatedAt ?? ctx.now(),
     deadBecause: because,
     deadAt: ctx.now(),
-    expiresAt: ctx.now() + familyMemory(ctx),
+    expiresAt: familyEnd(ctx, record, until),
   });
 }
 
-/** For how long (milliseconds) the state of a family matters: as long as its longest-lived token. */
-export const familyMemory = (ctx: Context): number =>
-  Math.max(ctx.settings.refresh_token_ttl, ctx.settings.access_token_ttl) * 1000;
+/** For how long (milliseconds) the state of tokens that are out matters. They may have been issued under settings that were longer than now. */
+export const tokenMemory = ({ settings }: Context): number =>
+  Math.max(settings.refresh_token_ttl, settings.access_token_ttl, defaultSettings.refresh_token_ttl) * 1000;
+
+/** Until when what is known of a family is kept: as long as its longest-lived token. @param until as {@link killFamily} has it */
+export const familyEnd = (ctx: Context, before: TokenFamily | undefined, until: number): number =>
+  Math.max(ctx.now() + tokenMemory(ctx), before?.expiresAt ?? 0, until * 1000);

@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
-import { familyMemory, isDead, killFamily, tokenState, fixOf } from "../token-state.ts";
+import { familyEnd, isDead, killFamily, tokenState, fixOf } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
@@ -62,7 +62,7 @@ function renew(
   const isReuse = claims.generation !== current && !isRetry;
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.
-  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again", claims.exp);
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;
@@ -85,7 +85,7 @@ function renew(
       generation,
       rotatedAt: isRetry ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
-      expiresAt: ctx.now() + familyMemory(ctx),
+      expiresAt: familyEnd(ctx, family, claims.exp),
     });
   }
   recordUse(tx, ctx, grant);
