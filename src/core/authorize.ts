@@ -56,8 +56,7 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   if (request.ignoredScopes.length > 0) {
     ctx.log(`scope "${request.ignoredScopes.join(" ")}" is not defined: ignored`);
   }
-  const hintedUserId =
-    request.idTokenHint === null ? request.requiredUserId : await hintedUser(ctx, request, request.idTokenHint);
+  const hintedUserId = await hintedUser(ctx, request);
   const purpose: Purpose = { kind: "authorization", request, hintedUserId };
   return ctx.store.transaction((tx) => {
     const session = liveSession(tx, browser.session);
@@ -65,12 +64,21 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   });
 }
 
-async function hintedUser(ctx: Context, request: AuthorizationRequest, hint: string): Promise<string> {
+/** The one user that will do, by `id_token_hint` or the `claims` parameter; null: whoever signs in. */
+async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<string | null> {
+  const { idTokenHint: hint, requiredUserId } = request;
+  if (hint === null) return requiredUserId;
   try {
-    return (await verifyIdTokenHint(ctx, hint)).sub;
+    const { sub } = await verifyIdTokenHint(ctx, hint);
+    if (requiredUserId === null || requiredUserId === sub) return sub;
   } catch (error) {
     throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
   }
+  throw refuse(
+    request,
+    "login_required",
+    "id_token_hint and the claims parameter name two users (OpenID Connect Core 5.5.1)",
+  );
 }
 
 /** Begins a sign-in for one of the server's own pages. */

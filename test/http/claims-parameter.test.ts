@@ -58,6 +58,11 @@ test("sub with a value: only that user will do", async () => {
   });
   expect((await browser.open(authorizeUrl(idp, only(alice?.id)))).left?.searchParams.has("code")).toBe(true);
   expect((await browser.open(authorizeUrl(idp, only(bob?.id)))).left?.searchParams.get("error")).toBe("login_required");
+  const hint = (await exchange(idp, (await signIn(idp, { scope: "openid", browser })).code)).json.id_token;
+  for (const prompt of ["none", "login"]) {
+    const both = authorizeUrl(idp, { ...only(bob?.id), id_token_hint: hint, prompt });
+    expect((await browser.open(both)).left?.searchParams.get("error")).toBe("login_required");
+  }
 });
 
 test.each(["{", "[]", '{"userinfo":[]}', '{"id_token":{"name":"yes"}}'])("claims=%s is refused", async (bad) => {
