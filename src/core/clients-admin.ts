@@ -44,9 +44,16 @@ export function requireClient(tx: ReadTx, clientId: string): Client {
   return client;
 }
 
-/** Takes a client away, and with it its grants. */
+/** Takes a client away, and with it its grants and all that it began: one of the same id that comes after it has nothing of it. */
 export function removeClientRecord(tx: Tx, { client_id }: Client): void {
   for (const grant of tx.findAll("grants", "client", client_id)) tx.remove("grants", grant.id);
+  for (const name of ["codes", "pushedRequests", "deviceRequests"] as const) {
+    for (const { id, clientId } of [...tx.all(name)]) if (clientId === client_id) tx.remove(name, id);
+  }
+  for (const session of [...tx.all("sessions")]) {
+    const clientIds = session.clientIds.filter((id) => id !== client_id);
+    if (clientIds.length < session.clientIds.length) tx.put("sessions", { ...session, clientIds });
+  }
   tx.remove("clients", client_id);
 }
 

@@ -1,6 +1,7 @@
 import type { ReadTx, User } from "../store/store.ts";
 import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
+import { tellAll, type Telling } from "./backchannel-logout.ts";
 import { checkStillAllowed } from "./authorization-request.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -115,18 +116,21 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     ? ctx.settings.login !== "password" && user !== undefined
     : await checkPassword(ctx, user, browser, form);
   if (!proven || user === undefined) return { kind: "refused", state: "error-credentials" };
-  return ctx.store.transaction((tx): LoginResult => {
+  const { telling, ...result } = await ctx.store.transaction((tx): LoginResult & { readonly telling?: Telling } => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     // Read again: the account may have been suspended while the password was checked.
     const current = tx.get("users", user.id);
     if (current === undefined) return { kind: "refused", state: "error-credentials" };
     if (current.status === "suspended") return { kind: "refused", state: "error-suspended" };
     if (current.status === "banned") return { kind: "refused", state: "error-banned" };
-    const { cookie, session } = startSession(tx, ctx, current, form.pick ? ["user"] : ["pwd"], browser.session);
+    const amr = form.pick ? ["user"] : ["pwd"];
+    const { cookie, session, telling } = startSession(tx, ctx, current, amr, browser.session);
     const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };
     const { step } = proceed(tx, ctx, progress, { session, user: current }, { ...browser, session: cookie });
-    return { kind: "step", step, sessionCookie: cookie };
+    return { kind: "step", step, sessionCookie: cookie, telling };
   });
+  await tellAll(ctx, telling ?? []);
+  return result;
 }
 
 /** @throws {OAuthError} too_many_requests */

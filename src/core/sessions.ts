@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { ReadTx, Session, Tx, User } from "../store/store.ts";
+import { whomToTell, type Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { seconds } from "./time.ts";
 
@@ -33,7 +34,7 @@ export function barredUser(tx: ReadTx, cookie: string | null): User | null {
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
  * The same user signing in again keeps the `sid`: to clients it is the same session.
  * @param previous the cookie that the browser sent
- * @returns the new cookie value
+ * @returns the new cookie value; and whom to tell, once it is on disk, of the session of another user that this one takes the place of
  */
 export function startSession(
   tx: Tx,
@@ -41,7 +42,7 @@ export function startSession(
   user: User,
   amr: readonly string[],
   previous: string | null,
-): { readonly cookie: string; readonly session: Session } {
+): { readonly cookie: string; readonly session: Session; readonly telling: Telling } {
   const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
   const same = before !== undefined && before.userId === user.id ? before : undefined;
   const cookie = ctx.random(32);
@@ -57,7 +58,8 @@ export function startSession(
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
   };
   tx.insert("sessions", session);
-  return { cookie, session };
+  const telling = before === undefined || same !== undefined ? [] : whomToTell(tx, [before]);
+  return { cookie, session, telling };
 }
 
 /** Ends every session of a user. @returns those that there were */

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
-import { callback, exchange, jwtPart, paths, post, signIn } from "../helpers/client.ts";
+import { callback, exchange, jwtPart, paths, pick, post, signIn } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: clients of a session are told when it ends. */
@@ -129,6 +129,17 @@ describe("who is told", () => {
     expect(told.map(({ path }) => path)).toEqual(["/here"]);
   });
 
+  test("no client that came after one of the same id", async () => {
+    const app = await listening();
+    const { browser, hints } = await signInAt([app, await register(idp)]);
+    const { client_id, client_secret } = app.credentials;
+    await idp.call("clients.remove", { client_id });
+    const entry = { client_id, client_secret, redirect_uris: [callback], backchannel_logout_uri: `${base}/later` };
+    await idp.call("clients.add", { entry });
+    await logOut(browser, hints[1] ?? "");
+    expect(told).toEqual([]);
+  });
+
   test("nobody while the session goes on: a code that was never redeemed, a denied question", async () => {
     const app = await listening();
     const { browser } = await app.signIn();
@@ -151,6 +162,15 @@ describe("what ends a session", () => {
       async (browser) => browser.press(await browser.open("/account"), "account-signout"),
     ],
     ["the operator", async (_browser, id) => idp.call("sessions.end", { id })],
+    [
+      "another user who signs in in its place, and ends that one again",
+      async (browser) => {
+        const app = await register(idp);
+        await pick(browser, await browser.open(app.url({ prompt: "login select_account" })), "bob");
+        expect(told).toHaveLength(1);
+        await browser.press(await browser.open("/account"), "account-signout");
+      },
+    ],
   ])("%s", async (_name, end) => {
     const { browser, hints } = await signInAt([await listening()]);
     await end(browser, String(jwtPart(hints[0] ?? "", 1)["sid"]));
