@@ -9,7 +9,7 @@ import { recordGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { checkResources } from "./resources.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
-import { resolveScopes } from "./scopes.ts";
+import { mayAsk, resolveScopes } from "./scopes.ts";
 import { hashOf, liveSession } from "./sessions.ts";
 
 /** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
@@ -138,6 +138,14 @@ function findWaiting(
   return request.usableUntil <= ctx.now() ? "expired" : request;
 }
 
+/** Its client, and what that may still ask for: it may have been changed since the device began. Null: nothing any more. */
+function askedNow(tx: ReadTx, request: DeviceRequest): { client: Client; scopes: readonly string[] } | null {
+  const client = tx.get("clients", request.clientId);
+  if (client === undefined) return null;
+  const scopes = request.scopes.filter((name) => mayAsk(client, name));
+  return scopes.length === 0 ? null : { client, scopes };
+}
+
 /** @returns null where nobody is signed in @throws {OAuthError} too_many_requests */
 export const showDevice = (ctx: Context, browser: Browser, typed: string | undefined): Promise<DevicePage | null> =>
   ctx.store.read((tx) => {
@@ -148,15 +156,16 @@ export const showDevice = (ctx: Context, browser: Browser, typed: string | undef
     if (typed === undefined) return { state: "enter", csrf, user };
     const found = findWaiting(tx, ctx, { typed, user, address: browser.address });
     if (typeof found === "string") return { state: found, csrf, user };
-    const client = tx.get("clients", found.clientId);
-    if (client === undefined) return { state: "invalid", csrf, user };
+    const asked = askedNow(tx, found);
+    if (asked === null) return { state: "invalid", csrf, user };
+    const { client, scopes } = asked;
     return {
       state: "confirm",
       csrf,
       userCode: shownCode(found.userCode),
       usableUntil: new Date(found.usableUntil).toISOString(),
       client: { id: client.client_id, name: clientName(client) },
-      scopes: namedScopes(tx, found.scopes),
+      scopes: namedScopes(tx, scopes),
       username: user.username,
       user,
     };
@@ -185,16 +194,17 @@ export const decideDevice = (
     const { user, session } = live;
     const request = findWaiting(tx, ctx, { typed: form.userCode, user, address: browser.address });
     if (typeof request === "string") return request;
-    const client = tx.get("clients", request.clientId);
-    if (client === undefined) return "invalid";
+    const asked = askedNow(tx, request);
+    if (asked === null) return "invalid";
     if (form.decision === "deny") {
       tx.put("deviceRequests", { ...request, status: "denied" });
       return "denied";
     }
-    const { scopes } = request;
+    const { client, scopes } = asked;
     const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
     tx.put("deviceRequests", {
       ...request,
+      scopes,
       status: "allowed",
       grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
       authTime: session.authTime,

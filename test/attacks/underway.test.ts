@@ -63,6 +63,47 @@ describe("a client that changes between the pages", () => {
   });
 });
 
+describe("a device that waits while its client changes", () => {
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  async function waiting(user: string) {
+    const app = await register(idp, { grant_types: [grant_type], redirect_uris: [] });
+    const sent = { scope: "openid email", ...app.credentials } as Record<string, string>;
+    const init = { headers: {}, body: new URLSearchParams(sent) };
+    const { json } = await post(idp, "/api/v2/oauth/device_authorization", {}, init);
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open("/account"), user);
+    const open = () => browser.open(`/device?user_code=${String(json["user_code"])}`);
+    const poll = () =>
+      post(idp, paths.token, { grant_type, device_code: String(json["device_code"]), ...app.credentials });
+    return { app, browser, open, page: await open(), poll };
+  }
+
+  test("a scope was taken away: its user cannot grant it any more", async () => {
+    const user = await enrol(idp);
+    const { app, browser, page, poll } = await waiting(user);
+    await edit(app, { scope: "openid phone" });
+    await browser.press(page, "device-allow");
+    expect((await poll()).json.scope).toBe("openid");
+    expect(await idp.call("grants.list", { user })).toMatchObject([{ scope: "openid" }]);
+    const nothing = await waiting(user);
+    await edit(nothing.app, { scope: "phone" });
+    expect((await nothing.open()).state).toBe("invalid");
+    expect((await nothing.browser.press(nothing.page, "device-allow")).state).toBe("invalid");
+  });
+
+  test("what one client began is nothing to another of the same id that comes after it", async () => {
+    const { app, browser, open, page, poll } = await waiting(await enrol(idp));
+    const { client_id, client_secret } = app.credentials;
+    await idp.call("clients.remove", { client_id });
+    await idp.call("clients.add", {
+      entry: { client_id, client_secret: client_secret ?? "", grant_types: [grant_type] },
+    });
+    expect((await browser.press(page, "device-allow")).state).toBe("invalid");
+    expect((await open()).state).toBe("invalid");
+    expect((await poll()).json.error).toBe("invalid_grant");
+  });
+});
+
 describe("shorter lifetimes while tokens are out", () => {
   const settings = (refresh_token_ttl: number, access_token_ttl: number) =>
     idp.call("seed", { settings: { refresh_token_ttl, access_token_ttl } });

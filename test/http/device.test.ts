@@ -149,8 +149,9 @@ describe("refusals", () => {
   test("to poll without a code, with a made-up one, with another client's", async () => {
     const begun = await begin();
     expect((await poll(begun, { device_code: null })).json.error).toBe("invalid_request");
-    expect((await poll(begun, { device_code: "made-up" })).json.error).toBe("expired_token");
-    expect((await poll(begun, {}, await device())).json.error).toBe("expired_token");
+    // RFC 6749 5.2; `expired_token` is for what expired (RFC 8628 3.5).
+    expect((await poll(begun, { device_code: "made-up" })).json.error).toBe("invalid_grant");
+    expect((await poll(begun, {}, await device())).json.error).toBe("invalid_grant");
     await decide(begun);
     expect((await poll(begun)).status).toBe(200);
   });

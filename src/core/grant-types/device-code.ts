@@ -18,7 +18,7 @@ export interface DevicePoll {
 /** Seconds that an impatient device has to wait more (RFC 8628 3.5). */
 const slowDown = 5;
 
-/** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token */
+/** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */
 export async function pollDevice(
   ctx: Context,
   client: Client,
@@ -30,11 +30,14 @@ export async function pollDevice(
   // Most refusals change the request as well: so they are returned from the transaction and thrown after it.
   const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
     const request = tx.get("deviceRequests", hashOf(deviceCode));
-    if (request === undefined || request.clientId !== client.client_id || request.usableUntil <= ctx.now()) {
+    if (request === undefined || request.clientId !== client.client_id) {
       return new OAuthError(
-        "expired_token",
-        "device_code expired, is unknown, or was issued to another client: begin again (RFC 8628 3.5)",
+        "invalid_grant",
+        "device_code is unknown, was issued to another client, or expired long ago: begin again (RFC 6749 5.2)",
       );
+    }
+    if (request.usableUntil <= ctx.now()) {
+      return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)");
     }
     return answer(tx, ctx, client, request, poll, jkt);
   });
