@@ -8,11 +8,24 @@ import type { AppValues } from "./app-variables.ts";
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
-/** The client that is meant where nobody named one: the first that signs users in, else the first; undefined where there is none. */
-export const likelyClient = (clients: readonly ClientView[]): ClientView | undefined =>
-  clients.find((client) => fixedRedirectUris(client).length > 0) ??
-  clients.find(({ redirect_uris }) => redirect_uris.length > 0) ??
-  clients[0];
+/** Who `idp login` is where nobody says otherwise. */
+export const loginClient = "idp-cli";
+
+/** The clients that are apps; all of them where the only one is that of `idp login`. */
+export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
+  const apps = clients.filter(({ client_id }) => client_id !== loginClient);
+  return apps.length > 0 ? apps : clients;
+}
+
+/** The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none. */
+export function likelyClient(clients: readonly ClientView[]): ClientView | undefined {
+  const apps = appsAmong(clients);
+  return (
+    apps.find((client) => fixedRedirectUris(client).length > 0) ??
+    apps.find(({ redirect_uris }) => redirect_uris.length > 0) ??
+    apps[0]
+  );
+}
 
 /** The values of an app's environment. @param client shown with its secret */
 export function valuesOf(issuer: string, client: ClientView | undefined): AppValues {

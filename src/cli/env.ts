@@ -1,6 +1,6 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
-import { likelyClient, valuesOf } from "./app-client.ts";
+import { appsAmong, likelyClient, valuesOf } from "./app-client.ts";
 import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "./ask.ts";
 import { readTextFile, writeBlock } from "./env-file.ts";
@@ -28,7 +28,7 @@ async function clientOf(cli: Invocation, target: Target, named: string | undefin
       hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",
     });
   }
-  if (named === undefined && (!cli.interactive || clients.length === 1)) return likely;
+  if (named === undefined && (!cli.interactive || appsAmong(clients).length === 1)) return likely;
   const client_id = await clientOr(cli, target, named);
   return target.call("clients.show", { client_id, secrets: true });
 }

@@ -1,4 +1,5 @@
 import { baseOf } from "../core/endpoints.ts";
+import { loginClient } from "./app-client.ts";
 import type { Style } from "./style.ts";
 import { columnWidths, rowLines } from "./table.ts";
 
@@ -77,9 +78,9 @@ function clientRows({ first, all }: Screen["clients"]): readonly string[] {
   ];
 }
 
-/** What an app needs to use the first client that signs users in. */
+/** What an app needs to use the first client that signs users in; that of `idp login` is no app's. */
 function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): readonly string[] {
-  const client = clients.first.find(({ redirectUris }) => redirectUris.length > 0);
+  const client = clients.first.find(({ id, redirectUris }) => id !== loginClient && redirectUris.length > 0);
   if (client === undefined) return [`OIDC_ISSUER=${issuer}`];
   const { id, isPublic, secret, redirectUris } = client;
   const secretLine =

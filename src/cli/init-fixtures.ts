@@ -1,3 +1,4 @@
+import { loginClient } from "./app-client.ts";
 import type { AppType } from "./app-types.ts";
 
 /** The text of a fixture file for a person to go on from. */
@@ -65,6 +66,15 @@ function clientLines({ type, clientId, secret, redirectUris }: App): readonly st
   ];
 }
 
+/** So that `idp login` has a client to be; whoever wants none takes it out. A service signs nobody in. */
+const loginLines = ({ type, clientId }: App): readonly string[] =>
+  type === "service" || clientId === loginClient
+    ? []
+    : [
+        `  - client_id: ${loginClient} # idp login signs in as this one`,
+        ...list("redirect_uris", ["http://127.0.0.1:*/callback"]),
+      ];
+
 /** The whole file. */
 export function fixtureText(app: App): string {
   return [
@@ -77,6 +87,7 @@ export function fixtureText(app: App): string {
     "",
     "clients:",
     ...clientLines(app),
+    ...loginLines(app),
     "",
     "# scopes:",
     "#   orders:read: { description: { en: See your orders } }",

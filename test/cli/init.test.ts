@@ -38,7 +38,7 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
   });
   expect(text.replace(new RegExp(`"?${secret}"?`), "SECRET")).toMatchSnapshot();
   const seeded = await idp(["seed"], { cwd });
-  expect(seeded).toMatchObject({ code: 0, stdout: "idp.fixtures.yaml: users 2 added; clients 1 added\n" });
+  expect(seeded).toMatchObject({ code: 0, stdout: "idp.fixtures.yaml: users 2 added; clients 2 added\n" });
   const env = await idp(["env"], { cwd });
   expect(env.stdout).toContain(`OIDC_CLIENT_ID=shop\nOIDC_CLIENT_SECRET=${secret}\n`);
 });
@@ -61,6 +61,28 @@ test("a client of each type, as it has to be", async () => {
     grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
   });
   expect((await written("--type", "service")).users).toEqual([]);
+});
+
+test("idp login has a client to be, and env and exec still mean the app; a service signs nobody in", async () => {
+  const cwd = newFolder();
+  for (const type of ["public", "confidential", "cli"] as const) {
+    expect((await written("--type", type, "--client", "x")).clients[1]).toEqual({
+      client_id: "idp-cli",
+      redirect_uris: ["http://127.0.0.1:*/callback"],
+    });
+  }
+  expect((await written("--type", "service")).clients).toHaveLength(1);
+  expect((await written("--type", "cli", "--client", "idp-cli")).clients).toHaveLength(1);
+  // Behind idp-cli by name, and as open a redirect URI.
+  await idp(["init", "--no-input", "--type", "cli", "--client", "zeta"], { cwd });
+  const child = "process.stdout.write(process.env.OIDC_CLIENT_ID)";
+  const exec = await idp(["exec", "--quiet", "--", process.execPath, "-e", child], { cwd });
+  expect(exec).toMatchObject({ code: 0, stdout: "zeta" });
+  await idp(["seed"], { cwd });
+  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=zeta\n");
+  const asked = onTerminal("env", cwd);
+  expect(await asked.ended, "there is one app to mean").toBe(0);
+  expect(asked.screen()).toContain("OIDC_CLIENT_ID=zeta");
 });
 
 test("two runs make two secrets", async () => {
@@ -146,7 +168,7 @@ test("on a terminal each is asked for, and a wrong answer again", async () => {
   expect(await ended, screen()).toBe(0);
   expect(load(readFileSync(join(cwd, file), "utf8"))).toMatchObject({
     users: [{ username: "carol" }, { username: "dave" }],
-    clients: [{ client_id: "shop", redirect_uris: ["http://localhost:8080/cb"] }],
+    clients: [{ client_id: "shop", redirect_uris: ["http://localhost:8080/cb"] }, { client_id: "idp-cli" }],
   });
 });
 

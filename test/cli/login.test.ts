@@ -424,7 +424,10 @@ test("a server without idp-cli says how to go on", async () => {
   writeFileSync(file, bare.adminToken);
   const { code, stderr } = await idpHere(["login", "--url", bare.issuer, "--admin-token-file", file]);
   expect(code).toBe(3);
-  expect(stderr).toContain("idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'");
+  // On a line of its own, which no width breaks: it is there to be copied.
+  expect(stderr.split("\n")).toContain(
+    "  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
+  );
 });
 
 test("a login page that takes passwords only is no place for nobody", async () => {

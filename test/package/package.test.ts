@@ -273,7 +273,7 @@ console.log("signed in", user.user.username, tokens.claims().email);
 const patience = { retry: 2 };
 
 test(
-  "npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds",
+  "npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds; idp login too",
   patience,
   async () => {
     const here = mkdtempSync(join(folder, "empty-"));
@@ -289,5 +289,7 @@ test(
     expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
+    const login = await shell("npx idp exec --quiet -- npx idp login --user alice --approve", { cwd: here });
+    expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining("Signed in as alice") });
   },
 );

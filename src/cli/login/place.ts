@@ -70,7 +70,7 @@ async function clientOn(server: Server, client_id: string) {
   } catch (error) {
     if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== "idp-cli") throw error;
     throw new OperationError("not_found", `there is no client "idp-cli" for idp login to be`, {
-      hint: "Be another one: idp login --client CLIENT_ID\nAdd it: idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
+      hint: "Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
     });
   }
 }
