@@ -1,7 +1,7 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { mayAskClaim, readClaimsParameter } from "./claims-parameter.ts";
 import { singleClaim } from "./claims.ts";
-import { findClient, mayUse, requiresPkce } from "./clients.ts";
+import { findClient, grantTypesOf, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
@@ -212,7 +212,7 @@ function requireCodes(client: Client): void {
   if (!mayUse(client, "authorization_code")) {
     throw new OAuthError(
       "unauthorized_client",
-      `client "${client.client_id}" may not use authorization_code: its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
+      `client "${client.client_id}" may not use authorization_code: its grant_types are "${grantTypesOf(client).join(" ")}"`,
     );
   }
 }

@@ -19,9 +19,10 @@ export function authMethods(client: Client): readonly string[] {
 
 const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
 
+export const grantTypesOf = (client: Client): readonly string[] => client.grant_types ?? defaultGrantTypes;
+
 /** Whether the client may use this grant type. */
-export const mayUse = (client: Client, grantType: string): boolean =>
-  (client.grant_types ?? defaultGrantTypes).includes(grantType);
+export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);
 
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
 export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);

@@ -1,6 +1,6 @@
 import type { Client } from "../store/store.ts";
 import { authenticateClient, type ClientCredentials } from "./client-authentication.ts";
-import { mayUse } from "./clients.ts";
+import { grantTypesOf, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
@@ -55,7 +55,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   if (!mayUse(client, grantType)) {
     throw new OAuthError(
       "unauthorized_client",
-      `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${(client.grant_types ?? []).join(" ")}"`,
+      `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${grantTypesOf(client).join(" ")}"`,
     );
   }
   return grant(ctx, client, request, await provenKey(ctx, client, request.proof));

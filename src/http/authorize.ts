@@ -53,7 +53,6 @@ export async function takeStep(
   { step, sessionCookie }: StepResult,
 ): Promise<void> {
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
-  res.set("Cache-Control", "no-store");
   switch (step.kind) {
     case "page":
       note(res, { note: `${step.page} page` });
@@ -75,7 +74,6 @@ export async function sendToClient(
   res: Response,
   answer: AuthorizationResponse,
 ): Promise<void> {
-  res.set("Cache-Control", "no-store");
   if (answer.target.mode === "query") {
     redirect(res, responseLocation(answer));
     return;
@@ -88,6 +86,7 @@ export async function sendToClient(
 /** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */
 export function redirect(res: Response, location: string): void {
   res.status(303).setHeader("Location", location);
+  res.setHeader("Cache-Control", "no-store");
   res.setHeader("Referrer-Policy", "no-referrer");
   res.end();
 }

@@ -23,7 +23,7 @@ describe("POST", () => {
   test("without the session cookie: 303 to the same request as GET", async () => {
     const query = queryOf(app.url({ state: "a b&c=ü", made_up: "1" }));
     const response = await fromClientPage(query);
-    expect(response.status).toBe(303);
+    expect([response.status, response.headers.get("cache-control")]).toEqual([303, "no-store"]);
     const location = new URL(response.headers.get("location") ?? "", idp.issuer);
     expect(location.pathname).toBe(paths.authorize);
     expect([...location.searchParams]).toEqual([...new URLSearchParams(query)]);
