@@ -13,13 +13,15 @@ export type Purpose =
   /** One of the server's own pages, below the issuer: sign in, then come back. */
   | { readonly kind: "page"; readonly path: string };
 
-/** To confirm that they want to sign out; then to this registered address, or to none. */
+/** To confirm that they want to sign out; then back to the app, where it asked for that. */
 export interface LogoutPurpose {
   readonly kind: "logout";
   /** Why the person is asked: the app sent no `id_token_hint`, or one of another user. */
   readonly why: "no-hint" | "other-user";
   readonly clientId: string | null;
-  readonly location: string | null;
+  /** `post_logout_redirect_uri` and `state`, as they were sent. */
+  readonly postLogoutRedirectUri: string | undefined;
+  readonly state: string | undefined;
 }
 
 /** What is left of a sign-in that led back to its client: enough to tell somebody who comes again, by the back button or a second click. */

@@ -58,7 +58,9 @@ export async function beginLogout(
     const location = returnAddress(client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
-    const purpose: LogoutPurpose = { kind: "logout", why, clientId: client?.client_id ?? null, location };
+    const { postLogoutRedirectUri, state } = request;
+    const clientId = client?.client_id ?? null;
+    const purpose: LogoutPurpose = { kind: "logout", why, clientId, postLogoutRedirectUri, state };
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
@@ -81,7 +83,10 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
 }
 
 /** Nobody is sent to an address that the client did not register, letter by letter (RP-Initiated Logout 3). */
-function returnAddress(client: Client | null, request: LogoutRequest): string | null {
+function returnAddress(
+  client: Client | null,
+  request: Pick<LogoutRequest, "postLogoutRedirectUri" | "state">,
+): string | null {
   const { postLogoutRedirectUri: uri, state } = request;
   if (uri === undefined || client === null) return null;
   const registered = client.post_logout_redirect_uris ?? [];
@@ -162,11 +167,14 @@ export async function answerLogout(
   form: { readonly csrf: string; readonly confirmed: boolean },
 ): Promise<SignedOut | null> {
   const ending = await ctx.store.transaction((tx) => {
-    const { location, clientId } = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
+    const asked = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
     tx.remove("interactions", uid);
     if (!form.confirmed) return null;
-    const back = wayBack(clientId === null ? null : (tx.get("clients", clientId) ?? null));
-    return { ...endSession(tx, liveSession(tx, browser.session)), location, back };
+    const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
+    // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
+    const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
+    const location = isRegistered ? returnAddress(client, asked) : null;
+    return { ...endSession(tx, liveSession(tx, browser.session)), location, back: wayBack(client) };
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

@@ -63,6 +63,17 @@ describe("a client that changes between the pages", () => {
   });
 });
 
+test("an address to go back to after a sign-out that was taken away since: nobody is sent there", async () => {
+  const old = "http://localhost:3000/bye";
+  const app = await register(idp, { post_logout_redirect_uris: [old, "http://localhost:3000/"] });
+  const { browser } = await app.signIn();
+  const { client_id } = app.credentials;
+  const query = new URLSearchParams({ client_id, post_logout_redirect_uri: old, state: "x" });
+  const asks = await browser.open(`/api/v2/oauth/logout?${query.toString()}`);
+  await edit(app, { post_logout_redirect_uris: ["http://localhost:3000/"] });
+  expect(await browser.press(asks, "logout-confirm")).toMatchObject({ page: "signed-out", left: null });
+});
+
 describe("a device that waits while its client changes", () => {
   const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
   async function waiting(user: string) {
