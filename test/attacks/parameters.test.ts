@@ -352,7 +352,7 @@ describe("device codes", () => {
     ).json;
     const poll = (by: typeof device): Promise<Answer> =>
       post(idp, paths.token, { ...by.credentials, grant_type: grantType, device_code: String(begun["device_code"]) });
-    expect((await poll(thief)).json.error).toBe("expired_token");
+    expect((await poll(thief)).json.error).toBe("invalid_grant");
     expect((await poll(device)).json.error).toBe("authorization_pending");
     const { browser } = await app.signIn();
     const page = await browser.open(`/device?user_code=${String(begun["user_code"])}`);
@@ -363,7 +363,7 @@ describe("device codes", () => {
     expect((await poll(device)).json.error).toBe("slow_down");
     expect((await browser.press(page, "device-allow")).status).toBe(200);
     expect((await browser.press(page, "device-deny")).status).toBe(400);
-    expect((await poll(thief)).json.error).toBe("expired_token");
+    expect((await poll(thief)).json.error).toBe("invalid_grant");
     const answers = await Promise.all(Array.from({ length: 20 }, () => poll(device)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });

@@ -109,7 +109,7 @@ describe("what was issued before is dead for good, although user, client and gra
     expect((await poll()).json.error).toBe("authorization_pending");
     const before = (await open(pushed[0])).page;
     await idp.reset();
-    expect((await poll()).json.error).toBe("expired_token");
+    expect((await poll()).json.error).toBe("invalid_grant");
     expect([before, (await open(pushed[1])).page]).toEqual(["login", "error"]);
   });
 });
