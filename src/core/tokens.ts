@@ -98,7 +98,7 @@ export interface UnsignedToken {
 }
 
 export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
-  signJws({ alg, typ, ...(kid === undefined ? {} : { kid }) }, claims, privateKey);
+  signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
 
 /** The claims of a token, and those of the user that are not among them. */
 function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
