@@ -1,5 +1,6 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { hasOpenPort } from "../core/redirect-uri.ts";
+import { loginClient } from "./app-types.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what it has to know of it. */
@@ -7,9 +8,6 @@ import type { AppValues } from "./app-variables.ts";
 /** A redirect URI that an app can use as it is: one with an open port (RFC 8252 7.3) says too little. */
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
-
-/** Who `idp login` is where nobody says otherwise. */
-export const loginClient = "idp-cli";
 
 /** The clients that are apps; all of them where the only one is that of `idp login`. */
 export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {

@@ -1,5 +1,5 @@
 import { baseOf } from "../core/endpoints.ts";
-import { loginClient } from "./app-client.ts";
+import { loginClient } from "./app-types.ts";
 import type { Style } from "./style.ts";
 import { columnWidths, rowLines } from "./table.ts";
 

@@ -1,5 +1,4 @@
-import { loginClient } from "./app-client.ts";
-import type { AppType } from "./app-types.ts";
+import { loginClient, loopbackRedirectUri, type AppType } from "./app-types.ts";
 
 /** The text of a fixture file for a person to go on from. */
 
@@ -72,7 +71,7 @@ const loginLines = ({ type, clientId }: App): readonly string[] =>
     ? []
     : [
         `  - client_id: ${loginClient} # idp login signs in as this one`,
-        ...list("redirect_uris", ["http://127.0.0.1:*/callback"]),
+        ...list("redirect_uris", [loopbackRedirectUri]),
       ];
 
 /** The whole file. */

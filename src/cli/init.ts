@@ -6,7 +6,7 @@ import { checkRedirectUri, hasOpenPort } from "../core/redirect-uri.ts";
 import { checkFixtures } from "../core/seed.ts";
 import { usernameForm } from "../core/username.ts";
 import { codeOf } from "../store/fault.ts";
-import type { AppType } from "./app-types.ts";
+import { loopbackRedirectUri, type AppType } from "./app-types.ts";
 import { askText, choose, needed } from "./ask.ts";
 import { fixtureText, type App } from "./init-fixtures.ts";
 import { projectOf, usual, type Project } from "./init-project.ts";
@@ -85,7 +85,7 @@ async function redirectUrisOf(cli: Invocation, flags: InitFlags, type: AppType, 
   // What a framework returns to is right for an app of its type only.
   const known = type === project.type;
   const web = known ? project.redirectUri : usual.redirectUri;
-  const proposal = type === "cli" ? "http://127.0.0.1:*/callback" : web;
+  const proposal = type === "cli" ? loopbackRedirectUri : web;
   if (!cli.interactive) return [proposal];
   const message =
     known && project.framework !== null ? `Redirect URI (proposed for ${project.framework})` : "Redirect URI";

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
+import { loginClient } from "./app-types.ts";
 import type { LoginFlags } from "./login.ts";
 
 /** The command that acts as a client. */
@@ -40,7 +41,7 @@ export function declareLogin(program: Command, act: Act): void {
     .command("login")
     .description("sign in to this or any other provider as a client would, and report every check")
     .addOption(new Option("--issuer <url>", "any provider (default: the running server)").argParser(issuer))
-    .option("--client <client_id>", "the client to be", "idp-cli")
+    .option("--client <client_id>", "the client to be", loginClient)
     .option("--secret-stdin", "take the client's secret from standard input; a running server is asked for it")
     .addOption(new Option("--flow <flow>", "how").choices(["code", "device", "client-credentials"]).default("code"))
     .option("--scope <scopes>", 'scope names with spaces between them (default: "openid profile email")')

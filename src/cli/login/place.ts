@@ -1,5 +1,6 @@
 import type { OAuthClient } from "../../client/client.ts";
 import { OperationError } from "../../core/errors.ts";
+import { loginClient, loopbackRedirectUri } from "../app-types.ts";
 import { readSecret } from "../entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -68,9 +69,9 @@ async function clientOn(server: Server, client_id: string) {
   try {
     return await callServer(server, "clients.show", { client_id, secrets: true });
   } catch (error) {
-    if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== "idp-cli") throw error;
-    throw new OperationError("not_found", `there is no client "idp-cli" for idp login to be`, {
-      hint: "Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
+    if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== loginClient) throw error;
+    throw new OperationError("not_found", `there is no client "${loginClient}" for idp login to be`, {
+      hint: `Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add ${loginClient} --public --redirect-uri '${loopbackRedirectUri}'`,
     });
   }
 }
