@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AppType } from "./app-types.ts";
+import { isObject } from "../core/json-object.ts";
 
 /** What a project's package.json says of the app: for proposals, never for more. */
 
@@ -36,9 +37,6 @@ const known: readonly Known[] = [
 
 /** Of a project about which nothing is known. */
 export const usual = { clientId: "app", redirectUri: "http://localhost:3000/callback" };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 function manifestOf(folder: string): Readonly<Record<string, unknown>> {
   try {

@@ -5,6 +5,7 @@ import { shown } from "../core/token-checks.ts";
 import type { Keys } from "../core/verify-foreign.ts";
 import { readSecret } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
+import { isObject } from "../core/json-object.ts";
 
 /** Where the keys come from that verify a token of any issuer. */
 
@@ -28,9 +29,6 @@ export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: Key
   const address = await jwksUri(issuer);
   return keySet(await getJson(address), address);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A JWK Set, or one JWK alone (RFC 7517 4, 5). */
 function keySet(value: unknown, from: string): Keys {

@@ -2,6 +2,7 @@ import type { Client, ReadTx } from "../store/store.ts";
 import { claimScope, releasingScopes } from "./claims.ts";
 import { OAuthError } from "./errors.ts";
 import { mayAsk } from "./scopes.ts";
+import { isObject } from "./json-object.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 
@@ -13,9 +14,6 @@ export interface ClaimsRequest {
   readonly sub: string | null;
   readonly acr: string | null;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const refuse = (what: string): OAuthError =>
   new OAuthError("invalid_request", `claims ${what} (OpenID Connect Core 5.5)`);

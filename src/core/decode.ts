@@ -1,4 +1,5 @@
 import { OperationError } from "./errors.ts";
+import { isObject } from "./json-object.ts";
 
 /** What a token says. Nothing here checks a signature: whoever wants to trust a token verifies it. */
 export interface DecodedToken {
@@ -16,9 +17,6 @@ export interface FoundToken {
   readonly name: string | null;
   readonly token: string;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const notAToken = (message: string, hint: string): OperationError => new OperationError("refused", message, { hint });
 

@@ -14,6 +14,7 @@ import {
   type StateDocument,
   type StateRecords,
 } from "./state.ts";
+import { isObject, type JsonObject } from "./json-object.ts";
 
 /** Takes an export in, in place of what is there: whole or not at all. */
 
@@ -26,10 +27,6 @@ export interface ImportResult {
   /** The issuer that tokens of the export carry, where it is another than the one here; else null. */
   readonly otherIssuer: string | null;
 }
-
-type Loose = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Loose =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Replaces the data by an export. The issuer that the data is served under stays, if there is one.
@@ -73,7 +70,7 @@ async function checked(source: FixtureSource): Promise<StateDocument> {
         hint: foreign,
       });
     }
-    found.push(...(await problemsOf(document, document.value as Loose)));
+    found.push(...(await problemsOf(document, document.value as JsonObject)));
   }
   if (found.length === 0) return document.value as StateDocument;
   const { problems } = refuseFixtures(
@@ -104,7 +101,7 @@ function foreignHint(value: unknown): string | null {
   return "Make one: idp export --output state.json";
 }
 
-async function problemsOf(places: FixtureDocument, document: Loose): Promise<Found[]> {
+async function problemsOf(places: FixtureDocument, document: JsonObject): Promise<Found[]> {
   const { recordSchemas } = await import("./state-schema.ts");
   const known: readonly string[] = ["format", "schemaVersion", ...stateCollections];
   const found: Found[] = Object.keys(document)
@@ -192,7 +189,7 @@ function keyProblems(keys: readonly Key[]): Found[] {
 }
 
 /** RFC 7518 3.2: a secret has at least the size of the hash. */
-function isUsable(alg: string, jwk: Loose): boolean {
+function isUsable(alg: string, jwk: JsonObject): boolean {
   if (alg === "HS256") return typeof jwk["k"] === "string" && Buffer.from(jwk["k"], "base64url").length >= 32;
   try {
     const { asymmetricKeyType } = createPrivateKey({ key: { ...jwk }, format: "jwk" });

@@ -27,6 +27,7 @@ import {
   type TokenSubject,
   type UnsignedToken,
 } from "./tokens.ts";
+import { isObject } from "./json-object.ts";
 
 /** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
 
@@ -158,9 +159,6 @@ function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonl
     throw new OperationError("usage", "a refresh token has no audience: it is for this server alone");
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
   if (!isObject(claims)) throw new OperationError("usage", "claims has to be an object of names and values");

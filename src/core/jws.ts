@@ -1,4 +1,5 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
+import { isObject } from "./json-object.ts";
 
 /**
  * Compact JWS (RFC 7515 7.1) with this server's own keys, by `node:crypto`: its HS256 takes a seventh of the time of WebCrypto's, which jose
@@ -12,9 +13,6 @@ export interface Jws {
   readonly input: string;
   readonly signature: Buffer;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 

@@ -5,6 +5,7 @@ import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
 import { sameSecret } from "./interactions.ts";
 import { hashOf } from "./sessions.ts";
+import { isObject } from "./json-object.ts";
 
 /** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */
 
@@ -24,7 +25,7 @@ function refuse(problems: readonly Problem[]): OAuthError {
 
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check(sent: unknown, given: Metadata): Promise<Client> {
-  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+  if (!isObject(sent)) {
     throw new OAuthError(
       "invalid_client_metadata",
       "the body has to be a JSON object of client metadata (RFC 7591 3.1)",

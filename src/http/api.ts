@@ -8,6 +8,7 @@ import { operations, type Fields, type InputOf, type Operation, type RunningServ
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";
+import { isObject } from "../core/json-object.ts";
 
 /** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
@@ -76,9 +77,6 @@ function converted(kind: string, value: unknown): unknown {
   if (kind === "number" && typeof value === "string" && /^\d{1,9}$/.test(value)) return Number(value);
   return value;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The input of an operation out of path, query and body. @throws {OperationError} usage */
 function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {

@@ -1,9 +1,8 @@
 import { OperationError, type Problem } from "../core/errors.ts";
 import type { Fields, InputOf } from "./operations.ts";
+import { isObject } from "../core/json-object.ts";
 
 /** What an operation is handed, whoever calls it: held against its table of fields. */
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** @param kind without the mark of what may be absent */
 function isKind(kind: string, value: unknown): boolean {

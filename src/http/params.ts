@@ -2,6 +2,7 @@ import { parse } from "node:querystring";
 import express, { type Request, type RequestHandler } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { OAuthError } from "../core/errors.ts";
+import { isObject } from "../core/json-object.ts";
 
 /** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
 
@@ -77,7 +78,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
   if (body === undefined) return {};
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
   for (const [name, value] of Object.entries(body)) {
