@@ -118,7 +118,7 @@ export function proceed(
       const { cookie, session: started } = startSession(tx, ctx, automatic, ["user"], browser.session);
       const login = { userId: automatic.id, at: seconds(ctx) };
       const result = proceed(tx, ctx, { ...progress, login }, { session: started, user: automatic }, browser);
-      return { ...result, sessionCookie: cookie };
+      return { step: result.step, sessionCookie: cookie };
     }
   }
   if (next === "login" || next === "consent") {

@@ -152,10 +152,8 @@ export function idTokenClaims(
 const askedSingly = (scopes: readonly string[]): readonly string[] =>
   scopes.filter((scope) => singleClaim(scope) !== null);
 
-const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> => ({
-  ...extraClaims(tx, user, scopes),
-  ...releasedStandardClaims(tx, client, user, scopes),
-});
+const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> =>
+  Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, client, user, scopes));
 
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {

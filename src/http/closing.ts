@@ -12,28 +12,37 @@ const patience = 5000;
 /** A connection by its far end: with https one and the same is first a plain socket, then a secure one. */
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress ?? ""} ${remotePort ?? 0}`;
 
+interface Connection {
+  readonly socket: Socket;
+  /** The answers that are under way: an array, since every request changes it (docs/decisions/what-outlives-a-request.md). */
+  readonly answers: ServerResponse[];
+}
+
 /**
  * Watches a server from its first connection on.
  * @returns closes it: requests under way are answered, for as long as `patience`; all other connections end at once. Never rejects.
  */
 export function closable(server: Server): (options: { readonly answering: boolean }) => Promise<void> {
-  const sockets = new Map<string, Socket>();
-  const busy = new Map<ServerResponse, Socket>();
+  const connections = new Map<string, Connection>();
+  const bySocket = new WeakMap<Socket, Connection>();
   let closing = false;
 
   const watch = (socket: Socket): void => {
     const name = nameOf(socket);
-    sockets.set(name, socket);
+    const connection = { socket, answers: [] };
+    connections.set(name, connection);
+    bySocket.set(socket, connection);
     socket.once("close", () => {
-      if (sockets.get(name) === socket) sockets.delete(name);
+      if (connections.get(name) === connection) connections.delete(name);
     });
   };
   server.on("connection", watch).on("secureConnection", watch);
   server.prependListener("request", ({ socket }, res) => {
-    busy.set(res, socket);
+    const answers = bySocket.get(socket)?.answers ?? [];
+    answers.push(res);
     if (closing) res.setHeader("Connection", "close");
     res.once("close", () => {
-      busy.delete(res);
+      answers.splice(answers.indexOf(res), 1);
       if (closing) socket.destroySoon();
     });
   });
@@ -42,15 +51,16 @@ export function closable(server: Server): (options: { readonly answering: boolea
     closing = true;
     return new Promise((resolve) => {
       const deadline = setTimeout(() => {
-        for (const socket of sockets.values()) socket.destroy();
+        for (const { socket } of connections.values()) socket.destroy();
       }, patience);
       server.close(() => {
         clearTimeout(deadline);
         resolve();
       });
-      const waitedFor = new Set(answering ? busy.values() : []);
-      for (const res of busy.keys()) if (!res.headersSent) res.setHeader("Connection", "close");
-      for (const socket of sockets.values()) if (!waitedFor.has(socket)) socket.destroy();
+      for (const { socket, answers } of connections.values()) {
+        for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
+        if (!answering || answers.length === 0) socket.destroy();
+      }
     });
   };
 }

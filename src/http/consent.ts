@@ -31,7 +31,6 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const view = viewFor(web, req, res, { user, uiLocales: shown.uiLocales });
   const row = rowIn(view.lang);
   const page = await renderConsent(renderer, {
-    ...view,
     state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
     action: `${path}/consent`,
     csrf: shown.csrf,
@@ -41,6 +40,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
     always: shown.always,
     switchUserAction: `${path}/login`,
+    ...view,
     ...requestView(shown.request),
   });
   sendPage(res, 200, page);

@@ -33,7 +33,7 @@ export function readBrowser(web: Web, req: Request): Browser {
 /** The browser, known from here on: one that has no cookie is given one when a page is shown to it. */
 export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
   const browser = readBrowser(web, req);
-  return { ...browser, id: browser.id ?? web.ctx.random(16), isNew: browser.id === null };
+  return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
 }
 
 export const setBrowserCookie = (web: Web, res: Response, value: string): void => {
@@ -42,7 +42,7 @@ export const setBrowserCookie = (web: Web, res: Response, value: string): void =
 
 export const setSessionCookie = (web: Web, res: Response, value: string): void => {
   const maxAge = web.ctx.settings.session_ttl;
-  res.append("Set-Cookie", serialize(nameOf(web, "session"), value, { ...attributes(web), maxAge }));
+  res.append("Set-Cookie", serialize(nameOf(web, "session"), value, { maxAge, ...attributes(web) }));
 };
 
 export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
@@ -52,9 +52,9 @@ export const readPreference = (web: Web, req: Request, name: Preference): string
 
 /** Kept for a year. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
-  res.append("Set-Cookie", serialize(nameOf(web, name), value, { ...attributes(web), maxAge: 31_536_000 }));
+  res.append("Set-Cookie", serialize(nameOf(web, name), value, { maxAge: 31_536_000, ...attributes(web) }));
 };
 
 export const clearSessionCookie = (web: Web, res: Response): void => {
-  res.append("Set-Cookie", serialize(nameOf(web, "session"), "", { ...attributes(web), maxAge: 0 }));
+  res.append("Set-Cookie", serialize(nameOf(web, "session"), "", { maxAge: 0, ...attributes(web) }));
 };

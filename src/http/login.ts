@@ -62,7 +62,6 @@ async function sendLogin(
   const { client, reauth } = page;
   const shown = viewFor(web, req, res, page);
   const view: LoginView = {
-    ...shown,
     state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
     action: path,
     csrf: page.csrf,
@@ -79,6 +78,7 @@ async function sendLogin(
     reauth: page.reauthAges,
     message: messageOf(page, refusal),
     canCancel: client !== null,
+    ...shown,
     ...requestView(page.request),
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;

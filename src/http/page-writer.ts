@@ -14,14 +14,14 @@ export interface Page {
   readonly html: string;
   /** The security headers it is sent with. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same content as data. */
-  readonly content: PageContent;
+  /** The same content as data: made for those who ask for it. */
+  readonly content: () => PageContent;
 }
 
 /** HTML; or, to who asks for JSON, the same content as data. */
 export function sendPage(response: Response, status: number, page: Page): void {
   if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", page.html);
-  else sendJson(response, status, page.content);
+  else sendJson(response, status, page.content());
 }
 
 /** What a page is called, apart from the name of its template. */
@@ -96,10 +96,8 @@ export function writerOf(renderer: Renderer, view: View) {
       return {
         html: await renderer.render(template, frame, data),
         headers,
-        // Made for those who ask for it.
-        get content() {
-          return { page: frame.name, ...heading, lang, ...contentOf(template, data) };
-        },
+        // No getter: docs/decisions/what-outlives-a-request.md.
+        content: () => ({ page: frame.name, ...heading, lang, ...contentOf(template, data) }),
       };
     },
   };

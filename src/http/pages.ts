@@ -23,8 +23,8 @@ import { pickerPageSize, themes } from "./views.ts";
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
 
 const withAvatar = <P extends PersonView>(person: P): P & { readonly avatar: Avatar } => ({
-  ...person,
   avatar: avatarOf(person.displayName, person.color),
+  ...person,
 });
 
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
@@ -66,19 +66,19 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
     "login",
     { state, title, failed },
     {
-      ...view,
-      notes: view.notes.map(plain),
-      message: loginMessage(renderer, view),
       wrong,
       // After a wrong password, that form is what the person is busy with.
       passwordFirst: picker === null || wrong,
       passwordOpen: failed || state === "hint",
+      ...view,
+      notes: view.notes.map(plain),
+      message: loginMessage(renderer, view),
       picker: picker && {
-        ...picker,
-        ...pickerLinks(picker),
         from: count(first),
         to: count(first + picker.users.length - 1),
         totalWords: count(picker.total),
+        ...picker,
+        ...pickerLinks(picker),
         beyondWords: picker.beyond && {
           looked: count(picker.beyond.looked),
           everybody: count(picker.beyond.everybody),

@@ -130,7 +130,7 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
     texts,
     stylesheet,
     async render(template, frame, data) {
-      const page = { ...frame, stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}` };
+      const page = { stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
       engine ??= createEngine(roots, texts);
       return (await engine).renderFileSync(`${template}.html`, data, { globals: { page } }) as string;
     },

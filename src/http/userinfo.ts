@@ -11,7 +11,7 @@ import { note, type Web } from "./web.ts";
 export const userinfo = (web: Web) => async (req: Request, res: Response) => {
   const token = accessToken(req, queryParameters(req), req.method === "POST" ? bodyParameters(req) : {});
   const proof = proofOf(web, req, endpoints.userinfo);
-  const { body, clientId, username } = await readUserInfo(web.ctx, token && { ...token, proof });
+  const { body, clientId, username } = await readUserInfo(web.ctx, token && { proof, ...token });
   note(res, { client: clientId, user: username });
   sendJson(res, 200, body);
 };

@@ -99,6 +99,10 @@ function createTable(collection: CollectionName) {
     };
   }
 
+  /** Most changes of a record leave what it is found by alone. */
+  const areLinkedAlike = (a: Entry, b: Entry): boolean =>
+    (a.expiresAt === Infinity) === (b.expiresAt === Infinity) && a.values.every((value, at) => value === b.values[at]);
+
   function unlink(entry: Entry): void {
     for (const { at, keys } of uniques) keys.delete(entry.values[at] as string);
     for (const { at, keys } of indexes) {
@@ -152,12 +156,13 @@ function createTable(collection: CollectionName) {
    */
   function set(key: string, next: Entry | undefined): Entry | undefined {
     const before = records.get(key);
-    if (before !== undefined) unlink(before);
+    const linked = before !== undefined && next !== undefined && areLinkedAlike(before, next);
+    if (before !== undefined && !linked) unlink(before);
     if (next === undefined) {
       records.delete(key);
       return before;
     }
-    link(next);
+    if (!linked) link(next);
     if (before?.seq !== next.seq) {
       // Undoing a removal brings an old entry back: it comes last here, and the order is mended when somebody asks for it.
       if (before !== undefined) records.delete(key);

@@ -1,0 +1,14 @@
+import { readFileSync, readdirSync, existsSync } from "node:fs";
+const dir = process.argv[2], skip = Number(process.argv[3]); const f = readdirSync(dir).filter(x=>x.endsWith("cpuprofile")).sort().at(-1);
+const p = JSON.parse(readFileSync(dir + "/" + f)); const by = new Map(p.nodes.map(n => [n.id, n]));
+const regions = new Map();
+import { SourceMap } from "node:module";
+const maps = new Map();
+const regionOf = (url, line, col) => { const path = url.replace("file://", ""); if (!existsSync(path + ".map")) return url; if (!maps.has(path)) maps.set(path, new SourceMap(JSON.parse(readFileSync(path + ".map", "utf8")))); const o = maps.get(path).findEntry(line, col); return (o.originalSource ?? path).replace(/^(\.\.\/)+/, "") + (process.argv[4] ? ":" + (o.originalLine+1) : ""); };
+const regionOld = (url, line) => { const path = url.replace("file://", ""); if (!existsSync(path)) return url || "(native)"; if (!regions.has(path)) { const a = []; let cur = path; readFileSync(path, "utf8").split("\n").forEach((l, i) => { const m = /\/\/#region (.*)/.exec(l); if (m) cur = m[1].replace(/^node_modules\//,"nm/"); a[i] = cur; }); regions.set(path, a); } return regions.get(path)[line] ?? path; };
+const mods = new Map(); let tot = 0, t = 0;
+const parent = new Map(); for (const n of p.nodes) for (const c of n.children ?? []) parent.set(c, n.id);
+p.samples.forEach((s, i) => { t += p.timeDeltas[i]; if (t < skip) return; const n = by.get(s); const fn = n.callFrame.functionName; if (fn === "(idle)") return; tot += p.timeDeltas[i];
+  let url = n.callFrame.url; let key = url === "" ? "native " + fn : url.startsWith("node:") ? url : regionOf(url, n.callFrame.lineNumber, n.callFrame.columnNumber);
+  mods.set(key, (mods.get(key) ?? 0) + p.timeDeltas[i]); });
+for (const [k, v] of [...mods].sort((a, b) => b[1] - a[1]).slice(0, 90)) console.log((100 * v / tot).toFixed(2).padStart(6), k);
