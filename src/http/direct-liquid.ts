@@ -1,6 +1,8 @@
 import {
+  BlockTag,
   IfTag,
   ForTag,
+  LayoutTag,
   LiquidError,
   Output,
   RenderError,
@@ -47,6 +49,26 @@ interface RenderParts {
   readonly forBinding?: unknown;
 }
 
+/** What liquidjs keeps to itself of `{% layout "file" %}`. */
+interface LayoutParts {
+  readonly file: unknown;
+  readonly currentFile?: string;
+  readonly args: { readonly hash: object };
+  readonly templates: Template[];
+}
+
+/** What liquidjs keeps to itself of `{% block name %}`. */
+interface BlockParts {
+  readonly block: string;
+  readonly templates: Template[];
+  readonly token: { readonly input: string };
+}
+
+/** In a context's register "blockMode": a block is written where it stands (0), or kept in "blocks" for the layout's block of its name (1). */
+const blockModes = { write: 0, keep: 1 };
+
+type Block = (parent: unknown, emitter: Emitter) => unknown;
+
 const isTrue = (value: unknown): boolean => value !== false && value !== null;
 const isPlain = (value: unknown): boolean => value === null || ["string", "number", "boolean"].includes(typeof value);
 
@@ -58,6 +80,15 @@ const binary: Readonly<Record<string, (left: unknown, right: unknown) => unknown
   or: (left, right) => isTrue(left) || isTrue(right),
 };
 
+/** The member of a value; what is more than a member of a plain object is liquidjs's to read. */
+function read(ctx: Context, from: unknown, name: string): unknown {
+  if (typeof from === "object" && from !== null && Object.hasOwn(from, name)) {
+    const value = (from as Readonly<Record<string, unknown>>)[name];
+    if (typeof value !== "function" && !("toLiquid" in from)) return value;
+  }
+  return ctx.readProperty(from as object, name);
+}
+
 /** A literal, or a path of names: `client.name`. */
 function evaluateToken(token: Token | undefined): Evaluate | null {
   if (token === undefined) return null;
@@ -68,7 +99,7 @@ function evaluateToken(token: Token | undefined): Evaluate | null {
     return (ctx) => {
       let value: unknown = (ctx as unknown as Scopes).findScope(first);
       for (const name of names) {
-        value = ctx.readProperty(value as object, name ?? "") as unknown;
+        value = read(ctx, value, name ?? "");
         if (value === undefined) return undefined;
       }
       return value;
@@ -156,6 +187,8 @@ export function renderDirectly(engine: Liquid): void {
     }
     if (template instanceof ForTag) return loop(template);
     if (template instanceof RenderTag) return partial(template as unknown as RenderParts);
+    if (template instanceof LayoutTag) return layout(template as unknown as LayoutParts);
+    if (template instanceof BlockTag) return block(template);
     return null;
   }
 
@@ -246,6 +279,49 @@ export function renderDirectly(engine: Liquid): void {
       if (!fill(ctx, child.bottom())) return false;
       list ??= listOf(toValueSync<Template[]>(engine._parsePartialFile(file, true, currentFile)));
       list(child, emitter);
+      return true;
+    };
+  }
+
+  function layout({ file, currentFile, args, templates }: LayoutParts): Run | null {
+    if (typeof file !== "string" || Object.keys(args.hash).length > 0) return null;
+    const content = listOf(templates);
+    let frame: ((ctx: Context, emitter: Emitter) => void) | null = null;
+    return (ctx, emitter) => {
+      frame ??= listOf(toValueSync<Template[]>(engine._parseLayoutFile(file, true, currentFile)));
+      ctx.setRegister("blockMode", blockModes.keep);
+      const rest = createEmitter();
+      content(ctx, rest);
+      // A block without a name stands for what is in none.
+      ctx.getRegister<Record<string, Block>>("blocks", {})[""] ??= (_parent, into) => into.write(rest.buffer);
+      ctx.setRegister("blockMode", blockModes.write);
+      frame(ctx, emitter);
+      return true;
+    };
+  }
+
+  function block(self: BlockParts): Run | null {
+    const { block: name, templates, token } = self;
+    // `{{ block.super }}` asks for what the block of the layout would have written.
+    if (token.input.includes("super")) return null;
+    const list = listOf(templates);
+    return (ctx, emitter) => {
+      const blocks = ctx.getRegister<Record<string, Block>>("blocks", {});
+      const direct = ctx.getRegister<Record<string, Block>>("directBlocks", {});
+      const given = blocks[name];
+      // Another's may ask for this one, by that word.
+      if (given !== undefined && given !== direct[name] && name !== "") return false;
+      const write: Block =
+        given ??
+        ((_parent, into) => {
+          const stack = ctx.getRegister<unknown[]>("blockStack", []);
+          if (stack.includes(self)) throw new Error("block tag cannot be nested");
+          stack.push(self);
+          list(ctx, into);
+          stack.pop();
+        });
+      if (ctx.getRegister<number>("blockMode") === blockModes.keep) blocks[name] = direct[name] = write;
+      else write(undefined, emitter);
       return true;
     };
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Liquid } from "liquidjs";
+import type { Liquid, Template } from "liquidjs";
 import type { TextTag } from "./direct-liquid.ts";
 import { OperationError } from "../core/errors.ts";
 import { packageFile } from "../package.ts";
@@ -116,6 +116,7 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
   const texts = loadTexts(roots);
   let engine: Promise<Liquid> | null = null;
+  const templates: Record<string, Template[]> = {};
   let style: Stylesheet | null = null;
 
   function stylesheet(): Stylesheet {
@@ -131,8 +132,9 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
     stylesheet,
     async render(template, frame, data) {
       const page = { stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
-      engine ??= createEngine(roots, texts);
-      return (await engine).renderFileSync(`${template}.html`, data, { globals: { page } }) as string;
+      const liquid = await (engine ??= createEngine(roots, texts));
+      const parsed = (templates[template] ??= liquid.parseFileSync(`${template}.html`));
+      return liquid.renderSync(parsed, data, { globals: { page } }) as string;
     },
   };
 }

@@ -18,11 +18,18 @@ const data = {
     { name: "Bo", tags: [] },
   ],
   deep: { er: { value: "v", list: [1, 2] } },
+  sized: { size: "own", first: "own first" },
+  liquid: { value: "own", toLiquid: () => ({ value: "as liquid" }) },
 };
 
 const partials = {
   row: "[{{ person.name }}:{{ extra }}{% for tag in person.tags %} {{ tag }}{% endfor %}]",
   layout: "<main>{% block main %}default{% endblock %}</main>{{ page.title }}",
+  outer:
+    "<b>{% block main %}outer{% endblock %}{% block foot %}foot {{ name }}{% endblock %}{% block %}{% endblock %}</b>",
+  middle: "{% layout 'outer' %}{% block main %}<i>{% block inner %}middle{% endblock %}</i>{% endblock %}",
+  asking: "{% layout 'outer' %}{% block main %}asking {{ block.super }}{% endblock %}",
+  around: "{% layout 'around' %}",
 };
 
 const templates: readonly string[] = [
@@ -44,6 +51,22 @@ const templates: readonly string[] = [
   "{% render 'row' with people[0] as person, extra: 'x' %}{% render 'row' for people as person, extra: name %}",
   "{% assign a = count %}{{ a }}{% capture b %}{{ name }}{% endcapture %}{{ b }}{% case count %}{% when 3 %}three{% endcase %}",
   "{% layout 'layout' %}{% block main %}{% for p in people %}{{ p.name }}{% endfor %}{% endblock %}",
+  "{% layout 'layout' %}nothing of this{% assign a = count %}{% block other %}nor this{% endblock %}",
+  "{% layout 'outer' %}{{ name }}{% block foot %}{{ page.title }}{% if yes %}{{ deep.er.value }}{% endif %}{% endblock %}",
+  "{% layout 'outer' %}{% block main %}{{ block.super }}, {{ count }}{% endblock %}{% block foot %}f{% endblock %}",
+  "{% layout 'middle' %}{% block inner %}{{ name }}{% endblock %}",
+  "{% layout 'middle' %}{% block main %}{{ name }}{% endblock %}{% block foot %}{{ block.super }}!{% endblock %}",
+  "{% layout 'asking' %}{% block main %}{{ name }}{% endblock %}",
+  "{% layout 'asking' %}{% block main %}{{ name }}{{ block.super }}{% endblock %}",
+  "{% layout 'layout', name: 'given' %}{% block main %}{{ name }}{% endblock %}",
+  "{% layout 'outer' %}{% block main %}{% block main %}x{% endblock %}{% endblock %}",
+  "{% layout none %}{% block main %}x{% endblock %}",
+  "{% block main %}{{ count }}{% endblock %}{% block main %}again{% endblock %}",
+  "{% layout 'layout' %}{% block main %}{{ nowhere }}{% endblock %}",
+  "{% layout 'missing' %}{% block main %}x{% endblock %}",
+  "{{ names.first }} {{ names.last }} {{ deep.size }} {{ people.last.name }} {{ sized.size }} {{ sized.first }} {{ liquid.value }}",
+  "{% if deep.__proto__ %}a{% endif %}",
+  "{{ deep.toString }}",
   "{% comment %}{{ nowhere }}{% endcomment %}{% raw %}{{ name }}{% endraw %}{{- name -}} x",
   "{{ nowhere }}",
   "{{ deep.nowhere.value }}",
