@@ -11,7 +11,8 @@ export interface Jws {
   readonly payload: Readonly<Record<string, unknown>>;
   /** What is signed: the first two parts as they came. */
   readonly input: string;
-  readonly signature: Buffer;
+  /** As it came, base64url. */
+  readonly signature: string;
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -26,11 +27,13 @@ function decode(part: string): unknown {
 
 /** @returns null where the text is no compact JWS with a set of claims, or needs an extension (RFC 7515 4.1.11): none is known here */
 export function readJws(text: string): Jws | null {
-  const [head = "", claims = "", signature, ...rest] = text.split(".");
-  if (signature === undefined || rest.length > 0 || !/^[\w-]*$/.test(signature)) return null;
-  const [header, payload] = [decode(head), decode(claims)];
+  const [head, end] = [text.indexOf("."), text.lastIndexOf(".")];
+  if (head < 0 || text.indexOf(".", head + 1) !== end) return null;
+  const signature = text.slice(end + 1);
+  if (!/^[\w-]*$/.test(signature)) return null;
+  const [header, payload] = [decode(text.slice(0, head)), decode(text.slice(head + 1, end))];
   if (!isObject(header) || !isObject(payload) || header["crit"] !== undefined) return null;
-  return { header, payload, input: `${head}.${claims}`, signature: Buffer.from(signature, "base64url") };
+  return { header, payload, input: text.slice(0, end), signature };
 }
 
 interface PublicKeyAlgorithm extends SigningOptions {
@@ -56,12 +59,13 @@ const hmac = (input: string, key: KeyObject): Buffer => createHmac("sha256", key
 
 /** Whether the signature is this key's. @param alg the key's own algorithm, whatever the header says */
 export function isSignedBy({ input, signature }: Jws, alg: string, key: KeyObject): boolean {
+  const given = Buffer.from(signature, "base64url");
   if (alg === "HS256") {
     const expected = hmac(input, key);
-    return signature.length === expected.length && timingSafeEqual(signature, expected);
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
   const { hash, ...options } = publicKeyAlgorithm(alg);
-  return verify(hash, Buffer.from(input), { key, ...options }, signature);
+  return verify(hash, Buffer.from(input), { key, ...options }, given);
 }
 
 interface Header {

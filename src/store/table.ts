@@ -17,6 +17,8 @@ export interface Entry {
   frozen: boolean;
 }
 
+const none: Entry["values"] = [];
+
 type ValueOf = (record: AnyRecord) => string | readonly string[];
 
 /** `collections` with the record types forgotten: a table treats all of them alike. */
@@ -94,7 +96,7 @@ function createTable(collection: CollectionName) {
       record,
       seq: seq ?? nextSeq++,
       expiresAt: typeof expiresAt === "number" ? expiresAt : Infinity,
-      values: lookups.map((lookup) => textAt(record, lookup)),
+      values: lookups.length === 0 ? none : lookups.map((lookup) => textAt(record, lookup)),
       frozen: false,
     };
   }
