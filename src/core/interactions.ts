@@ -112,8 +112,15 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
     tx.remove("interactions", interaction.uid);
     return;
   }
-  const request: FinishedPurpose = { kind: "finished", app };
-  tx.put("interactions", { ...interaction, request, login: null, expiresAt: ctx.now() + finishedTtl });
+  tx.put("interactions", {
+    uid: interaction.uid,
+    browser: interaction.browser,
+    // No form of it is taken any more.
+    csrf: "",
+    request: { kind: "finished", app } satisfies FinishedPurpose,
+    login: null,
+    expiresAt: ctx.now() + finishedTtl,
+  });
 }
 
 function appOf(interaction: Interaction): AskingApp | null {

@@ -11,13 +11,9 @@ export interface Entry {
   readonly seq: number;
   /** Infinity for records that do not expire. */
   readonly expiresAt: number;
-  /** Its values in the table's indexes, in their order. */
-  readonly values: readonly (string | readonly string[])[];
   /** The record is deeply frozen. What comes from the data file is frozen when it is first handed out, not on load. */
   frozen: boolean;
 }
-
-const none: Entry["values"] = [];
 
 type ValueOf = (record: AnyRecord) => string | readonly string[];
 
@@ -51,39 +47,37 @@ export const createTables = (): Record<CollectionName, Table> =>
 
 function createTable(collection: CollectionName) {
   const { key: keyField, unique = {}, index = {} } = definitions[collection];
-  const uniques = Object.entries(unique).map(([name, valueOf], at) => ({
-    at,
+  const uniques = Object.entries(unique).map(([name, valueOf]) => ({
     name,
-    valueOf,
+    // One record has one of these.
+    valueOf: valueOf as (record: AnyRecord) => string,
     keys: new Map<string, string>(),
   }));
   // A value that one record has holds its key, a value of several a set: most values of an index are one record's.
-  const indexes = Object.entries(index).map(([name, valueOf], i) => ({
-    at: uniques.length + i,
+  const indexes = Object.entries(index).map(([name, valueOf]) => ({
     name,
     valueOf,
     keys: new Map<string, string | Set<string>>(),
   }));
-  const lookups = [...uniques, ...indexes];
   let records = new Map<string, Entry>();
   let nextSeq = 1;
   let lastSeq = 0;
   let ordered = true;
   let expiring = 0;
 
-  function textAt(
-    record: AnyRecord,
-    { name, valueOf }: { name: string; valueOf: ValueOf },
-  ): string | readonly string[] {
-    let value: unknown;
-    try {
-      value = valueOf(record);
-    } catch {
-      // A record of a data file that lacks what the index is made of: said below.
+  /** Of a record of a data file, which may lack what an index is made of. @throws {TypeError} */
+  function checkLookups(record: AnyRecord): void {
+    for (const { name, valueOf } of [...uniques, ...indexes]) {
+      let value: unknown;
+      try {
+        value = valueOf(record);
+      } catch {
+        // Said below.
+      }
+      const isUsable =
+        typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"));
+      if (!isUsable) throw new TypeError(`a record of ${collection} has no usable ${name}`);
     }
-    if (typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string")))
-      return value;
-    throw new TypeError(`a record of ${collection} has no usable ${name}`);
   }
 
   /** An entry for a record, with the `seq` of the entry it replaces. @throws {TypeError} where the record has no key or no value for an index */
@@ -91,24 +85,26 @@ function createTable(collection: CollectionName) {
     const key = (record as unknown as Readonly<Record<string, unknown>>)[keyField];
     if (typeof key !== "string" || key === "") throw new TypeError(`a record of ${collection} has no ${keyField}`);
     const { expiresAt } = record as { readonly expiresAt?: unknown };
+    checkLookups(record);
     return {
       key,
       record,
       seq: seq ?? nextSeq++,
       expiresAt: typeof expiresAt === "number" ? expiresAt : Infinity,
-      values: lookups.length === 0 ? none : lookups.map((lookup) => textAt(record, lookup)),
       frozen: false,
     };
   }
 
   /** Most changes of a record leave what it is found by alone. */
   const areLinkedAlike = (a: Entry, b: Entry): boolean =>
-    (a.expiresAt === Infinity) === (b.expiresAt === Infinity) && a.values.every((value, at) => value === b.values[at]);
+    (a.expiresAt === Infinity) === (b.expiresAt === Infinity) &&
+    uniques.every(({ valueOf }) => valueOf(a.record) === valueOf(b.record)) &&
+    indexes.every(({ valueOf }) => valueOf(a.record) === valueOf(b.record));
 
   function unlink(entry: Entry): void {
-    for (const { at, keys } of uniques) keys.delete(entry.values[at] as string);
-    for (const { at, keys } of indexes) {
-      const values = entry.values[at] ?? [];
+    for (const { valueOf, keys } of uniques) keys.delete(valueOf(entry.record));
+    for (const { valueOf, keys } of indexes) {
+      const values = valueOf(entry.record);
       for (const value of typeof values === "string" ? [values] : values) {
         const held = keys.get(value);
         if (typeof held === "string" || held?.size === 1) keys.delete(value);
@@ -119,13 +115,13 @@ function createTable(collection: CollectionName) {
   }
 
   function link(entry: Entry): void {
-    for (const { at, keys } of uniques) keys.set(entry.values[at] as string, entry.key);
+    for (const { valueOf, keys } of uniques) keys.set(valueOf(entry.record), entry.key);
     linkIndexes(entry);
   }
 
   function linkIndexes(entry: Entry): void {
-    for (const { at, keys } of indexes) {
-      const values = entry.values[at] ?? [];
+    for (const { valueOf, keys } of indexes) {
+      const values = valueOf(entry.record);
       for (const value of typeof values === "string" ? [values] : values) {
         const held = keys.get(value);
         if (held === undefined) keys.set(value, entry.key);
@@ -145,8 +141,8 @@ function createTable(collection: CollectionName) {
     lastSeq = entry.seq;
     const { size } = records;
     if (records.set(entry.key, entry).size === size) throw new ConflictError(collection, keyField, entry.key);
-    for (const { at, name, keys } of uniques) {
-      const value = entry.values[at] as string;
+    for (const { name, valueOf, keys } of uniques) {
+      const value = valueOf(entry.record);
       if (keys.set(value, entry.key).size === size) throw new ConflictError(collection, name, value);
     }
     linkIndexes(entry);
@@ -177,8 +173,8 @@ function createTable(collection: CollectionName) {
 
   /** The other entry that has one of this entry's unique values. */
   function rival(entry: Entry): { readonly index: string; readonly value: string; readonly entry: Entry } | undefined {
-    for (const { at, name, keys } of uniques) {
-      const value = entry.values[at] as string;
+    for (const { name, valueOf, keys } of uniques) {
+      const value = valueOf(entry.record);
       const key = keys.get(value);
       const holder = key === undefined || key === entry.key ? undefined : records.get(key);
       if (holder !== undefined) return { index: name, value, entry: holder };
