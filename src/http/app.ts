@@ -57,8 +57,8 @@ function route(router: Router, path: string, { cors, ...methods }: Methods): voi
   });
 }
 
-function routes(web: Web): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
+/** @param router where the paths of the issuer begin */
+function addIssuerRoutes(router: Router, web: Web): void {
   const cors = registeredOrigins(web);
 
   const publicDocument = (handler: RequestHandler): Methods => ({ cors: anyOrigin, get: [handler] });
@@ -101,7 +101,6 @@ function routes(web: Web): Router {
 
   route(router, "/_idp/health", { get: [health(web)] });
   route(router, stylesheetPath, { get: [stylesheet(web)] });
-  return router;
 }
 
 const health =
@@ -121,6 +120,8 @@ export function createApp(): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
   return app;
 }
 
@@ -137,16 +138,20 @@ export interface Observers {
 export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest, onUnexpected }: Observers): void {
   if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
   app.use(hostCheck(web));
+  // A router inside another takes a request as long as all of its other way to the handler.
+  if (web.base === "") addIssuerRoutes(app, web);
+  else {
+    const router = express.Router({ caseSensitive: true, strict: true });
+    addIssuerRoutes(router, web);
+    app.use(web.base, router);
+    // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
+    route(app, `/.well-known/oauth-authorization-server${web.base}`, { cors: anyOrigin, get: [discovery(web)] });
+  }
   let control: Router | null = null;
   app.use(`${web.base}/_idp/api`, (req, res, next) => {
     control ??= api();
     control(req, res, next);
   });
-  app.use(web.base === "" ? "/" : web.base, routes(web));
-  if (web.base !== "") {
-    // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
-    route(app, `/.well-known/oauth-authorization-server${web.base}`, { cors: anyOrigin, get: [discovery(web)] });
-  }
   app.use((req, _res, next) => {
     next(new RouteError(404, `there is nothing at ${req.path}`));
   });

@@ -30,12 +30,13 @@ const onceOnly = /^(host|authorization)$/i;
 /** @throws {BodyError} 400, for two of them, and where a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */
 function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
   if (headers.host === undefined && httpVersion === "1.1") throw new BodyError(400, "the header Host is missing");
-  const seen = new Set<string>();
+  const seen: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? "";
-    if (!onceOnly.test(name)) continue;
-    if (seen.has(name.toLowerCase())) throw new BodyError(400, `the header ${name} is sent twice; send it once`);
-    seen.add(name.toLowerCase());
+    const given = rawHeaders[at] ?? "";
+    if (!onceOnly.test(given)) continue;
+    const name = given.toLowerCase();
+    if (seen.includes(name)) throw new BodyError(400, `the header ${given} is sent twice; send it once`);
+    seen.push(name);
   }
 }
 
