@@ -2,6 +2,7 @@ import {
   BlockTag,
   IfTag,
   ForTag,
+  IncludeTag,
   LayoutTag,
   LiquidError,
   Output,
@@ -68,6 +69,19 @@ interface BlockParts {
 const blockModes = { write: 0, keep: 1 };
 
 type Block = (parent: unknown, emitter: Emitter) => unknown;
+
+/** Whether text of another place is rendered among these, in their scope: it may ask for any variable of it. */
+const holdOthers = (templates: readonly Template[]): boolean =>
+  templates.some(
+    (template) =>
+      template instanceof IncludeTag ||
+      template instanceof LayoutTag ||
+      template instanceof BlockTag ||
+      (template.children !== undefined && holdOthers(toValueSync(template.children(false, true)))),
+  );
+
+/** The variable `block`, not the tag. */
+const blockVariable = /(?<!\{%-?\s*)\bblock\b/;
 
 const isTrue = (value: unknown): boolean => value !== false && value !== null;
 const isPlain = (value: unknown): boolean => value === null || ["string", "number", "boolean"].includes(typeof value);
@@ -251,12 +265,16 @@ export function renderDirectly(engine: Liquid): void {
 
   function loop({ variable, collection, hash, templates, token }: ForTag): Run | null {
     const evaluate = evaluateToken(collection);
-    if (evaluate === null || Object.keys(hash.hash).length > 0 || token.input.includes("forloop")) return null;
+    if (evaluate === null || Object.keys(hash.hash).length > 0) return null;
+    if (token.input.includes("forloop") || holdOthers(templates)) return null;
     const list = listOf(templates);
+    // What a later loop with `offset: continue` leaves out.
+    const passed = `continue-${variable}-${collection.getText()}`;
     return (ctx, emitter) => {
       const items = evaluate(ctx);
       if (!Array.isArray(items) || items.length === 0) return false;
-      const scope: Record<string, unknown> = {};
+      ctx.setRegister(passed, items.length);
+      const scope = Object.create(null) as Record<string, unknown>;
       ctx.push(scope);
       for (const item of items) {
         scope[variable] = item;
@@ -292,8 +310,10 @@ export function renderDirectly(engine: Liquid): void {
       ctx.setRegister("blockMode", blockModes.keep);
       const rest = createEmitter();
       content(ctx, rest);
+      const blocks = ctx.getRegister<Record<string, Block>>("blocks", {});
+      const direct = ctx.getRegister<Record<string, Block>>("directBlocks", {});
       // A block without a name stands for what is in none.
-      ctx.getRegister<Record<string, Block>>("blocks", {})[""] ??= (_parent, into) => into.write(rest.buffer);
+      blocks[""] ??= direct[""] = (_parent, into) => into.write(rest.buffer);
       ctx.setRegister("blockMode", blockModes.write);
       frame(ctx, emitter);
       return true;
@@ -303,14 +323,14 @@ export function renderDirectly(engine: Liquid): void {
   function block(self: BlockParts): Run | null {
     const { block: name, templates, token } = self;
     // `{{ block.super }}` asks for what the block of the layout would have written.
-    if (token.input.includes("super")) return null;
+    if (blockVariable.test(token.input) || holdOthers(templates)) return null;
     const list = listOf(templates);
     return (ctx, emitter) => {
       const blocks = ctx.getRegister<Record<string, Block>>("blocks", {});
       const direct = ctx.getRegister<Record<string, Block>>("directBlocks", {});
       const given = blocks[name];
-      // Another's may ask for this one, by that word.
-      if (given !== undefined && given !== direct[name] && name !== "") return false;
+      // One of liquidjs's may ask for this one, by that variable.
+      if (given !== undefined && given !== direct[name]) return false;
       const write: Block =
         given ??
         ((_parent, into) => {
