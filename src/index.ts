@@ -3,6 +3,7 @@ import { createAttempts } from "./core/attempts.ts";
 import { tellAll, type Telling } from "./core/backchannel-logout.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
+import { defaultPort } from "./core/endpoints.ts";
 import { OperationError } from "./core/errors.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
@@ -115,7 +116,6 @@ export interface Idp {
 }
 
 /** CONTRACT 1. */
-const defaultPort = 4370;
 const defaultHost = "localhost";
 
 /** An issuer is a URL that is used to the letter (RFC 8414 2). @throws {OperationError} usage */

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
+import { defaultIssuer, defaultPort } from "../core/endpoints.ts";
 import { hasOpenPort } from "../core/redirect-uri.ts";
 import { quoteWord } from "../core/shell-word.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
@@ -25,7 +26,7 @@ const patience = 3000;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export async function networkFindings(cli: Invocation, served: Served): Promise<readonly Finding[]> {
-  const issuer = served.answers ?? served.issuer ?? "http://localhost:4370";
+  const issuer = served.answers ?? served.issuer ?? defaultIssuer;
   const apps = localApps(served.clients);
   return [
     ...(await issuerFindings(cli, served, issuer)),
@@ -61,7 +62,7 @@ async function issuerFindings(
 
 /** Whether `idp start` would find its port free. */
 async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
-  const port = env.IDP_PORT ?? "4370";
+  const port = env.IDP_PORT ?? String(defaultPort);
   if (!/^\d{1,5}$/.test(port) || port === "0") return [];
   const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, Number(port))))).includes(true);
   const fix = "Another one: idp start --port auto (the issuer changes with it), or --port NUMBER";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createAttempts } from "../core/attempts.ts";
 import type { Context } from "../core/context.ts";
+import { defaultIssuer } from "../core/endpoints.ts";
 import { openKeyRing } from "../core/keys.ts";
 import { createPendingPasswords } from "../core/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
@@ -35,7 +36,7 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
   const log = (note: string): void => say(cli, note);
   const passwords = createPendingPasswords({ store, random }, (error) => log(String(error)));
   return {
-    issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : "http://localhost:4370"),
+    issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
     settings: effectiveSettings(remembered.settings, {}),
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),

@@ -12,5 +12,9 @@ export const endpoints = {
   logout: "/api/v2/oauth/logout",
 } as const;
 
+/** CONTRACT 1. */
+export const defaultPort = 4370;
+export const defaultIssuer = `http://localhost:${defaultPort}`;
+
 /** What stands in front of every path: the issuer, without the slash that it may end in. */
 export const baseOf = (issuer: string): string => issuer.replace(/\/$/, "");
