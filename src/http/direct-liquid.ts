@@ -278,7 +278,7 @@ export function renderDirectly(engine: Liquid): void {
       ctx.push(scope);
       for (const item of items) {
         scope[variable] = item;
-        ctx.continueCalled = false;
+        ctx.continueCalled = ctx.breakCalled = false;
         list(ctx, emitter);
         if (ctx.breakCalled) break;
       }

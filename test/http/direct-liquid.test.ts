@@ -34,6 +34,7 @@ const partials = {
   repeating: "{% for n in names %}{% block item %}{% endblock %}{% endfor %}",
   included: "[{{ block.super }}]",
   numbered: "{{ forloop.index }}",
+  listing: "{% for n in names %}{{ n }}{% endfor %}",
 };
 
 const templates: readonly string[] = [
@@ -75,6 +76,7 @@ const templates: readonly string[] = [
   "{% layout 'outer' %}{% block main %}{% if block %}yes{% endif %}{% endblock %}",
   "{% layout 'repeating' %}{% block item %}{{ n }}{% endblock %}",
   "{% layout 'repeating' %}{% block item %}{{ forloop.index }}{% endblock %}",
+  "{% layout 'listing' %}{% break %}",
   "{% layout none %}{% block main %}x{% endblock %}",
   "{% block main %}{{ count }}{% endblock %}{% block main %}again{% endblock %}",
   "{% layout 'layout' %}{% block main %}{{ nowhere }}{% endblock %}",
