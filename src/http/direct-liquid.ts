@@ -83,6 +83,11 @@ const holdOthers = (templates: readonly Template[]): boolean =>
 /** The variable `block`, not the tag. */
 const blockVariable = /(?<!\{%-?\s*)\bblock\b/;
 
+/** No `break` and no `continue` holds any more. */
+const goOn = (ctx: Context): void => {
+  ctx.breakCalled = ctx.continueCalled = false;
+};
+
 const isTrue = (value: unknown): boolean => value !== false && value !== null;
 const isPlain = (value: unknown): boolean => value === null || ["string", "number", "boolean"].includes(typeof value);
 
@@ -278,11 +283,11 @@ export function renderDirectly(engine: Liquid): void {
       ctx.push(scope);
       for (const item of items) {
         scope[variable] = item;
-        ctx.continueCalled = ctx.breakCalled = false;
+        goOn(ctx);
         list(ctx, emitter);
         if (ctx.breakCalled) break;
       }
-      ctx.continueCalled = ctx.breakCalled = false;
+      goOn(ctx);
       ctx.pop();
       return true;
     };
