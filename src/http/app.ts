@@ -138,17 +138,19 @@ export interface Observers {
 export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest, onUnexpected }: Observers): void {
   if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
   app.use(hostCheck(web));
+  // Signs that Express has a meaning for stand for themselves.
+  const base = web.base.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
   // A router inside another takes a request as long as all of its other way to the handler.
-  if (web.base === "") addIssuerRoutes(app, web);
+  if (base === "") addIssuerRoutes(app, web);
   else {
     const router = express.Router({ caseSensitive: true, strict: true });
     addIssuerRoutes(router, web);
-    app.use(web.base, router);
+    app.use(base, router);
     // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
-    route(app, `/.well-known/oauth-authorization-server${web.base}`, { cors: anyOrigin, get: [discovery(web)] });
+    route(app, `/.well-known/oauth-authorization-server${base}`, { cors: anyOrigin, get: [discovery(web)] });
   }
   let control: Router | null = null;
-  app.use(`${web.base}/_idp/api`, (req, res, next) => {
+  app.use(`${base}/_idp/api`, (req, res, next) => {
     control ??= api();
     control(req, res, next);
   });

@@ -131,6 +131,18 @@ describe("an issuer with a path", () => {
   });
 });
 
+test.each(["/a+b", "/a(b)", "/:tenant", "/*all", "/idp!"])("an issuer's path stands for itself: %s", async (path) => {
+  const odd = await serve({ issuer: `http://localhost:9${path}` });
+  const there = `http://localhost:${odd.port}`;
+  const status = async (of: string): Promise<number> => (await fetch(there + of)).status;
+  expect(await status(`${path}/_idp/health`)).toBe(200);
+  expect(await status(`${path}/_idp/api/users`)).toBe(401);
+  expect(await status(`/.well-known/oauth-authorization-server${path}`)).toBe(200);
+  expect(await status("/other/_idp/health")).toBe(404);
+  expect(await status("/other/_idp/api/users")).toBe(404);
+  expect(await status("/.well-known/oauth-authorization-server/other")).toBe(404);
+});
+
 test("an issuer with a trailing slash is kept to the letter, and no path doubles it", async () => {
   const slashed = await serve({ issuer: "http://localhost:9/" });
   const found = await read("/.well-known/openid-configuration", `http://localhost:${slashed.port}`);
