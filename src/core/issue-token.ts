@@ -18,6 +18,7 @@ import { userClaimsOf } from "./issue-tokens.ts";
 import { approve, asOperation } from "./issue.ts";
 import { resolveScopes } from "./scopes.ts";
 import { seconds } from "./time.ts";
+import { noteLife } from "./token-state.ts";
 import {
   accessToken,
   idToken,
@@ -112,6 +113,7 @@ type Make = (at: Context) => Promise<UnsignedToken>;
 async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInput, user: string): Promise<Make> {
   const { subject, userClaims } = await ctx.store.transaction((tx) => {
     const approved = approve(tx, ctx, { user, client, scope });
+    noteLife(tx, ctx);
     const subject: TokenSubject = { ...approved, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
     return { subject, userClaims: userClaimsOf(tx, subject) };
   });

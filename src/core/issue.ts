@@ -11,7 +11,7 @@ import { checkChallenge } from "./pkce.ts";
 import { answerClient, responseLocation } from "./redirect-response.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
-import { userRefusal } from "./token-state.ts";
+import { noteLife, userRefusal } from "./token-state.ts";
 import { seconds } from "./time.ts";
 
 /** What the browser flow would yield, without a browser, under the same rules (CONTRACT 6). */
@@ -142,6 +142,7 @@ export async function issueTokens(
 ): Promise<TokenResponse> {
   const plan = await ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
+    noteLife(tx, ctx);
     const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
     return {
       subject,

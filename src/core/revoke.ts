@@ -28,7 +28,7 @@ export async function revokeToken(
     const { kind, claims } = genuine;
     // Also where its user is suspended: after a restore it must not come back to life.
     if (kind === "refresh") {
-      killFamily(tx, ctx, claims.family, because, claims.exp);
+      killFamily(tx, ctx, claims.family, because);
       return { revoked: "refresh_token", client: claims.client_id };
     }
     tx.put("deadTokens", { jti: claims.jti, reason: because, at: ctx.now(), expiresAt: claims.exp * 1000 });

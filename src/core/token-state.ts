@@ -1,5 +1,5 @@
-import type { Client, Grant, ReadTx, TokenFamily, Tx, User } from "../store/store.ts";
-import { defaultSettings, type Context } from "./context.ts";
+import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
+import type { Context } from "./context.ts";
 import { restoreUser } from "./fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
 import type { RefreshClaims, TokenClaims } from "./tokens.ts";
@@ -132,11 +132,8 @@ export function requireApproval(tx: ReadTx, approval: Approval | null, what: str
   return { user, grant };
 }
 
-/**
- * Kills a family: its refresh token and every access token that came of it.
- * @param until seconds since 1970: when the refresh token at hand expires
- */
-export function killFamily(tx: Tx, ctx: Context, family: string, because: string, until = 0): void {
+/** Kills a family: its refresh token and every access token that came of it. */
+export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
   const record = tx.get("families", family);
   if (record?.deadBecause != null) return;
   tx.put("families", {
@@ -145,14 +142,24 @@ export function killFamily(tx: Tx, ctx: Context, family: string, because: string
     rotatedAt: record?.rotatedAt ?? ctx.now(),
     deadBecause: because,
     deadAt: ctx.now(),
-    expiresAt: familyEnd(ctx, record, until),
+    expiresAt: familyEnd(tx, ctx),
   });
 }
 
-/** For how long (milliseconds) the state of tokens that are out matters. They may have been issued under settings that were longer than now. */
-export const tokenMemory = ({ settings }: Context): number =>
-  Math.max(settings.refresh_token_ttl, settings.access_token_ttl, defaultSettings.refresh_token_ttl) * 1000;
+/** The longest life (seconds) that a token of a family may have had so far. */
+function longestLife(tx: ReadTx, { settings }: Context): number {
+  const noted = tx.get("meta", "longestLife")?.value;
+  return Math.max(settings.refresh_token_ttl, settings.access_token_ttl, typeof noted === "number" ? noted : 0);
+}
 
-/** Until when what is known of a family is kept: as long as its longest-lived token. @param until as {@link killFamily} has it */
-export const familyEnd = (ctx: Context, before: TokenFamily | undefined, until: number): number =>
-  Math.max(ctx.now() + tokenMemory(ctx), before?.expiresAt ?? 0, until * 1000);
+/**
+ * To be called where tokens of a family are issued: the life that they may have is kept with the data, since the settings may become
+ * shorter while they are out, and what is known of their family has to outlive them all.
+ */
+export function noteLife(tx: Tx, ctx: Context): void {
+  const value = longestLife(tx, ctx);
+  if (tx.get("meta", "longestLife")?.value !== value) tx.put("meta", { id: "longestLife", value });
+}
+
+/** Until when (milliseconds) the state of tokens that are out now matters. */
+export const familyEnd = (tx: ReadTx, ctx: Context): number => ctx.now() + longestLife(tx, ctx) * 1000;

@@ -182,7 +182,7 @@ export interface AppliedFixture {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings";
+  readonly id: "issuer" | "settings" | "longestLife";
   readonly value: unknown;
 }
 

@@ -136,4 +136,28 @@ describe("shorter lifetimes while tokens are out", () => {
     expect((await userinfo(idp, rotated.access_token)).status).toBe(401);
     await settings(604_800, 1800);
   });
+
+  test("also where tokens lived for a month, and a replay gave the family away", async () => {
+    const app = await register(idp);
+    await settings(2_592_000, 2_592_000);
+    const { code } = await app.signIn();
+    const { json: first } = await app.exchange(code);
+    await settings(60, 60);
+    await app.exchange(code);
+    clock.pass(8 * 86_400);
+    expect((await userinfo(idp, first.access_token)).status).toBe(401);
+    expect((await app.refresh(first.refresh_token)).json.error).toBe("invalid_grant");
+    await settings(604_800, 1800);
+  });
+
+  test("what is known of tokens goes with the longest-lived of them", async () => {
+    const short = await underAttack({ now: clock.now, settings: { refresh_token_ttl: 60, access_token_ttl: 60 } });
+    const app = await register(short);
+    const tokens = await app.tokens();
+    await app.refresh(tokens.refresh_token);
+    const families = async () => ((await short.call("export", {})) as { readonly families: unknown[] }).families.length;
+    expect(await families()).toBe(1);
+    clock.pass(61);
+    expect(await families()).toBe(0);
+  });
 });

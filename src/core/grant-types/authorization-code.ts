@@ -9,7 +9,7 @@ import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../i
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
-import { killFamily, requireApproval } from "../token-state.ts";
+import { killFamily, noteLife, requireApproval } from "../token-state.ts";
 import type { TokenSubject } from "../tokens.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
@@ -63,6 +63,7 @@ export async function redeemCode(
     rememberClient(tx, client, record.sid);
     const planned = plan(tx, client, record, request, { resources, jkt });
     recordUse(tx, ctx, planned.subject.grant);
+    noteLife(tx, ctx);
     return planned;
   });
   if (outcome instanceof OAuthError) throw outcome;

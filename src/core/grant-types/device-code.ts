@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
-import { requireApproval } from "../token-state.ts";
+import { noteLife, requireApproval } from "../token-state.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
 
@@ -87,6 +87,7 @@ function redeem(
   tx.put("deviceRequests", { ...request, status: "used" });
   rememberClient(tx, client, request.sid);
   recordUse(tx, ctx, grant);
+  noteLife(tx, ctx);
   const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
   const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
   return {

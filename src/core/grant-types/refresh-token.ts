@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
-import { familyEnd, isDead, killFamily, tokenState, fixOf } from "../token-state.ts";
+import { familyEnd, isDead, killFamily, noteLife, tokenState, fixOf } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
@@ -62,7 +62,7 @@ function renew(
   const isReuse = claims.generation !== current && !isRetry;
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.
-  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again", claims.exp);
+  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;
@@ -78,6 +78,7 @@ function renew(
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const generation = isRetry || !rotates ? current : current + 1;
+  noteLife(tx, ctx);
   if (rotates) {
     // A retry too: its refresh token is good for longer than that of the rotation, and so is what is known of the family.
     tx.put("families", {
@@ -85,7 +86,7 @@ function renew(
       generation,
       rotatedAt: isRetry ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
-      expiresAt: familyEnd(ctx, family, claims.exp),
+      expiresAt: familyEnd(tx, ctx),
     });
   }
   recordUse(tx, ctx, grant);
