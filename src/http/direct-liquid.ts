@@ -13,6 +13,7 @@ import {
   UnlessTag,
 } from "liquidjs";
 import type { Context, Emitter, Filter, Hash, Liquid, Template, Token, Value, ValueToken } from "liquidjs";
+import { evaluateHash, evaluateToken, evaluateValue, isTrue } from "./direct-liquid-values.ts";
 import { escapeHtml } from "./texts.ts";
 
 /**
@@ -24,8 +25,6 @@ import { escapeHtml } from "./texts.ts";
 
 /** False: nothing was written, liquidjs has to do it. */
 type Run = (ctx: Context, emitter: Emitter) => boolean;
-/** Undefined: liquidjs has to do it. */
-type Evaluate = (ctx: Context) => unknown;
 
 /** A tag of ours that says for itself how it is written: from its language, its first word and its named values. */
 export interface TextTag {
@@ -35,11 +34,6 @@ export interface TextTag {
 }
 
 const isTextTag = (template: object): template is TextTag => "write" in template && "key" in template;
-
-/** What liquidjs keeps to itself of a context. */
-interface Scopes {
-  findScope(name: string): object;
-}
 
 /** What liquidjs keeps to itself of a tag `{% render "file", name: value %}`. */
 interface RenderParts {
@@ -87,87 +81,6 @@ const blockVariable = /(?<!\{%-?\s*)\bblock\b/;
 const goOn = (ctx: Context): void => {
   ctx.breakCalled = ctx.continueCalled = false;
 };
-
-const isTrue = (value: unknown): boolean => value !== false && value !== null;
-const isPlain = (value: unknown): boolean => value === null || ["string", "number", "boolean"].includes(typeof value);
-
-const binary: Readonly<Record<string, (left: unknown, right: unknown) => unknown>> = {
-  "==": (left, right) => (isPlain(left) && isPlain(right) ? left === right : undefined),
-  "!=": (left, right) => (isPlain(left) && isPlain(right) ? left !== right : undefined),
-  ">": (left, right) => (typeof left === "number" && typeof right === "number" ? left > right : undefined),
-  and: (left, right) => isTrue(left) && isTrue(right),
-  or: (left, right) => isTrue(left) || isTrue(right),
-};
-
-/** The member of a value; what is more than a member of a plain object is liquidjs's to read. */
-function read(ctx: Context, from: unknown, name: string): unknown {
-  if (typeof from === "object" && from !== null && Object.hasOwn(from, name)) {
-    const value = (from as Readonly<Record<string, unknown>>)[name];
-    if (typeof value !== "function" && !("toLiquid" in from)) return value;
-  }
-  return ctx.readProperty(from as object, name);
-}
-
-/** A literal, or a path of names: `client.name`. */
-function evaluateToken(token: Token | undefined): Evaluate | null {
-  if (token === undefined) return null;
-  if (TypeGuards.isPropertyAccessToken(token)) {
-    const names = token.props.map((prop) => (TypeGuards.isWordToken(prop) ? prop.content : null));
-    const [first] = names;
-    if (token.variable !== undefined || first == null || names.includes(null)) return null;
-    return (ctx) => {
-      let value: unknown = (ctx as unknown as Scopes).findScope(first);
-      for (const name of names) {
-        value = read(ctx, value, name ?? "");
-        if (value === undefined) return undefined;
-      }
-      return value;
-    };
-  }
-  if (TypeGuards.isLiteralToken(token)) {
-    const literal = { true: true, false: false, null: null, nil: null }[token.literal as string];
-    return literal === undefined ? null : () => literal;
-  }
-  if (TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token)) {
-    const { content } = token;
-    return () => content;
-  }
-  return null;
-}
-
-function evaluateValue({ initial }: Pick<Value, "initial">): Evaluate | null {
-  const operands: Evaluate[] = [];
-  for (const token of initial.postfix) {
-    if (!TypeGuards.isOperatorToken(token)) {
-      const operand = evaluateToken(token);
-      if (operand === null) return null;
-      operands.push(operand);
-      continue;
-    }
-    const operate = binary[token.operator];
-    const [right, left] = [operands.pop(), operands.pop()];
-    if (operate === undefined || left === undefined || right === undefined) return null;
-    operands.push((ctx) => {
-      const [a, b] = [left(ctx), right(ctx)];
-      return a === undefined || b === undefined ? undefined : operate(a, b);
-    });
-  }
-  return operands.length === 1 ? (operands[0] ?? null) : null;
-}
-
-/** Named values; null where one of them is no path and no literal. */
-function evaluateHash(hash: Readonly<Record<string, Token | undefined>>) {
-  const entries = Object.entries(hash).map(([name, token]) => [name, evaluateToken(token)] as const);
-  if (entries.some(([, evaluate]) => evaluate === null)) return null;
-  return (ctx: Context, into: Record<string, unknown>): boolean => {
-    for (const [name, evaluate] of entries) {
-      const value = evaluate?.(ctx);
-      if (value === undefined) return false;
-      into[name] = value;
-    }
-    return true;
-  };
-}
 
 /** Makes `engine` render as this file says; its output escaping is {@link escapeHtml}. */
 export function renderDirectly(engine: Liquid): void {
