@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { baseOf } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
@@ -103,9 +102,10 @@ function logRemark(cli: Invocation, note: string): void {
  * The old space may grow by a tenth before it is collected, not to several times what is in use: this server runs for days beside
  * browsers and editors. Little of a request ever gets there (docs/decisions/what-outlives-a-request.md), so it costs next to nothing.
  */
-const staySmall = (): void => {
+async function staySmall(): Promise<void> {
+  const { setFlagsFromString } = await import("node:v8");
   setFlagsFromString("--heap-growing-percent=10");
-};
+}
 
 /** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
 export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
@@ -133,7 +133,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await checkAutomaticLogin(idp, flags);
     await announce(cli, flags, idp, fixtures);
     serving = true;
-    staySmall();
+    await staySmall();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
