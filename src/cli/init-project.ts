@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AppType } from "./app-types.ts";
 import { isObject } from "../core/json-object.ts";
+import type { AppType } from "./app-types.ts";
 
 /** What a project's package.json says of the app: for proposals, never for more. */
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Problem } from "../client/check.ts";
 import { OperationError } from "../core/errors.ts";
+import { isObject } from "../core/json-object.ts";
 import { shown } from "../core/token-checks.ts";
 import type { Keys } from "../core/verify-foreign.ts";
 import { readSecret } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
-import { isObject } from "../core/json-object.ts";
 
 /** Where the keys come from that verify a token of any issuer. */
 

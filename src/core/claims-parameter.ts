@@ -1,8 +1,8 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { claimScope, releasingScopes } from "./claims.ts";
 import { OAuthError } from "./errors.ts";
-import { mayAsk } from "./scopes.ts";
 import { isObject } from "./json-object.ts";
+import { mayAsk } from "./scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 

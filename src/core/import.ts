@@ -6,6 +6,7 @@ import { OperationError } from "./errors.ts";
 import { explain, kindOf } from "./fixtures/explain.ts";
 import { refuseFixtures, type Found } from "./fixtures/problems.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "./fixtures/source.ts";
+import { isObject, type JsonObject } from "./json-object.ts";
 import {
   removeAllBut,
   stateCollections,
@@ -14,7 +15,6 @@ import {
   type StateDocument,
   type StateRecords,
 } from "./state.ts";
-import { isObject, type JsonObject } from "./json-object.ts";
 
 /** Takes an export in, in place of what is there: whole or not at all. */
 

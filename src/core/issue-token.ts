@@ -16,6 +16,7 @@ import {
 } from "./flawed-tokens.ts";
 import { userClaimsOf } from "./issue-tokens.ts";
 import { approve, asOperation } from "./issue.ts";
+import { isObject } from "./json-object.ts";
 import { resolveScopes } from "./scopes.ts";
 import { seconds } from "./time.ts";
 import { noteLife } from "./token-state.ts";
@@ -28,7 +29,6 @@ import {
   type TokenSubject,
   type UnsignedToken,
 } from "./tokens.ts";
-import { isObject } from "./json-object.ts";
 
 /** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
 

@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import type { Context } from "../core/context.ts";
 import { OAuthError, OperationError } from "../core/errors.ts";
+import { isObject } from "../core/json-object.ts";
 import { RouteError } from "./error-answers.ts";
 import { checkInput, kindOf } from "./operation-input.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
 import { BodyError } from "./params.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";
-import { isObject } from "../core/json-object.ts";
 
 /** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 

@@ -238,8 +238,7 @@ export function renderDirectly(engine: Liquid): void {
     };
   }
 
-  function block(self: BlockParts): Run | null {
-    const { block: name, templates, token } = self;
+  function block({ block: name, templates, token }: BlockParts): Run | null {
     // `{{ block.super }}` asks for what the block of the layout would have written.
     if (blockVariable.test(token.input) || holdOthers(templates)) return null;
     const list = listOf(templates);
@@ -249,15 +248,7 @@ export function renderDirectly(engine: Liquid): void {
       const given = blocks[name];
       // One of liquidjs's may ask for this one, by that variable.
       if (given !== undefined && given !== direct[name]) return false;
-      const write: Block =
-        given ??
-        ((_parent, into) => {
-          const stack = ctx.getRegister<unknown[]>("blockStack", []);
-          if (stack.includes(self)) throw new Error("block tag cannot be nested");
-          stack.push(self);
-          list(ctx, into);
-          stack.pop();
-        });
+      const write: Block = given ?? ((_parent, into) => list(ctx, into));
       if (ctx.getRegister<number>("blockMode") === blockModes.keep) blocks[name] = direct[name] = write;
       else write(undefined, emitter);
       return true;

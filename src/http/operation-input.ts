@@ -1,6 +1,6 @@
 import { OperationError, type Problem } from "../core/errors.ts";
-import type { Fields, InputOf } from "./operations.ts";
 import { isObject } from "../core/json-object.ts";
+import type { Fields, InputOf } from "./operations.ts";
 
 /** What an operation is handed, whoever calls it: held against its table of fields. */
 
