@@ -131,7 +131,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
 
 /** What `client_credentials` would yield (RFC 6749 4.4). */
 async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTokenInput): Promise<Make> {
-  const subject = await ctx.store.read((tx): AccessTokenSubject => {
+  const subject = await ctx.store.transaction((tx): AccessTokenSubject => {
     const client = requireClient(tx, id);
     if (isPublic(client) || !mayUse(client, "client_credentials")) {
       throw new OperationError("usage", `client "${id}" may not use client_credentials, so a user is needed`, {
@@ -140,6 +140,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
     }
     const asked = scope ?? client.scope;
     const scopes = asked === undefined ? [] : asOperation(() => resolveScopes(tx, client, asked).scopes);
+    noteLife(tx, ctx);
     return { client, user: null, grant: null, family: null, scopes, resources: [], jkt: null };
   });
   if (kind !== "access") {

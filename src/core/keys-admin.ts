@@ -2,7 +2,7 @@ import type { Key } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { newPublicKey, newSecret, publicAlgs } from "./keys.ts";
-import { familyEnd } from "./token-state.ts";
+import { tokensEnd } from "./token-state.ts";
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
 
@@ -59,7 +59,7 @@ export async function rotateKeys(
     }),
   );
   await ctx.store.transaction((tx) => {
-    const retired = { retiredAt: ctx.now(), expiresAt: familyEnd(tx, ctx) };
+    const retired = { retiredAt: ctx.now(), expiresAt: tokensEnd(tx, ctx) };
     // Looked up here: who rotates at the same time may have put new ones in.
     const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
     for (const key of old) tx.put("keys", { ...key, ...retired });

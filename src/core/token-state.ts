@@ -142,19 +142,19 @@ export function killFamily(tx: Tx, ctx: Context, family: string, because: string
     rotatedAt: record?.rotatedAt ?? ctx.now(),
     deadBecause: because,
     deadAt: ctx.now(),
-    expiresAt: familyEnd(tx, ctx),
+    expiresAt: tokensEnd(tx, ctx),
   });
 }
 
-/** The longest life (seconds) that a token of a family may have had so far. */
+/** The longest life (seconds) that a token may have had so far. */
 function longestLife(tx: ReadTx, { settings }: Context): number {
   const noted = tx.get("meta", "longestLife")?.value;
   return Math.max(settings.refresh_token_ttl, settings.access_token_ttl, typeof noted === "number" ? noted : 0);
 }
 
 /**
- * To be called where tokens of a family are issued: the life that they may have is kept with the data, since the settings may become
- * shorter while they are out, and what is known of their family has to outlive them all.
+ * To be called where tokens are issued: the life that they may have is kept with the data, since the settings may become shorter while
+ * they are out, and what is known of them, and the keys they are signed with, have to outlive them all.
  */
 export function noteLife(tx: Tx, ctx: Context): void {
   const value = longestLife(tx, ctx);
@@ -162,4 +162,4 @@ export function noteLife(tx: Tx, ctx: Context): void {
 }
 
 /** Until when (milliseconds) the state of tokens that are out now matters. */
-export const familyEnd = (tx: ReadTx, ctx: Context): number => ctx.now() + longestLife(tx, ctx) * 1000;
+export const tokensEnd = (tx: ReadTx, ctx: Context): number => ctx.now() + longestLife(tx, ctx) * 1000;

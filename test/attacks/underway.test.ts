@@ -150,6 +150,22 @@ describe("shorter lifetimes while tokens are out", () => {
     await settings(604_800, 1800);
   });
 
+  test("a key that was rotated is kept for those it signed, of clients that speak for themselves too", async () => {
+    const own = await underAttack({ now: clock.now });
+    const app = await register(own, { grant_types: ["client_credentials"] });
+    const lives = (access_token_ttl: number) => own.call("seed", { settings: { access_token_ttl } });
+    await lives(2_592_000);
+    const { json } = await post(own, paths.token, { grant_type: "client_credentials", ...app.credentials });
+    await lives(60);
+    await own.call("keys.rotate", {});
+    clock.pass(8 * 86_400);
+    const { json: told } = await post(own, "/api/v2/oauth/introspect", {
+      token: json.access_token,
+      ...app.credentials,
+    });
+    expect(told.active).toBe(true);
+  });
+
   test("what is known of tokens goes with the longest-lived of them", async () => {
     const short = await underAttack({ now: clock.now, settings: { refresh_token_ttl: 60, access_token_ttl: 60 } });
     const app = await register(short);

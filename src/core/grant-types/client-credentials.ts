@@ -5,6 +5,7 @@ import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
 import { resolveScopes } from "../scopes.ts";
+import { noteLife } from "../token-state.ts";
 import { signAccessToken } from "../tokens.ts";
 
 /** The grant `client_credentials` (RFC 6749 4.4): the client speaks for itself. No ID token, no refresh token. */
@@ -30,7 +31,10 @@ export async function clientCredentials(
   }
   const resources = checkResources(request.resource);
   const asked = request.scope ?? client.scope;
-  const scopes = asked === undefined ? [] : await ctx.store.read((tx) => resolveScopes(tx, client, asked).scopes);
+  const scopes = await ctx.store.transaction((tx) => {
+    noteLife(tx, ctx);
+    return asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
+  });
   const subject = { client, user: null, grant: null, family: null, scopes, resources, jkt };
   const accessToken = await signAccessToken(ctx, subject, {});
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };

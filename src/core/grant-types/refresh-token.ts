@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
-import { familyEnd, isDead, killFamily, noteLife, tokenState, fixOf } from "../token-state.ts";
+import { tokensEnd, isDead, killFamily, noteLife, tokenState, fixOf } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
@@ -86,7 +86,7 @@ function renew(
       generation,
       rotatedAt: isRetry ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
-      expiresAt: familyEnd(tx, ctx),
+      expiresAt: tokensEnd(tx, ctx),
     });
   }
   recordUse(tx, ctx, grant);
