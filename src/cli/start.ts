@@ -17,6 +17,7 @@ import { issuerOnPort } from "./remote.ts";
 import { remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { keepYoungSpace, staySmall } from "./stay-small.ts";
 import { version } from "../package.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -98,15 +99,6 @@ function logRemark(cli: Invocation, note: string): void {
   }
 }
 
-/**
- * The old space may grow by a tenth before it is collected, not to several times what is in use: this server runs for days beside
- * browsers and editors. Little of a request ever gets there (docs/decisions/what-outlives-a-request.md), so it costs next to nothing.
- */
-async function staySmall(): Promise<void> {
-  const { setFlagsFromString } = await import("node:v8");
-  setFlagsFromString("--heap-growing-percent=10");
-}
-
 /** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
 export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   let stop = (): void => undefined;
@@ -117,6 +109,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   cli.takeSignals(() => {
     stop();
   });
+  keepYoungSpace();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
@@ -133,7 +126,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await checkAutomaticLogin(idp, flags);
     await announce(cli, flags, idp, fixtures);
     serving = true;
-    await staySmall();
+    staySmall();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
