@@ -1,2 +1,3 @@
 #!/usr/bin/env node
-require("../dist/cli/main.cjs");
+const { load } = require("../dist/cli/compiled.cjs");
+load(require.resolve("../dist/cli/main.cjs"));

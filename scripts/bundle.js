@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
+import { build, rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path) => join(root, "src", path);
@@ -38,6 +38,12 @@ const mediaTypes = {
       moduleType: "js",
     }),
   },
+};
+
+/** What loads all files is in none of them. */
+const loader = {
+  name: "loader",
+  resolveId: { filter: { id: /^\.\/compiled\.ts$/ }, handler: () => ({ id: "./compiled.cjs", external: true }) },
 };
 
 /** The modules that are loaded with one: itself, what it imports, what that imports. */
@@ -91,11 +97,9 @@ export async function bundle(folder) {
     input: { main: source("cli/main.ts") },
     cwd: root,
     platform: "node",
-    // A package that runs a script which stands beside its code.
-    external: ["open"],
     // jsonc-parser's other form finds its files when it runs.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [nodeProcess, mediaTypes],
+    plugins: [nodeProcess, mediaTypes, loader],
     checks: { preferBuiltinFeature: false, ineffectiveDynamicImport: false },
   });
   const { output } = await bundled.write({
@@ -104,10 +108,19 @@ export async function bundle(folder) {
     entryFileNames: "[name].cjs",
     chunkFileNames: "[name]-[hash].cjs",
     minify: true,
+    // What V8 kept of a file does not know how to import: src/cli/compiled.ts.
+    dynamicImportInCjs: false,
     codeSplitting: { groups: groups() },
   });
   await bundled.close();
+  await build({
+    input: { compiled: source("cli/compiled.ts") },
+    platform: "node",
+    external: ["open"],
+    output: { dir: folder, format: "cjs", entryFileNames: "[name].cjs", minify: true },
+  });
   const modules = output.map(({ fileName, moduleIds = [] }) => [fileName, moduleIds.map((id) => relative(root, id))]);
+  modules.push(["compiled.cjs", ["src/cli/compiled.ts"]]);
   writeFileSync(join(folder, ".modules.json"), JSON.stringify(Object.fromEntries(modules), null, 2));
   const notices = packagesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)).map(noticeOf);
   writeFileSync(

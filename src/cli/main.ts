@@ -1,5 +1,6 @@
 import { escapeLine } from "./escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
+import { keepCompiled } from "./compiled.ts";
 import { run } from "./run.ts";
 
 /** The command line as a process: its streams, its signals, and the only exit. */
@@ -20,11 +21,12 @@ const clock: Pick<Invocation, "now" | "takeSignals"> = {
   },
 };
 
-/** Ends the process once both streams have handed on what was written. */
+/** Ends the process once both streams have handed on what was written, and what was compiled for it is kept. */
 async function leave(exit: number): Promise<never> {
   for (const stream of [stdout, stderr]) {
     await new Promise((resolve) => stream.write("", resolve));
   }
+  await keepCompiled();
   process.exit(exit);
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { importOpen } from "./compiled.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
 
@@ -17,7 +18,7 @@ export async function openBrowser(
 ): Promise<void> {
   const instead = (): void => say(cli, sorry);
   try {
-    const { default: open } = await import("open");
+    const { default: open } = await importOpen();
     const opener = await open(url);
     const settled = new Promise<void>((resolve) => {
       opener.once("error", () => {

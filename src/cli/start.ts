@@ -9,6 +9,7 @@ import { codeOf } from "../store/fault.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
+import { keepCompiled } from "./compiled.ts";
 import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
 import { putFile } from "./put-file.ts";
@@ -127,6 +128,8 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await announce(cli, flags, idp, fixtures);
     serving = true;
     staySmall();
+    // When the first requests have been answered, so that what was compiled for them is kept too.
+    setTimeout(() => void keepCompiled(), 1000).unref();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();

@@ -1,4 +1,5 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics } from "node:v8";
+import { setFlag } from "./compiled.ts";
 
 /**
  * A server that runs for days beside browsers and editors takes no more memory than it has a use for: its figures are in
@@ -8,21 +9,23 @@ import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 /** Bytes of V8's young space: more of them than 8 MB save no time, since little of a request outlives it; 32 MB would be taken. */
 const enough = 8 * 1024 * 1024;
 
-const growBy = (factor: 1 | 2): void => {
-  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+/** The young space may double, or not. */
+const doubleYoungSpace = (may: boolean): void => {
+  setFlag("semi-space-growth-factor", 2, may ? 2 : 1);
 };
 
 /** For starting: what is read then would make the young space large for good. */
 export function keepYoungSpace(): void {
-  growBy(1);
+  doubleYoungSpace(false);
 }
 
-/** For serving. The young space is looked at once a second, since no limit can be set while V8 runs. */
+/** For serving. */
 export function staySmall(): void {
   // The old space grows by a tenth before it is collected, not to several times what is in use.
-  setFlagsFromString("--heap-growing-percent=10");
+  setFlag("heap-growing-percent", 0, 10);
+  // The young space is looked at once a second, since no limit can be set while V8 runs.
   setInterval(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
-    growBy(young !== undefined && young.space_size < enough ? 2 : 1);
+    doubleYoungSpace(young !== undefined && young.space_size < enough);
   }, 1000).unref();
 }
