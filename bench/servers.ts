@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
 function spawnPinned(command: readonly string[], folder: string): ChildProcess {
   const words = [process.execPath, ...command];
   const [program = "", ...rest] = hasTaskset ? ["taskset", "-c", String(serverCore), ...words] : words;
-  // Certificates of this machine, which Node.js 20 reads at each start of any program, take half as long as all else.
+  // Node.js 20 reads those certificates at each start of any program: README.md.
   const { NODE_ENV: _, NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
   // In its folder, so that nothing of the working folder (fixtures, .idp) counts.
   return spawn(program, rest, { stdio: ["ignore", "ignore", "inherit"], env, cwd: folder });

@@ -1,6 +1,6 @@
+import { keepCompiled } from "./compiled.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
-import { keepCompiled } from "./compiled.ts";
 import { run } from "./run.ts";
 
 /** The command line as a process: its streams, its signals, and the only exit. */
