@@ -6,11 +6,8 @@ import { privateApiHeaders } from "./security-headers.ts";
  * Answers without Express's `res.send`, which looks for a type, a validator and a range that none of these answers has.
  */
 
-/**
- * A text that is shorter than this goes out as a string, so that headers and body are one write; a longer one as bytes, so that it is
- * encoded once, and not to be counted, too.
- */
-const asString = 2048;
+/** From this length on a text that is not ASCII is encoded once, into bytes, and not to be counted, too. */
+const worthBytes = 2048;
 
 /** @param type with its charset; the text is sent as UTF-8 */
 export function sendText(
@@ -23,15 +20,12 @@ export function sendText(
   res.statusCode = status;
   for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? "");
   res.setHeader("Content-Type", type);
+  const length = Buffer.byteLength(text);
   // Node.js counts it too, but not for HEAD.
-  if (text.length < asString) {
-    res.setHeader("Content-Length", Buffer.byteLength(text));
-    res.end(text);
-  } else {
-    const bytes = Buffer.from(text);
-    res.setHeader("Content-Length", bytes.length);
-    res.end(bytes);
-  }
+  res.setHeader("Content-Length", length);
+  // ASCII: as Latin-1 it is the same bytes, and one write with the headers, without being encoded.
+  if (length === text.length) res.end(text, "latin1");
+  else res.end(length < worthBytes ? text : Buffer.from(text));
 }
 
 /** The Content-Type of JSON. */
@@ -44,5 +38,10 @@ export const sendJson = (res: ServerResponse, status: number, value: unknown, he
 /** Whether a page is wanted, or the same as data: every browser asks for HTML first. */
 export function prefersHtml(req: Request): boolean {
   const { accept } = req.headers;
-  return accept === undefined || accept.startsWith("text/html,") || req.accepts(["html", "json"]) !== "json";
+  return (
+    accept === undefined ||
+    accept === "text/html" ||
+    accept.startsWith("text/html,") ||
+    req.accepts(["html", "json"]) !== "json"
+  );
 }

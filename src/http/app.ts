@@ -61,14 +61,18 @@ function route(router: Router, path: string, { cors, ...methods }: Methods): voi
 function addIssuerRoutes(router: Router, web: Web): void {
   const cors = registeredOrigins(web);
 
+  // A request is compared with each route before its own: those of every sign-in come first.
+  route(router, endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
+  route(router, endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
+  route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
+  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
+  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
+
   const publicDocument = (handler: RequestHandler): Methods => ({ cors: anyOrigin, get: [handler] });
   route(router, "/.well-known/openid-configuration", publicDocument(discovery(web)));
   route(router, "/.well-known/oauth-authorization-server", publicDocument(discovery(web)));
   route(router, endpoints.jwks, publicDocument(jwks(web)));
 
-  route(router, endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
-  route(router, endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
-  route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
   route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
 
   route(router, endpoints.par, { post: [formBody, postPar(web)] });
@@ -83,9 +87,6 @@ function addIssuerRoutes(router: Router, web: Web): void {
     });
   }
   route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
-
-  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
-  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
 
   route(router, endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
   route(router, "/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formOrJsonBody, postLogoutPage(web)] });

@@ -4,7 +4,7 @@ import { prefersHtml, sendJson, sendText } from "./answer.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
 import { formPageHeaders } from "./security-headers.ts";
-import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { directionOf, type Text, type Texts } from "./texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
 /** What every page is made by: its words, its frame, its headers, and the same content as data. */
@@ -40,7 +40,6 @@ function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: strin
   return {
     languages: languages.map((code) => ({
       code,
-      name: nameOfLanguage(code),
       href: href("lang", code),
       current: code === lang,
     })),

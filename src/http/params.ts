@@ -30,7 +30,7 @@ export class BodyError extends Error {
 
 /** Reads a form. */
 export const formBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && req.is("application/x-www-form-urlencoded") === false) {
+  if (hasBody(req) && !isOf(req, "application/x-www-form-urlencoded")) {
     next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/x-www-form-urlencoded`));
     return;
   }
@@ -39,7 +39,7 @@ export const formBody: RequestHandler = (req, res, next) => {
 
 /** Reads JSON. */
 export const jsonBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && !req.is("application/json")) {
+  if (hasBody(req) && !isOf(req, "application/json")) {
     next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/json`));
     return;
   }
@@ -48,11 +48,11 @@ export const jsonBody: RequestHandler = (req, res, next) => {
 
 /** Reads a form or a JSON object, which mean the same (CONTRACT 2.3). */
 export const formOrJsonBody: RequestHandler = (req, res, next) => {
-  if (req.is("application/json")) {
+  if (isOf(req, "application/json")) {
     json(req, res, next);
     return;
   }
-  if (hasBody(req) && !req.is("application/x-www-form-urlencoded")) {
+  if (hasBody(req) && !isOf(req, "application/x-www-form-urlencoded")) {
     next(
       new BodyError(
         415,
@@ -63,6 +63,9 @@ export const formOrJsonBody: RequestHandler = (req, res, next) => {
   }
   form(req, res, next);
 };
+
+/** Most requests say it in just these words. */
+const isOf = (req: Request, type: string): boolean => req.headers["content-type"] === type || req.is(type) === type;
 
 const hasBody = (req: Request): boolean =>
   req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;

@@ -7,7 +7,7 @@ import type { TextTag } from "./direct-liquid.ts";
 import { OperationError } from "../core/errors.ts";
 import { packageFile } from "../package.ts";
 import type { Theme } from "./views.ts";
-import { loadTexts, type Texts, type TextValues } from "./texts.ts";
+import { languageAsHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 
 /** What the layout needs to know of a page; seen by every template as `page`. */
 export interface PageFrame {
@@ -21,12 +21,7 @@ export interface PageFrame {
   readonly theme: Theme;
   /** The same page otherwise: links that a person can take. */
   readonly choices: {
-    readonly languages: readonly {
-      readonly code: string;
-      readonly name: string;
-      readonly href: string;
-      readonly current: boolean;
-    }[];
+    readonly languages: readonly { readonly code: string; readonly href: string; readonly current: boolean }[];
     /** `key`: of the text. */
     readonly themes: readonly { readonly key: string; readonly href: string; readonly current: boolean }[];
   };
@@ -89,20 +84,26 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
     return texts.plain(languageOf(this.context.globals), { key, values: asText(Object.fromEntries(values)) });
   });
 
+  const registerTextTag = (name: string, write: TextTag["write"]): void => {
+    engine.registerTag(name, {
+      parse(token) {
+        Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), write });
+      },
+      *render(context, emitter) {
+        const { key, values, write } = this as unknown as TextTag;
+        const named = (yield values.render(context)) as Parameters<typeof write>[3];
+        write(context, emitter, yield evalToken(key, context), named);
+      },
+    });
+  };
   // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
-  engine.registerTag("t", {
-    parse(token) {
-      const write: TextTag["write"] = (context, emitter, key, values) => {
-        const hook = values["hook"] as string | undefined;
-        emitter.write(texts.html(languageOf(context.globals), String(key), asText(values), hook));
-      };
-      Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), write });
-    },
-    *render(context, emitter) {
-      const { key, values, write } = this as unknown as TextTag;
-      const named = (yield values.render(context)) as Parameters<typeof write>[3];
-      write(context, emitter, yield evalToken(key, context), named);
-    },
+  registerTextTag("t", (context, emitter, key, values) => {
+    const hook = values["hook"] as string | undefined;
+    emitter.write(texts.html(languageOf(context.globals), String(key), asText(values), hook));
+  });
+  // {% language "tr" %}: a language by its own name.
+  registerTextTag("language", (_context, emitter, code) => {
+    emitter.write(languageAsHtml(String(code)));
   });
   renderDirectly(engine);
   return engine;

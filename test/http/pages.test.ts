@@ -50,7 +50,7 @@ describe.each(samples)("$name", (sample) => {
     expect(root["lang"]).toBe("en");
     expect(sample.name.startsWith(root["data-page"] ?? "?")).toBe(true);
     expect(root["data-state"]).toMatch(/^[a-z-]+$/);
-    expect(/<title>(.+) · idp<\/title>/.exec(html)?.[1]).toMatch(/\S/);
+    expect(/<title>(.+) &#183; idp<\/title>/.exec(html)?.[1]).toMatch(/\S/);
     expect([count("main"), count("h1"), count("header"), count("footer")]).toEqual([1, 1, 1, 1]);
     expect(elements.find(({ tag }) => tag === "a")?.attributes["href"]).toBe("#main");
     expect(html).toContain("Test identity provider.");
