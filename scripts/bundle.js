@@ -15,22 +15,41 @@ const nodeProcess = {
 };
 
 /**
- * 2,500 media types, read and sorted as soon as they are loaded, which takes 13 ms: loaded when somebody asks for one. What asks (express,
- * send, type-is, accepts) calls these functions and takes nothing else.
+ * A package that is loaded when it is called: what needs it at its own start would make every start wait for it.
+ * @param calls its functions that are called, all that is taken of it; absent: it is one function itself
+ * @param file where it is a file of its own, since it is large
  */
-const mediaTypes = {
-  name: "media-types",
+const loadedLate = (name, { calls, file = name } = {}) => ({
+  name: `${name}, late`,
   resolveId: {
-    filter: { id: /^mime-types$/ },
-    handler: (_id, importer) => (importer?.startsWith("\0") ? null : "\0media-types.cjs"),
+    filter: { id: new RegExp(`^${name}$`) },
+    handler: (_id, importer) => (importer === undefined || importer.startsWith("\0") ? null : `\0${name}.cjs`),
   },
   load: {
-    filter: { id: /^\0media-types\.cjs$/ },
-    handler: () => `for (const name of ["charset", "contentType", "extension", "lookup"]) {
-      exports[name] = (text) => require("mime-types")[name](text);
-    }`,
+    filter: { id: new RegExp(`^\0${name}\\.cjs$`) },
+    handler: () =>
+      calls === undefined
+        ? `module.exports = (...given) => require("${file}")(...given);`
+        : `for (const name of ${JSON.stringify(calls)}) exports[name] = (...given) => require("${file}")[name](...given);`,
   },
-  // As text it is skipped until then; as an object it would be read with the code around it.
+});
+
+const late = [
+  // 2,500 media types, read and sorted as soon as they are loaded, which takes 13 ms.
+  loadedLate("mime-types", { calls: ["charset", "contentType", "extension", "lookup"] }),
+  // A quarter of a megabyte of character sets.
+  loadedLate("iconv-lite", { calls: ["decode", "encodingExists", "getDecoder"], file: "./iconv-lite.cjs" }),
+  // Express loads these for what a server does not do before its first form, or never.
+  loadedLate("body-parser", { calls: ["json", "raw", "text", "urlencoded"] }),
+  loadedLate("qs", { calls: ["parse"] }),
+  loadedLate("http-errors"),
+  loadedLate("send"),
+  loadedLate("serve-static"),
+];
+
+/** As text it is skipped until then; as an object it would be read with the code around it. */
+const mediaTypesAsText = {
+  name: "media-types-as-text",
   transform: {
     filter: { id: /mime-db[\\/]db\.json$/ },
     handler: (text) => ({
@@ -40,10 +59,30 @@ const mediaTypes = {
   },
 };
 
-/** What loads all files is in none of them. */
-const loader = {
-  name: "loader",
-  resolveId: { filter: { id: /^\.\/compiled\.ts$/ }, handler: () => ({ id: "./compiled.cjs", external: true }) },
+/**
+ * Escapes where few letters of a file are not ASCII: V8 has a byte a letter then, and not two, of half a megabyte. They stand in strings and
+ * regular expressions.
+ */
+const fewLetters = 1000;
+const ascii = {
+  name: "ascii",
+  // After it was made small, which would write the letters again.
+  generateBundle: (_options, files) => {
+    for (const file of Object.values(files)) {
+      const others = file.code?.match(/[^\0-\x7f]/g) ?? [];
+      if (others.length === 0 || others.length > fewLetters) continue;
+      file.code = file.code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    }
+  },
+};
+
+/** Files of their own: what loads all others, and what is loaded late. */
+const otherFiles = {
+  name: "other-files",
+  resolveId: {
+    filter: { id: /^\.\/(compiled\.ts|iconv-lite\.cjs)$/ },
+    handler: (id) => ({ id: id.replace(".ts", ".cjs"), external: true }),
+  },
 };
 
 /** The modules that are loaded with one: itself, what it imports, what that imports. */
@@ -94,12 +133,12 @@ function noticeOf(folder) {
 /** @param folder where the files go: `main.cjs`, the others, the licences, and in `.modules.json` what each file was made of */
 export async function bundle(folder) {
   const bundled = await rolldown({
-    input: { main: source("cli/main.ts") },
+    input: { main: source("cli/main.ts"), "iconv-lite": "iconv-lite" },
     cwd: root,
     platform: "node",
     // jsonc-parser's other form finds its files when it runs.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [nodeProcess, mediaTypes, loader],
+    plugins: [nodeProcess, ...late, mediaTypesAsText, otherFiles, ascii],
     checks: { preferBuiltinFeature: false, ineffectiveDynamicImport: false },
   });
   const { output } = await bundled.write({

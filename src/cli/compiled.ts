@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { constants, promises, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -71,7 +72,9 @@ export function load(file: string): unknown {
   const source = readFileSync(file);
   const keptIn = join(folder, shelf, basename(file));
   const cachedData = keptFor(source, keptIn);
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source.toString()}\n})`;
+  // ASCII, as nearly every file is, is taken as it is; UTF-8 has to be decoded.
+  const text = source.toString(isAscii(source) ? "latin1" : "utf8");
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
   const options = { filename: file, ...(cachedData === undefined ? {} : { cachedData }) };
   const script = asBegun(() => new Script(wrapped, options));
   if (script.cachedDataRejected !== false) fresh.push({ script, source, keptIn });

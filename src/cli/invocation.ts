@@ -58,17 +58,25 @@ export function settle(
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
 ): Invocation {
-  const { stdin, stdout, stderr, env } = terminal;
+  const { stdout, stderr, env } = terminal;
   const json = flags.json === true;
   return {
-    ...terminal,
     ...clock,
+    stdout,
+    stderr,
+    env,
+    // Asked for where it is used: most commands read nothing, and opening it takes a while.
+    get stdin() {
+      return terminal.stdin;
+    },
     json,
     quiet: flags.quiet === true,
     yes: flags.yes === true,
     animated: stderr.isTTY && !json && flags.quiet !== true && !isSet(env.CI),
     // Questions go to stderr, so that `$(idp …)` can still ask.
-    interactive: stdin.isTTY && stderr.isTTY && !json && flags.input && !isSet(env.CI),
+    get interactive() {
+      return stderr.isTTY && !json && flags.input && !isSet(env.CI) && terminal.stdin.isTTY;
+    },
     out: styleOf(stdout, flags.color, env),
     err: styleOf(stderr, flags.color, env),
     width: widthOf(stdout),

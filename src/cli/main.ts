@@ -10,8 +10,15 @@ for (const [name, value] of Object.entries(process.env)) {
   if (value === "" && name.startsWith("IDP_")) Reflect.deleteProperty(process.env, name);
 }
 
-const { stdin, stdout, stderr, env } = process;
-const terminal: Terminal = { stdin, stdout, stderr, env };
+const { stdout, stderr, env } = process;
+const terminal: Terminal = {
+  get stdin() {
+    return process.stdin;
+  },
+  stdout,
+  stderr,
+  env,
+};
 
 let onSignal: ((signal: NodeJS.Signals) => void) | null = null;
 const clock: Pick<Invocation, "now" | "takeSignals"> = {

@@ -14,14 +14,23 @@ const timeLimit = 5000;
 const sizeLimit = 102_400;
 
 type Net = readonly [address: string, prefix: number];
-function blockList(...nets: readonly Net[]): BlockList {
-  const list = new BlockList();
-  for (const [address, prefix] of nets) list.addSubnet(address, prefix, address.includes(":") ? "ipv6" : "ipv4");
-  return list;
+const familyOf = (address: string): "ipv4" | "ipv6" => (address.includes(":") ? "ipv6" : "ipv4");
+
+/** Whether an address is in one of these. */
+function isIn(...nets: readonly Net[]): (address: string) => boolean {
+  // Made when it is first asked: few servers ever send anything.
+  let list: BlockList | null = null;
+  return (address) => {
+    if (list === null) {
+      list = new BlockList();
+      for (const [net, prefix] of nets) list.addSubnet(net, prefix, familyOf(net));
+    }
+    return list.check(address, familyOf(address));
+  };
 }
 
 /** Of no use to any client: link-local, where clouds tell machines their credentials; their other such addresses; multicast, reserved. */
-const refusedToAll = blockList(
+const isRefusedToAll = isIn(
   ["169.254.0.0", 16],
   ["fe80::", 10],
   ["64:ff9b::a9fe:0", 112],
@@ -33,7 +42,7 @@ const refusedToAll = blockList(
 );
 
 /** This machine and its own networks, also behind the addresses of a translation from IPv6 (RFC 6890). */
-const local = blockList(
+const isLocal = isIn(
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
@@ -60,11 +69,10 @@ export const mayBeLocal = (client: Client): boolean => client.registrationTokenH
 class OutboundError extends Error {}
 
 function checkAddress(address: string, allowLocal: boolean): void {
-  const family = address.includes(":") ? "ipv6" : "ipv4";
-  if (refusedToAll.check(address, family)) {
+  if (isRefusedToAll(address)) {
     throw new OutboundError(`it is at ${address}, which no client may have`);
   }
-  if (!allowLocal && local.check(address, family)) {
+  if (!allowLocal && isLocal(address)) {
     throw new OutboundError(
       `it is at ${address}, which a client that registered itself may not have; name the client in a fixture instead`,
     );

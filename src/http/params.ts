@@ -15,8 +15,15 @@ export function queryParameters(req: Request): RawParameters {
   return at < 0 ? {} : parse(req.url.slice(at + 1));
 }
 
-const json = express.json({ limit: bodyLimit, type: "application/json" });
-const form = express.urlencoded({ limit: bodyLimit, extended: false, type: "application/x-www-form-urlencoded" });
+/** Made for the first body: what it is made of takes a while to load. */
+const made = (make: () => RequestHandler): RequestHandler => {
+  let handler: RequestHandler | null = null;
+  return (req, res, next) => (handler ??= make())(req, res, next);
+};
+const json = made(() => express.json({ limit: bodyLimit, type: "application/json" }));
+const form = made(() =>
+  express.urlencoded({ limit: bodyLimit, extended: false, type: "application/x-www-form-urlencoded" }),
+);
 
 /** An error of the body, with its status; `http/errors.ts` makes the answer. */
 export class BodyError extends Error {

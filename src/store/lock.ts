@@ -193,7 +193,7 @@ export async function takeLock(options: {
     processStart: startOfProcess(process.pid),
     kind,
     version,
-    startedAt: new Date(performance.timeOrigin).toISOString(),
+    startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
     url: null,
     adminToken: null,
   };
