@@ -62,7 +62,7 @@ export function checkAuthorizationRequest(
   { pushed }: { readonly pushed: boolean },
 ): AuthorizationRequest {
   const { client, redirectUri } = settleClient(tx, raw);
-  const target: ResponseTarget = { redirectUri, state: single(raw, "state") ?? null, mode: askedMode(raw) ?? "query" };
+  const target = targetOf(raw, redirectUri);
   try {
     refuseRepeated(raw);
     refuseRequestObjects(raw);
@@ -124,8 +124,26 @@ export function checkStillAllowed(tx: ReadTx, request: AuthorizationRequest): Cl
   }
 }
 
-/** Nothing is ever sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
-function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
+/**
+ * Refuses a request whose `request_uri` stands for none: client and redirect URI come first here too (CONTRACT 2.1).
+ * @throws {OAuthError} of those; else `error`, as it is where no redirect URI stands beside it (RFC 9126 4)
+ * @throws {RedirectedError} `error`, where one does
+ */
+export function refuseRequestUri(tx: ReadTx, raw: RawParameters, error: OAuthError): never {
+  const client = namedClient(tx, raw);
+  const redirectUri = single(raw, "redirect_uri");
+  if (redirectUri === undefined) throw error;
+  requireRegistered(client, redirectUri);
+  throw new RedirectedError(error, targetOf(raw, redirectUri));
+}
+
+const targetOf = (raw: RawParameters, redirectUri: string): ResponseTarget => ({
+  redirectUri,
+  state: single(raw, "state") ?? null,
+  mode: askedMode(raw) ?? "query",
+});
+
+function namedClient(tx: ReadTx, raw: RawParameters): Client {
   for (const name of ["client_id", "redirect_uri"]) {
     if (Array.isArray(raw[name])) {
       throw new OAuthError(
@@ -136,12 +154,17 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
   }
   const clientId = single(raw, "client_id");
   if (clientId === undefined) throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)");
+  return findClient(tx, clientId, single(raw, "redirect_uri"));
+}
+
+/** Nothing is ever sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
+function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
+  const client = namedClient(tx, raw);
   const redirectUri = single(raw, "redirect_uri");
-  const client = findClient(tx, clientId, redirectUri);
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri is missing; client "${clientId}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
+      `redirect_uri is missing; client "${client.client_id}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
     );
   }
   requireRegistered(client, redirectUri);

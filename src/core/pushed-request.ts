@@ -1,5 +1,6 @@
 import type { Client } from "../store/store.ts";
-import { checkAuthorizationRequest, type RawParameters } from "./authorization-request.ts";
+import { checkAuthorizationRequest, refuseRequestUri, type RawParameters } from "./authorization-request.ts";
+import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { verifyProof, type Proof } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
@@ -37,12 +38,15 @@ export async function pushRequest(
   }
   const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
   const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
-  return ctx.store.transaction((tx) => {
+  const { idTokenHint } = await ctx.store.read((tx) => {
     try {
-      checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
+      return checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
     } catch (error) {
       throw error instanceof RedirectedError ? error.error : error;
     }
+  });
+  if (idTokenHint !== null) await verifyIdTokenHint(ctx, idTokenHint);
+  return ctx.store.transaction((tx) => {
     const id = prefix + ctx.random(32);
     tx.insert("pushedRequests", {
       id,
@@ -69,7 +73,7 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
 
 /**
  * The parameters of a request, those that were pushed where it names them.
- * @throws {OAuthError} invalid_request_uri where it was used before, expired, or pushed by another client; nobody can be redirected then
+ * @throws {OAuthError | RedirectedError} invalid_request_uri where it was used before, expired, or pushed by another client
  */
 export async function takePushed(
   ctx: Context,
@@ -83,10 +87,11 @@ export async function takePushed(
     return tx.remove("pushedRequests", requestUri);
   });
   if (taken === undefined) {
-    throw new OAuthError(
+    const error = new OAuthError(
       "invalid_request_uri",
       `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
     );
+    return ctx.store.read((tx) => refuseRequestUri(tx, raw, error));
   }
   return { parameters: taken.parameters, pushed: true };
 }

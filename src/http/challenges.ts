@@ -47,7 +47,9 @@ export function challenge(req: Request, error: unknown): string | null {
     case "missing_token":
       return tokenChallenges(req);
     case "invalid_request":
-      return schemeOf(req) === null ? tokenChallenges(req, errorParameters(code, message)) : null;
+      return schemeOf(req) === null || req.path.endsWith(endpoints.userinfo)
+        ? tokenChallenges(req, errorParameters(code, message))
+        : null;
     case "invalid_dpop_proof":
       return status === 401 ? tokenChallenges(req, errorParameters(code, message)) : null;
     case "insufficient_scope":

@@ -23,14 +23,14 @@ function formDecode(value: string): string {
 }
 
 function readBasic(header: string): { id: string; secret: string } {
-  const decoded = Buffer.from(header.slice("basic ".length).trim(), "base64").toString("utf8");
+  const decoded = Buffer.from(header.slice("basic".length).trim(), "base64").toString("utf8");
   const colon = decoded.indexOf(":");
   if (colon < 0)
     throw new OAuthError("invalid_client", "the Authorization: Basic header holds no client_id:client_secret");
   return { id: formDecode(decoded.slice(0, colon)), secret: formDecode(decoded.slice(colon + 1)) };
 }
 
-const isBasic = (req: Request): boolean => /^basic /i.test(req.headers.authorization ?? "");
+const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
 
 /** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
 export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({

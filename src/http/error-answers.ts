@@ -56,6 +56,7 @@ const bodyMessages: Readonly<Record<string, string>> = {
   "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
   "entity.parse.failed": "the body cannot be read as its Content-Type says",
   "encoding.unsupported": "the Content-Encoding of the body is not supported",
+  "parameters.too.many": "the body holds more than 1,000 parameters",
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
 };
 
@@ -111,8 +112,10 @@ export function answerTo(error: unknown): Answer {
   }
   if (isHttpError(error)) {
     const message = bodyMessages[error.type ?? ""] ?? "the request cannot be read";
-    const refusal = { status: error.status, code: "invalid_request", message, fix: null };
-    return error.status === 413
+    // That one is no larger than others may be.
+    const status = error.type === "parameters.too.many" ? 400 : error.status;
+    const refusal = { status, code: "invalid_request", message, fix: null };
+    return error.type === "entity.too.large"
       ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14" }
       : { ...refusal, kind: "request" };
   }

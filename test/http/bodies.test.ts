@@ -43,6 +43,15 @@ test.each(either)("%s: of JSON too, and without a length that says so", async (p
   expect(chunked.status).toBe(413);
 });
 
+test("more than a thousand fields: 400, which says so", async () => {
+  const response = await send(paths.token, { method: "POST", body: "a=1&".repeat(1001), headers: form });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: "invalid_request",
+    error_description: "the body holds more than 1,000 parameters",
+  });
+});
+
 test("exactly 102,400 bytes are read", async () => {
   const body = `a=${"x".repeat(102_398)}`;
   expect((await send(paths.token, { method: "POST", body, headers: form })).status).toBe(401);

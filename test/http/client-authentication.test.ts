@@ -105,6 +105,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
       { authorization: `Basic ${Buffer.from("x").toString("base64")}` },
       /holds no client_id:client_secret/,
     ],
+    ["basic without anything", { authorization: "Basic" }, /holds no client_id:client_secret/],
     ["basic that is no base64", { authorization: "Basic ???" }, /holds no client_id:client_secret/],
     ["basic that is badly encoded", { authorization: header("%", "x") }, /not form-encoded/],
     [

@@ -143,6 +143,16 @@ test.each(["/a+b", "/a(b)", "/:tenant", "/*all", "/idp!"])("an issuer's path sta
   expect(await status("/.well-known/oauth-authorization-server/other")).toBe(404);
 });
 
+test.each([
+  "http://localhost:9/a b",
+  "http://localhost:9/é",
+  'http://localhost:9/"',
+  "http://localhost:9/?a",
+  "ftp://localhost",
+])("%s is no issuer", async (issuer) => {
+  await expect(serve({ issuer })).rejects.toThrow(`issuer "${issuer}" is not an http or https URL`);
+});
+
 test("an issuer with a trailing slash is kept to the letter, and no path doubles it", async () => {
   const slashed = await serve({ issuer: "http://localhost:9/" });
   const found = await read("/.well-known/openid-configuration", `http://localhost:${slashed.port}`);

@@ -28,6 +28,7 @@ const pushed = async (change: Parameters = {}) => String((await push(change)).js
 const authorize = (change: Record<string, string>) =>
   `${idp.issuer}/api/v2/oauth/authorize?${new URLSearchParams(change).toString()}`;
 const { client_id } = app.credentials;
+const madeUp = "urn:ietf:params:oauth:request_uri:x";
 
 test("201 with a request_uri that stands for the request, no-store", async () => {
   const { status, json, headers } = await push();
@@ -83,7 +84,28 @@ describe("a request_uri that does not pass: a page, since no address is proven",
   });
 
   test("made up", async () => {
-    await isRefused(new Browser(idp.issuer), { client_id, request_uri: "urn:ietf:params:oauth:request_uri:x" });
+    await isRefused(new Browser(idp.issuer), { client_id, request_uri: madeUp });
+  });
+
+  test.each<[name: string, beside: Record<string, string>, says: string]>([
+    ["no client", {}, "client_id is missing"],
+    ["an unknown client", { client_id: "nope" }, "&#34;nope&#34;"],
+    ["an unregistered redirect URI", { client_id, redirect_uri: "https://evil.test/" }, "is not registered for client"],
+  ])("%s beside it is told first", async (_name, beside, says) => {
+    const visit = await new Browser(idp.issuer).open(authorize({ ...beside, request_uri: madeUp }));
+    expect(visit).toMatchObject({ status: 400, page: "error", left: null });
+    expect(visit.body).toContain(says);
+    expect(visit.body).not.toContain(">invalid_request_uri<");
+  });
+});
+
+test("a registered redirect URI beside a request_uri that does not pass: back to the client", async () => {
+  const beside = { client_id, redirect_uri: callback, state: "mine" };
+  const { left } = await new Browser(idp.issuer).open(authorize({ ...beside, request_uri: madeUp }));
+  expect(Object.fromEntries(left?.searchParams ?? [])).toMatchObject({
+    error: "invalid_request_uri",
+    state: "mine",
+    iss: idp.issuer,
   });
 });
 
@@ -95,8 +117,9 @@ describe("what the authorization endpoint would refuse is refused when it is pus
     ["an unregistered redirect_uri", { redirect_uri: "https://evil.test/" }, 400, "invalid_request"],
     ["no response_type", { response_type: null }, 400, "invalid_request"],
     ["an unknown scope", { scope: "nonsense" }, 400, "invalid_scope"],
-    ["a request_uri in it", { request_uri: "urn:ietf:params:oauth:request_uri:x" }, 400, "invalid_request"],
+    ["a request_uri in it", { request_uri: madeUp }, 400, "invalid_request"],
     ["a request object", { request: "x" }, 400, "request_not_supported"],
+    ["an id_token_hint that is none", { id_token_hint: "x" }, 400, "invalid_request"],
     ["PKCE with plain", { code_challenge: "x".repeat(43), code_challenge_method: "plain" }, 400, "invalid_request"],
   ])("%s", async (_name, change, status, error) => {
     const answer = await push(change);

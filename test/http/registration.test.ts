@@ -77,6 +77,15 @@ test.each([
   expect(json["error_description"]).not.toBe("");
 });
 
+test("what this server does not do is not registered", async () => {
+  const idp = await start();
+  const asked = { ...metadata, userinfo_signed_response_alg: "RS256", id_token_encrypted_response_alg: "RSA-OAEP" };
+  const { status, json } = await send(idp.issuer + path, "POST", asked);
+  expect(status).toBe(201);
+  expect(json).not.toHaveProperty("userinfo_signed_response_alg");
+  expect(json).not.toHaveProperty("id_token_encrypted_response_alg");
+});
+
 test("nobody exempts itself from consent", async () => {
   const idp = await start();
   const { json } = await send(idp.issuer + path, "POST", { ...metadata, skip_consent: true, client_id: "demo-app" });

@@ -75,8 +75,10 @@ describe("a token may be sent", () => {
     ],
   ])("not %s: 400", async (_name, init, query) => {
     const { access_token: token } = await app.tokens();
-    const { status, json } = await ask(init(token), query(token));
+    const { status, json, headers } = await ask(init(token), query(token));
     expect([status, json.error]).toEqual([400, "invalid_request"]);
+    // RFC 6750 3: an answer to a request without a token that will do says so.
+    expect(headers.get("www-authenticate")).toContain('error="invalid_request"');
     expect(json.error_description).not.toContain(token);
   });
 });
