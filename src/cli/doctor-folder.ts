@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import { quoteWord } from "../core/shell-word.ts";
@@ -111,7 +112,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     );
   }
   if (state === "elsewhere") {
-    const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
+    const detail = `held by process ${pid} ${host === hostname() ? "of another container" : `on the machine ${host}`}, which cannot be seen from here`;
     return warning("lock", detail, "If no idp runs there:", `rm ${quoteWord(join(data, "lock.json"))}`);
   }
   if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);

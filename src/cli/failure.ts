@@ -51,9 +51,9 @@ const failure = (code: string, message: string, hint: string | null, problems: r
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who has the data, and what can be done: for a running server its address. */
-function lockFailure({ holder, message }: LockedError): Failure {
+function lockFailure({ holder, message, elsewhere }: LockedError): Failure {
   const { url, pid, startedAt } = holder;
-  return url === null
+  return url === null || elsewhere
     ? failure("conflict", message, null)
     : failure(
         "conflict",

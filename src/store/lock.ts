@@ -13,7 +13,7 @@ import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, describeFault } from "./fault.ts";
-import { stateOfProcess, startOfProcess } from "./process.ts";
+import { pidNamespace, startOfProcess, stateOfProcess } from "./process.ts";
 import { DataFileError, LockedError, StorageError } from "./store.ts";
 
 export interface Lock {
@@ -23,6 +23,8 @@ export interface Lock {
   readonly host: string;
   /** Tells the process from a later one of the same pid, where the system says it. */
   readonly processStart: string | null;
+  /** In which its pid counts; null where the system has none. Absent: of an earlier version. */
+  readonly pidNamespace?: string | null;
   readonly kind: "server" | "command";
   /** Version of `idp`. */
   readonly version: string;
@@ -79,9 +81,13 @@ function readLockFile(path: string): Lock | null {
   throw new DataFileError(`${path} is no lock file of idp`, path, "Remove it if no idp is running on this folder.");
 }
 
+/** Containers may share the host's name and the data folder, and not see each other's processes. */
+const isOfOtherNamespace = (lock: Lock): boolean =>
+  lock.pidNamespace !== undefined && lock.pidNamespace !== pidNamespace();
+
 /** `elsewhere`: on another machine (or in another container), where nobody here can look. */
 function stateOf(lock: Lock): "alive" | "dead" | "elsewhere" {
-  if (lock.host !== hostname()) return "elsewhere";
+  if (lock.host !== hostname() || isOfOtherNamespace(lock)) return "elsewhere";
   return stateOfProcess(lock.pid, lock.processStart);
 }
 
@@ -157,12 +163,20 @@ function tidy(path: string): void {
 
 function refusal(dir: string, lock: Lock, waited: number): LockedError {
   const { pid, url, startedAt } = lock;
+  const elsewhere = stateOf(lock) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
-  const refuse = (message: string) => new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt });
-  if (lock.host !== hostname()) {
-    const unseen = "Whether it still runs cannot be seen from here";
-    const remedy = `if it does not, remove ${lockFile(dir)}; else use another folder with --data`;
-    return refuse(`by an idp on the machine "${lock.host}" (${who}). ${unseen}: ${remedy}`);
+  const refuse = (message: string) =>
+    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
+  if (elsewhere) {
+    const isHere = lock.host === hostname();
+    const place = isHere
+      ? "in another container of this machine, or outside this one"
+      : `on the machine "${lock.host}"`;
+    const at = url === null ? "" : `, at ${url}`;
+    const not = isHere ? "if it does not (it was killed, or its container is gone)" : "if it does not";
+    return refuse(
+      `by an idp ${place} (${who}${at}). Whether it still runs cannot be seen from here: ${not}, remove ${lockFile(dir)}; else use another folder with --data`,
+    );
   }
   if (lock.kind === "command") {
     return refuse(
@@ -191,6 +205,7 @@ export async function takeLock(options: {
     pid: process.pid,
     host: hostname(),
     processStart: startOfProcess(process.pid),
+    pidNamespace: pidNamespace(),
     kind,
     version,
     startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),

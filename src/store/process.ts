@@ -1,5 +1,5 @@
 /** Whether a process that a file speaks of is still that process. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { codeOf } from "./fault.ts";
 
 /** Fields of `/proc/<pid>/stat` from the third on (proc(5)): the second, the program's name, may hold anything. */
@@ -18,6 +18,18 @@ export function startOfProcess(pid: number): string | null {
   if (started === undefined) return null;
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${started}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * In which numbering of processes this one is (pid_namespaces(7)): a pid of another, as each container has its own, says nothing here. Null
+ * where the system has one only (other than Linux), or does not say.
+ */
+export function pidNamespace(): string | null {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
   } catch {
     return null;
   }

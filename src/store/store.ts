@@ -407,9 +407,12 @@ export class StorageError extends Error {
 export class LockedError extends Error {
   override readonly name = "LockedError";
   readonly holder: { readonly pid: number; readonly url: string | null; readonly startedAt: string };
-  constructor(message: string, holder: LockedError["holder"]) {
+  /** Whether the holder is on another machine or in another container, so that it may have died unseen: the message says what to do then. */
+  readonly elsewhere: boolean;
+  constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
     super(message);
     this.holder = holder;
+    this.elsewhere = elsewhere;
   }
 }
 

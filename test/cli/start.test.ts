@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -148,6 +149,24 @@ test("a second start on the same data names the one that runs", async () => {
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toContain(`idp already runs on this data: ${issuer} (pid ${pid}`);
   expect(second.stderr).toContain("idp stop");
+});
+
+test("data that another machine or container holds: exit 4, with how to free it if nobody runs there any more", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, ".idp"));
+  const lock = {
+    id: "theirs",
+    pid: 1,
+    host: hostname(),
+    pidNamespace: "pid:[1]",
+    kind: "server",
+    url: "http://localhost:1",
+  };
+  writeFileSync(join(cwd, ".idp", "lock.json"), JSON.stringify(lock));
+  const { code, stderr } = await idp(["start", "--port", "auto", "--json"], { cwd });
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/in another container .*remove .*lock\.json/);
+  expect(stderr).not.toContain("idp stop");
 });
 
 test("a port that is taken: exit 4, and never another port", async () => {

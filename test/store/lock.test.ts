@@ -131,6 +131,30 @@ describe("the lock of the data", () => {
     expect(readFileSync(join(dir, "lock.json"), "utf8")).toBe(before);
   });
 
+  test.each([
+    ["whose pid is nobody's here", deadPid],
+    ["whose pid is this process's here", () => process.pid],
+  ])("one of another container under the same host name, %s, is refused likewise, and left", async (_, pid) => {
+    writeLock({ pid: pid(), pidNamespace: "pid:[1]", processStart: "this boot 1", url: "http://localhost:1" });
+    const before = readFileSync(join(dir, "lock.json"), "utf8");
+    expect(readLock(dir)?.state).toBe("elsewhere");
+    const refusal = openAt(dir);
+    await expect(refusal).rejects.toMatchObject({ name: "LockedError", elsewhere: true });
+    await expect(refusal).rejects.toThrow(
+      /in another container of this machine.* at http:\/\/localhost:1\).*remove .*lock\.json/,
+    );
+    expect(readFileSync(join(dir, "lock.json"), "utf8")).toBe(before);
+  });
+
+  test("one that a killed process of this container left is taken over", async () => {
+    const store = await openAt(dir);
+    const pidNamespace = readLock(dir)?.pidNamespace ?? null;
+    await store.close();
+    expect(pidNamespace).toEqual(process.platform === "linux" ? expect.stringMatching(/^pid:\[\d+\]$/) : null);
+    writeLock({ pid: deadPid(), pidNamespace });
+    await (await openAt(dir)).close();
+  });
+
   test.each(["", "\0\0\0\0"])("one that a loss of power emptied (%j) is taken over", async (content) => {
     writeFileSync(join(dir, "lock.json"), content);
     await (await openAt(dir)).close();
