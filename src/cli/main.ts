@@ -1,7 +1,11 @@
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { describeFault } from "../store/fault.ts";
 import { keepCompiled } from "./compiled.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
-import { run } from "./run.ts";
+import { printFailure } from "./print.ts";
+import { ownWords, run } from "./run.ts";
+import { styleOf } from "./style.ts";
 
 /** The command line as a process: its streams, its signals, and the only exit. */
 
@@ -28,19 +32,58 @@ const clock: Pick<Invocation, "now" | "takeSignals"> = {
   },
 };
 
-/** Ends the process once both streams have handed on what was written, and what was compiled for it is kept. */
-async function leave(exit: number): Promise<never> {
-  for (const stream of [stdout, stderr]) {
-    await new Promise((resolve) => stream.write("", resolve));
-  }
-  await keepCompiled();
-  process.exit(exit);
+const words = process.argv.slice(2);
+
+// A reader that has seen enough (`| head`) is no error: what follows is dropped, and the command goes on to its own end.
+let isCut = false;
+let fault: Error | null = null;
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // One fault brings others: of a stream that has been closed for it.
+  if (isCut) return;
+  isCut = true;
+  if (error.code === "EPIPE") return;
+  fault = error;
+  // A server goes on without its log, and says so while that helps.
+  if (onSignal !== null) sayFault(error);
+});
+// There is nowhere left to say it.
+stderr.on("error", () => undefined);
+
+function sayFault(error: Error): void {
+  const message = `standard output cannot be written: ${describeFault(error)}`;
+  const cli = { json: ownWords(words).includes("--json"), stderr, err: styleOf(stderr, "auto", env) };
+  printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);
 }
 
-// A reader that has seen enough (`| head`) is no error.
-for (const stream of [stdout, stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+/** How long a reader may take that does not read, once a command is over that ends by signals. In milliseconds. */
+const patience = 1000;
+
+const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
+  new Promise((resolve) => {
+    stream.write("", resolve);
+  });
+
+/** Ends the process once both streams have handed on what was written, and what was compiled for it is kept. */
+async function leave(given: number): Promise<never> {
+  const handedOn = Promise.all([stdout, stderr].map(handOn));
+  const endsBySignal = onSignal !== null;
+  if (endsBySignal) {
+    onSignal = () => process.exit(given);
+    await Promise.race([handedOn, delay(patience)]);
+  } else {
+    await handedOn;
+  }
+  // What went wrong with the last write is told a turn later.
+  await turn();
+  // A command that failed has said why, and exits with that.
+  if (fault !== null && given === 0 && !endsBySignal) {
+    sayFault(fault);
+    await handOn(stderr);
+  }
+  await keepCompiled();
+  process.exit(fault !== null && given === 0 ? 1 : given);
 }
+
 for (const [signal, exit] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],
@@ -55,4 +98,4 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 
-void run(process.argv.slice(2), terminal, clock).then(leave);
+void run(words, terminal, clock).then(leave);

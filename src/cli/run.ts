@@ -64,7 +64,7 @@ function causeOf(error: unknown): string | null {
 }
 
 /** The words before `--`, behind which another command's stand. */
-const ownWords = (words: readonly string[]): readonly string[] =>
+export const ownWords = (words: readonly string[]): readonly string[] =>
   words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
 
 /**

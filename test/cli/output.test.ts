@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { bin, environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+/** Output that nobody takes: a reader that is gone, a disk that is full, a pipe that is never read. */
+
+/** What bash prints of a script in which `idp` is the command. */
+const bash = (script: string, cwd: string): Promise<string> =>
+  new Promise((resolve) => {
+    const own = `idp() { "${process.execPath}" "${bin}" "$@"; }; ${script}`;
+    execFile("bash", ["-c", own], { cwd, env: environment({}) }, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+
+/** A data folder with the demo in it. */
+async function seeded(): Promise<string> {
+  const cwd = newFolder();
+  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  return cwd;
+}
+
+test.each([
+  ["token verify a.b.c", 6],
+  ["users show nope", 3],
+  ["status", 5],
+  ["users list", 0],
+])("idp %s exits with its own code where nobody reads, which is %d", async (words, code) => {
+  const cwd = await seeded();
+  // A pipe whose reader is gone before anything is written.
+  const script = `mkfifo pipe; exec 4<>pipe 5>pipe 4<&-; idp ${words} >&5 2>&1; echo "exit $?"`;
+  expect(await bash(script, cwd)).toBe(`exit ${code}\n`);
+});
+
+test("standard output on a full disk: one line says so, exit 1; a command that failed exits with its own code", async () => {
+  const cwd = await seeded();
+  const said = "standard output cannot be written: the disk is full: make room (ENOSPC)";
+  expect(await bash(`idp users list >/dev/full; echo "exit $?"`, cwd)).toBe(`exit 1\nError: ${said}\n`);
+  const json = await bash("idp users list --json >/dev/full", cwd);
+  expect(JSON.parse(json)).toEqual({ error: { code: "unexpected", message: said } });
+  const refused = await bash(`idp token verify a.b.c >/dev/full; echo "exit $?"`, cwd);
+  expect(refused).toMatch(/^exit 6\nError: this is not a JWT/);
+  expect(refused).not.toContain(said);
+});
+
+test("exec hands on the code of its child, whoever stopped reading", async () => {
+  const script = `{ idp exec -- sh -c 'sleep 0.3; exit 5' 2>&1; echo "exit $?" >&2; } | grep -m1 -o '^idp: '`;
+  expect(await bash(script, newFolder())).toBe("idp: \nexit 5\n");
+});
+
+test("a server goes on without its log when the reader of it is gone", async () => {
+  const cwd = newFolder();
+  const { issuer, child, ended } = await startIdp([], { cwd });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  for (let asked = 0; asked < 5; asked += 1) expect((await fetch(`${issuer}/no-such-page`)).status).toBe(404);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+});
+
+/** Requests that are refused, each with a long line in the log. */
+async function askAtLength(issuer: string, times: number): Promise<void> {
+  const redirectUri = `https://app.example.test/${"x".repeat(8000)}`;
+  const query = new URLSearchParams({ response_type: "code", client_id: "demo-app", redirect_uri: redirectUri });
+  for (let asked = 0; asked < times; asked += 1) {
+    expect((await fetch(`${issuer}/api/v2/oauth/authorize?${query.toString()}`)).status).toBe(400);
+  }
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)("a server whose log nobody reads ends on %s all the same", async (signal) => {
+  const cwd = newFolder();
+  const { issuer, child, ended } = await startIdp(["--json"], { cwd });
+  child.stdout.pause();
+  await askAtLength(issuer, 50);
+  child.kill(signal);
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
+  child.stdout.resume();
+  await ended;
+});
