@@ -26,6 +26,11 @@ function endpointName(path: string): string {
 /** The local time of day: `12:04:36`. */
 export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 
+/** Whoever asks chooses how long a path is. */
+const longestPath = 200;
+
+export const cutPath = (path: string): string => (path.length > longestPath ? `${path.slice(0, longestPath)}…` : path);
+
 /** Of the lines below the first one of a request. */
 const indent = " ".repeat(10);
 

@@ -15,10 +15,11 @@ import { say } from "./print.ts";
 import { putFile } from "./put-file.ts";
 import { showProgress, type Progress } from "./progress.ts";
 import { issuerOnPort } from "./remote.ts";
-import { remarkLines, requestLines } from "./request-log.ts";
+import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { keepYoungSpace, staySmall } from "./stay-small.ts";
+import { count } from "./words.ts";
 import { version } from "../package.ts";
 
 /** The flags of `idp start`, as commander reads them. */
@@ -81,15 +82,38 @@ function optionsOf(
     fixtures: fixtures.sources,
     onProgress: progress.update,
     settings: settingsOf(flags),
-    ...(cli.quiet && !cli.json ? {} : { onRequest: (event) => logRequest(cli, event) }),
+    ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),
     log,
   };
 }
 
-/** One line of JSON a request, or lines for a person; with `--quiet` none. */
-function logRequest(cli: Invocation, event: RequestEvent): void {
-  if (cli.json) cli.stdout.write(`${printableJson({ event: "request", ...event }, 0)}\n`);
-  else cli.stdout.write(`${requestLines(event, cli.out, cli.width)}\n`);
+/** What waits for a reader at most, in bytes: a log that is not read must not fill the memory. */
+const mostWaiting = 1024 * 1024;
+
+/** One line of JSON a request, or lines for a person; with `--quiet` none. What is dropped while nobody reads is counted. */
+function requestLog(cli: Invocation): (event: RequestEvent) => void {
+  const { stdout } = cli;
+  let dropped = 0;
+  const goOn = (): void => {
+    stdout.write(`${droppedLine(cli, dropped)}\n`);
+    dropped = 0;
+  };
+  return (event) => {
+    if (dropped > 0 || stdout.writableLength > mostWaiting) {
+      if (dropped === 0) stdout.once("drain", goOn);
+      dropped += 1;
+      return;
+    }
+    const shown = { ...event, path: cutPath(event.path) };
+    const line = cli.json ? printableJson({ event: "request", ...shown }, 0) : requestLines(shown, cli.out, cli.width);
+    stdout.write(`${line}\n`);
+  };
+}
+
+function droppedLine(cli: Invocation, requests: number): string {
+  const time = new Date(cli.now());
+  if (cli.json) return printableJson({ event: "dropped", time: time.toISOString(), requests }, 0);
+  return remarkLines(`${count(requests, "request")} not logged: nobody read this`, time, cli.out, cli.width);
 }
 
 /** A line of the log that is of no one request; on stderr, for it is no answer. */
