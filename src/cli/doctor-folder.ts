@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "n
 import { hostname } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
-import { quoteWord } from "../core/shell-word.ts";
+import { quoteWord } from "../shell-word.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";

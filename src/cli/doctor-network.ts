@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer, defaultPort } from "../core/endpoints.ts";
 import { hasOpenPort } from "../core/redirect-uri.ts";
-import { quoteWord } from "../core/shell-word.ts";
+import { quoteWord } from "../shell-word.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt, issuerOnPort } from "./remote.ts";

@@ -1,5 +1,5 @@
 import { OperationError } from "../core/errors.ts";
-import { isPlainWord, quoteWord } from "../core/shell-word.ts";
+import { isPlainWord, quoteWord } from "../shell-word.ts";
 import type { Format } from "./env-choices.ts";
 
 /** Variables as the readers of each format take them: whatever stands in a value, it comes out as it went in. */

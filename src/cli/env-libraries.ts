@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ClientView } from "../core/clients-admin.ts";
 import { baseOf, endpoints } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
-import { quoteWord } from "../core/shell-word.ts";
+import { quoteWord } from "../shell-word.ts";
 import type { Library } from "./env-choices.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 

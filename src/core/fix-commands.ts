@@ -1,6 +1,6 @@
 import type { Client, User } from "../store/store.ts";
 import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
-import { shellWord } from "./shell-word.ts";
+import { shellWord } from "../shell-word.ts";
 import { usernameForm } from "./username.ts";
 
 /**

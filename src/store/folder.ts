@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { quoteWord } from "../shell-word.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { DataFileError, StorageError } from "./store.ts";
 
@@ -36,7 +37,7 @@ export function prepareFolder(dir: string): void {
       throw new DataFileError(
         `${dir} cannot be made: ${parent} is no folder`,
         dir,
-        `Make it first: mkdir -p ${parent}`,
+        `Make it first: mkdir -p ${quoteWord(parent)}`,
       );
     }
     throw new StorageError(`The data folder ${dir} cannot be used: ${describeFault(error)}`, { cause: error });

@@ -247,6 +247,8 @@ describe("json: the folder", () => {
     const dir = join(newFolder(), "missing", ".idp");
     const refusal = await openAt(dir).catch((error: unknown) => error as DataFileError);
     expect(refusal).toMatchObject({ name: "DataFileError", hint: `Make it first: mkdir -p ${dirname(dir)}` });
+    const spaced = join(newFolder(), "new parent", ".idp");
+    await expect(openAt(spaced)).rejects.toMatchObject({ hint: `Make it first: mkdir -p '${dirname(spaced)}'` });
   });
 
   test("a folder that cannot be written is refused with the reason and another way", async () => {

@@ -1,7 +1,7 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/redirect-uri.ts";
-import { quoteWord } from "../../core/shell-word.ts";
+import { quoteWord } from "../../shell-word.ts";
 import type { Place } from "./place.ts";
 
 /** Which redirect URI a login uses. */
