@@ -40,12 +40,17 @@ function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
  */
 const checked = new Map<string, { readonly jws: Jws; readonly key: KeyObject }>();
 
-/** About two megabytes. */
+/** About two megabytes, and five at most. */
 const mostChecked = 1000;
+const longestChecked = 4000;
 
 function remember(token: string, jws: Jws, key: KeyObject): void {
+  if (token.length > longestChecked) return;
+  // What came is a slice, which would keep the whole body or header alive that it was cut from.
+  const own = Buffer.from(token).toString();
+  const end = jws.input.length;
   if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
-  checked.set(token, { jws, key });
+  checked.set(own, { jws: { ...jws, input: own.slice(0, end), signature: own.slice(end + 1) }, key });
 }
 
 const read = (token: string): Jws | null => checked.get(token)?.jws ?? readJws(token);

@@ -1,5 +1,7 @@
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { exchange, signIn, userinfo } from "../helpers/client.ts";
+import { exchange, paths, signIn, userinfo } from "../helpers/client.ts";
 import { startIdp, testClock } from "../helpers/idp.ts";
 
 /** That a token passed once says nothing of the next time. */
@@ -32,4 +34,28 @@ test("an access token that one server took is no token of another one, in the sa
   const { access_token: token } = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid" });
   expect((await userinfo(at(idp.port), token)).status).toBe(200);
   expect((await userinfo(at(other.port), token)).status).toBe(401);
+});
+
+test("what is kept of access tokens that were taken is small, however large the bodies that they came in, or they themselves", async () => {
+  const idp = await startIdp();
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const heap = (): number => {
+    collect();
+    return getHeapStatistics().used_heap_size;
+  };
+  const send = async (claims: object, pad: string): Promise<void> => {
+    const { token } = await idp.call("token.issue", { user: "alice", client: "demo-app", scope: "openid", claims });
+    const body = `access_token=${token}&pad=${pad}`;
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const answer = await fetch(idp.issuer + paths.userinfo, { method: "POST", headers, body });
+    expect([answer.status, await answer.json()]).toEqual([200, expect.anything()]);
+  };
+  const [pad, long] = ["x".repeat(90_000), { long: "x".repeat(15_000) }];
+  for (let warm = 0; warm < 20; warm += 1) await send({}, pad);
+  const before = heap();
+  for (let i = 0; i < 200; i += 1) await send({}, pad);
+  expect(heap() - before).toBeLessThan(4_000_000);
+  for (let i = 0; i < 200; i += 1) await send(long, "");
+  expect(heap() - before).toBeLessThan(4_000_000);
 });
