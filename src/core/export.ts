@@ -32,7 +32,7 @@ export async function exportState(
 function asFixtures(tx: ReadTx): FixtureFile {
   const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes: all, status }) => {
     const [user, client] = [tx.get("users", userId), tx.get("clients", clientId)];
-    if (user === undefined || client === undefined || status === "revoked") return [];
+    if (user === undefined || client === undefined || status !== "active") return [];
     // What a fixture cannot say: single claims (OpenID Connect Core 5.5), and what the client may ask for no longer.
     const scopes = all.filter((name) => isDefined(tx, name) && mayAsk(client, name));
     return scopes.length === 0 ? [] : [{ user: user.username, client: clientId, scope: scopes.join(" ") }];

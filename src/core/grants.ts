@@ -146,7 +146,7 @@ export const showGrant = (ctx: Context, input: { readonly id: string }): Promise
 export const editGrant = (ctx: Context, input: { readonly id: string; readonly scope: string }): Promise<GrantView> =>
   ctx.store.transaction((tx) => {
     const grant = requireGrant(tx, input.id);
-    if (grant.status === "revoked") {
+    if (grant.status !== "active") {
       throw new OperationError("conflict", `grant "${grant.id}" is revoked, and stays so`, {
         hint: "Make it anew: idp issue grant",
       });

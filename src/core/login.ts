@@ -121,8 +121,8 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     // Read again: the account may have been suspended while the password was checked.
     const current = tx.get("users", user.id);
     if (current === undefined) return { kind: "refused", state: "error-credentials" };
-    if (current.status === "suspended") return { kind: "refused", state: "error-suspended" };
     if (current.status === "banned") return { kind: "refused", state: "error-banned" };
+    if (current.status !== "active") return { kind: "refused", state: "error-suspended" };
     const amr = form.pick ? ["user"] : ["pwd"];
     const { cookie, session, telling } = startSession(tx, ctx, current, amr, browser.session);
     const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };

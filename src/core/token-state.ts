@@ -64,7 +64,7 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   const refusal = userRefusal(user);
   if (refusal !== null) return refusal;
   const grant = tx.get("grants", claims.grant);
-  if (grant === undefined || grant.status === "revoked" || grant.epoch !== claims.epoch) {
+  if (grant === undefined || grant.status !== "active" || grant.epoch !== claims.epoch) {
     return {
       code: "access_revoked",
       message: "Access revoked by user",
@@ -126,7 +126,7 @@ export function requireApproval(tx: ReadTx, approval: Approval | null, what: str
   const refusal = userRefusal(user);
   if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf(refusal));
   const grant = tx.get("grants", approval.grantId);
-  if (grant === undefined || grant.status === "revoked" || grant.epoch !== approval.epoch) {
+  if (grant === undefined || grant.status !== "active" || grant.epoch !== approval.epoch) {
     throw new OAuthError("invalid_grant", `Access revoked by user: the grant behind this ${what} was revoked`);
   }
   return { user, grant };

@@ -1,20 +1,25 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { builtInDemo } from "../../src/fixture-files.ts";
-import { createIdp, type Idp } from "../../src/index.ts";
+import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
-import { exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { authorizeUrl, exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { SignJWT } from "jose";
 
 /** What was used once stays used when the server goes and comes back: all of it is on the disk before the answer. */
 
 /** A server on a folder, which ends and starts again. */
-function restartable(): { start: () => Promise<Idp> } {
+function restartable(): {
+  start: (settings?: IdpOptions["settings"]) => Promise<Idp>;
+  edit: (change: (text: string) => string) => Promise<void>;
+} {
   const data = newFolder();
   let running: Idp | null = null;
   onTestFinished(() => running?.close());
   return {
-    start: async () => {
+    start: async (settings = {}) => {
       await running?.close();
       const secret = "a secret of 32 bytes or more, for HS256 and the like";
       const method = "client_secret_jwt" as const;
@@ -22,6 +27,7 @@ function restartable(): { start: () => Promise<Idp> } {
       running = await createIdp({
         data,
         port: 0,
+        settings,
         issuer: "http://localhost:4370",
         fixtures: [
           builtInDemo(),
@@ -29,6 +35,15 @@ function restartable(): { start: () => Promise<Idp> } {
         ],
       });
       return running;
+    },
+    /** Ends it, and changes its data. */
+    edit: async (change) => {
+      await running?.close();
+      const file = join(data, "data.json");
+      const before = readFileSync(file, "utf8");
+      const after = change(before);
+      expect(after).not.toBe(before);
+      writeFileSync(file, after);
     },
   };
 }
@@ -109,4 +124,45 @@ test("an assertion of a client", async () => {
   expect((await authenticate(first)).status).toBe(200);
   const second = await start();
   expect((await authenticate(second)).json.error).toBe("invalid_client");
+});
+
+/** In `data.json`, of every record that has a status; a grant has an epoch, a user has none. */
+const withStatus = (isOfGrant: boolean) => (text: string) => {
+  const data = JSON.parse(text) as { grants: object[]; users: object[] };
+  for (const record of isOfGrant ? data.grants : data.users) Object.assign(record, { status: "paused" });
+  return JSON.stringify(data);
+};
+
+test("a grant of a status that nobody knows gives nothing: only an active one does", async () => {
+  const { start, edit } = restartable();
+  const first = await start();
+  const { code, browser } = await signIn(at(first));
+  const tokens = (await exchange(at(first), code)).json;
+  const { code: unused } = await signIn(at(first), { browser });
+  await edit(withStatus(true));
+  const second = await start();
+  expect((await userinfo(at(second), tokens.access_token)).json.error).toBe("access_revoked");
+  expect((await refresh(at(second), tokens.refresh_token)).json.error).toBe("invalid_grant");
+  expect((await exchange(at(second), unused)).json.error).toBe("invalid_grant");
+  const [grant] = await second.call("grants.list", {});
+  await expect(second.call("grants.edit", { id: grant?.id ?? "", scope: "openid" })).rejects.toMatchObject({
+    code: "conflict",
+  });
+  expect(await second.call("export", { as: "fixtures" })).toMatchObject({ grants: [] });
+});
+
+test("a user of a status that nobody knows is not let in: only an active one is", async () => {
+  const { start, edit } = restartable();
+  const first = await start();
+  const { access_token: token } = (await exchange(at(first), (await signIn(at(first))).code)).json;
+  await edit(withStatus(false));
+  // The picker has no word for it.
+  const second = await start({ login: "password" });
+  expect((await userinfo(at(second), token)).status).toBe(403);
+  const browser = new Browser(at(second).issuer);
+  const page = await browser.press(await browser.open(authorizeUrl(at(second))), "login-submit", {
+    username: "alice",
+    password: "alice",
+  });
+  expect([page.status, page.state]).toEqual([403, "error-suspended"]);
 });
