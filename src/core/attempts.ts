@@ -74,7 +74,7 @@ export function createAttempts(now: () => number): Attempts {
       const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
       const wait = Math.ceil(Math.max(0, ...waits) / 1000);
       if (wait > 0) {
-        throw new OAuthError("too_many_requests", `too many wrong ${what} from here: try again in ${wait} s`, {
+        throw new OAuthError("too_many_requests", `too many ${what} from here: try again in ${wait} s`, {
           retryAfter: wait,
         });
       }
@@ -122,6 +122,11 @@ export const trustedBrowser = (userId: string, browser: string): string => `${br
 export const clientSecretLimits = (clientId: string, address: string): readonly Limit[] => [
   { key: `secret ${address} ${clientId}`, guesses: 300, every: 1 },
   { key: `secrets ${address}`, guesses: 3000, every: 0.1 },
+];
+
+/** Clients that register themselves (RFC 7591 5): none is given back. */
+export const registrationLimits = (address: string): readonly Limit[] => [
+  { key: `registrations ${address}`, guesses: 1000, every: 10 },
 ];
 
 /** User codes that a signed-in user types: eight letters of twenty, good for ten minutes (RFC 8628 5.1). */

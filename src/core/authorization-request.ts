@@ -8,6 +8,7 @@ import { OAuthError } from "./errors.ts";
 import { addRedirectUri } from "./fix-commands.ts";
 import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
+import { checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { checkResources } from "./resources.ts";
@@ -64,6 +65,7 @@ export function checkAuthorizationRequest(
   const { client, redirectUri } = settleClient(tx, raw);
   const target = targetOf(raw, redirectUri);
   try {
+    checkLength(Object.values(raw).flat());
     refuseRepeated(raw);
     refuseRequestObjects(raw);
     if (!pushed) refuseUnpushed(client);

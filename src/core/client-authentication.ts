@@ -102,7 +102,7 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
   }
   if (method === "none") return client;
   const wasRight = ctx.attempts.begin(
-    `secrets for client "${clientId}"`,
+    `wrong secrets for client "${clientId}"`,
     clientSecretLimits(clientId, credentials.address),
   );
   if (method === "client_secret_jwt" || method === "private_key_jwt") {

@@ -7,6 +7,7 @@ import { baseOf } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { recordGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
+import { checkLength } from "./request-length.ts";
 import { checkResources } from "./resources.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { mayAsk, resolveScopes } from "./scopes.ts";
@@ -73,6 +74,7 @@ export function beginDevice(
     );
   }
   const resources = checkResources(request.resource);
+  checkLength([request.scope, ...request.resource]);
   return ctx.store.transaction((tx) => {
     const { scopes } = resolveScopes(tx, client, request.scope);
     const deviceCode = ctx.random(32);
@@ -130,7 +132,7 @@ function findWaiting(
   ctx: Context,
   { typed, user, address }: { readonly typed: string; readonly user: User; readonly address: string },
 ): DeviceRequest | Unusable {
-  const wasRight = ctx.attempts.begin("codes", userCodeLimits(user.id, address));
+  const wasRight = ctx.attempts.begin("wrong codes", userCodeLimits(user.id, address));
   const request = tx.find("deviceRequests", "userCode", typedCode(typed));
   if (request === undefined) return "invalid";
   wasRight();

@@ -142,7 +142,7 @@ async function checkPassword(
 ): Promise<boolean> {
   const browser = id ?? "";
   const limits = passwordLimits(ctx.attempts, user?.id ?? username, { browser, address });
-  const wasRight = ctx.attempts.begin(`passwords for "${username}"`, limits);
+  const wasRight = ctx.attempts.begin(`wrong passwords for "${username}"`, limits);
   const isRight = await verifyPassword(ctx, user, password);
   if (!isRight || user === undefined) return false;
   wasRight();

@@ -1,5 +1,6 @@
 import type { Client, Tx } from "../store/store.ts";
 import { metadataOf, removeClientRecord } from "./clients-admin.ts";
+import { registrationLimits } from "./attempts.ts";
 import type { Context } from "./context.ts";
 import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
@@ -23,6 +24,9 @@ function refuse(problems: readonly Problem[]): OAuthError {
   return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said);
 }
 
+/** Of one client: whoever may register can fill the disk with them. */
+const longestMetadata = 16_384;
+
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check(sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
@@ -30,6 +34,9 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
       "invalid_client_metadata",
       "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
     );
+  }
+  if (JSON.stringify(sent).length > longestMetadata) {
+    throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
   const { registrableMetadata } = await import("./fixtures/schema-client.ts");
   const { checkFixtures } = await import("./seed.ts");
@@ -67,10 +74,12 @@ function answer(ctx: Context, client: Client, registrationAccessToken: string): 
 
 /**
  * Registers a client (RFC 7591 3).
- * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri
+ * @param address of who sent it
+ * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri, too_many_requests
  */
-export async function registerClient(ctx: Context, sent: unknown): Promise<Registered> {
+export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
   const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
+  ctx.attempts.begin("registrations", registrationLimits(address));
   const checked = await check(sent, { client_id: `c_${ctx.random(12)}`, ...secret });
   const registrationAccessToken = ctx.random(32);
   const at = new Date(ctx.now()).toISOString();
@@ -118,6 +127,14 @@ export async function readRegistration(ctx: Context, { clientId, token }: Regist
  * @throws {OAuthError} missing_token, invalid_token, invalid_client_metadata, invalid_redirect_uri
  */
 export async function updateRegistration(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Registered> {
+  for (;;) {
+    const client = await tryUpdate(ctx, access, sent);
+    if (client !== null) return answer(ctx, client, access.token ?? "");
+  }
+}
+
+/** @returns null where somebody else changed the client meanwhile: its secret may be another by now */
+async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Client | null> {
   const before = await ctx.store.read((tx) => requireAccess(tx.get("clients", access.clientId), access.token));
   const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
   if (id !== before.client_id) {
@@ -131,8 +148,9 @@ export async function updateRegistration(ctx: Context, access: RegistrationAcces
   }
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
   const checked = await check(sent, { client_id: before.client_id, ...kept });
-  const client = await ctx.store.transaction((tx: Tx) => {
-    const { epoch, createdAt, registrationTokenHash } = requireAccess(tx.get("clients", access.clientId), access.token);
+  return ctx.store.transaction((tx: Tx) => {
+    if (requireAccess(tx.get("clients", access.clientId), access.token) !== before) return null;
+    const { epoch, createdAt, registrationTokenHash } = before;
     const updatedAt = new Date(ctx.now()).toISOString();
     const changed: Client = {
       ...checked,
@@ -144,7 +162,6 @@ export async function updateRegistration(ctx: Context, access: RegistrationAcces
     tx.put("clients", changed);
     return changed;
   });
-  return answer(ctx, client, access.token ?? "");
 }
 
 /** Removes the client; its tokens die with it (RFC 7592 2.3). @throws {OAuthError} missing_token, invalid_token */

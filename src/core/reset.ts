@@ -54,8 +54,9 @@ export interface ResetOptions {
  */
 export async function reset(
   ctx: Context,
-  { sources = ctx.fixtures.sources(), keys = false, progress = () => undefined }: ResetOptions,
+  { sources: given, keys = false, progress = () => undefined }: ResetOptions,
 ): Promise<ResetResult> {
+  const sources = given ?? ctx.fixtures.sources();
   const key = (await ctx.store.read(digestKey)) ?? ctx.random(32);
   const prepared = await prepareFixtures(key, sources, async (all) => crossCheck(all, nothingKnown), progress);
   // First, so that no token is signed with a key that is about to go.
@@ -66,6 +67,8 @@ export async function reset(
     applyFixtures(tx, ctx, prepared, { mode: "start", earlier: before.users });
     return compare(before, snapshotOf(tx));
   });
+  // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.
+  if (given !== undefined) await ctx.passwords.settle();
   ctx.attempts.forget();
   ctx.fixtures.use(sources);
   await ctx.reloadSettings();

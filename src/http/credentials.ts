@@ -32,6 +32,9 @@ function readBasic(header: string): { id: string; secret: string } {
 
 const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
 
+/** Who guesses: pages of any origin, which send it (Fetch 3.1), share an allowance that is not the one of the apps on their machine. */
+const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
+
 /** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
 export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({
   basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
@@ -39,7 +42,7 @@ export const clientCredentials = (web: Web, req: Request, body: RawParameters): 
   secret: single(body, "client_secret"),
   assertion: single(body, "client_assertion"),
   assertionType: single(body, "client_assertion_type"),
-  address: addressOf(req),
+  address: sourceOf(req),
   base: backchannelOf(web, req),
 });
 

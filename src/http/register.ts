@@ -6,6 +6,7 @@ import {
   updateRegistration,
   type RegistrationAccess,
 } from "../core/registration.ts";
+import { addressOf } from "./cookies.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note, type Web } from "./web.ts";
 
@@ -20,7 +21,7 @@ function accessOf(req: ClientRequest, res: Response): RegistrationAccess {
 }
 
 export const postRegister = (web: Web) => async (req: Request, res: Response) => {
-  const registered = await registerClient(web.ctx, req.body);
+  const registered = await registerClient(web.ctx, req.body, addressOf(req));
   note(res, { client: registered.client_id, note: "client registered" });
   res.status(201).set(privateApiHeaders).json(registered);
 };

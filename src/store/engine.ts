@@ -98,6 +98,9 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     }
     deepFreeze(record);
     change(table, key, { ...fresh, seq: current?.seq ?? fresh.seq, frozen: true });
+    if (table.size() <= table.most) return;
+    const [first] = table.entries();
+    if (first !== undefined) change(table, first.key, undefined);
   }
 
   function* all<C extends CollectionName>(collection: C): Generator<Collections[C], undefined> {

@@ -284,6 +284,8 @@ interface Definition<T> {
   /** The field that is the key. */
   readonly key: string;
   readonly volatile?: true;
+  /** Of what anybody may make: with one more, the one that was made first goes. */
+  readonly most?: number;
   readonly unique?: Readonly<Record<string, (record: T) => string>>;
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
 }
@@ -296,6 +298,9 @@ const define =
 /** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
 const originOf = (uri: string): string =>
   (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
+
+/** Requests that wait for a person, of each kind. */
+const mostWaiting = 10_000;
 
 /** Every collection: its key, and each way its records are looked up. */
 export const collections = {
@@ -330,12 +335,13 @@ export const collections = {
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
   meta: define<Meta>()({ key: "id" }),
-  interactions: define<Interaction>()({ key: "uid", volatile: true }),
+  interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),
   codes: define<Code>()({ key: "id", volatile: true }),
-  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true }),
+  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, most: mostWaiting }),
   deviceRequests: define<DeviceRequest>()({
     key: "id",
     volatile: true,
+    most: mostWaiting,
     unique: { userCode: (request) => request.userCode },
   }),
   // On disk: an assertion may live for longer than the process.

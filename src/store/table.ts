@@ -21,7 +21,7 @@ type ValueOf = (record: AnyRecord) => string | readonly string[];
 const definitions = collections as unknown as Readonly<
   Record<
     CollectionName,
-    { key: string; volatile?: true; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
+    { key: string; volatile?: true; most?: number; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
   >
 >;
 
@@ -214,6 +214,7 @@ function createTable(collection: CollectionName) {
     collection,
     keyField,
     volatile: isVolatile(collection),
+    most: definitions[collection].most ?? Infinity,
     entryOf,
     load,
     set,

@@ -128,6 +128,17 @@ describe("client secrets", () => {
     clock.pass(1);
     expect((await ask(right)).status).toBe(200);
   });
+
+  test("what pages of any origin guess does not slow the app that runs on the same machine", async () => {
+    const page = (client_secret: string) => {
+      const body = new URLSearchParams({ token: "x", ...app.credentials, client_secret });
+      return post(idp, "/api/v2/oauth/introspect", {}, { headers: { origin: "https://evil.example" }, body });
+    };
+    const answers = await Promise.all(Array.from({ length: 310 }, () => page("wrong")));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(300);
+    expect((await page("the right secret")).status).toBe(429);
+    expect((await ask({ client_secret: "the right secret" })).status).toBe(200);
+  });
 });
 
 test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten seconds; other users are not slowed", async () => {

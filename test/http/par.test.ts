@@ -118,6 +118,7 @@ describe("what the authorization endpoint would refuse is refused when it is pus
     ["no response_type", { response_type: null }, 400, "invalid_request"],
     ["an unknown scope", { scope: "nonsense" }, 400, "invalid_scope"],
     ["a request_uri in it", { request_uri: madeUp }, 400, "invalid_request"],
+    ["more than it may hold", { state: "x".repeat(16_384) }, 400, "invalid_request"],
     ["a request object", { request: "x" }, 400, "request_not_supported"],
     ["an id_token_hint that is none", { id_token_hint: "x" }, 400, "invalid_request"],
     ["PKCE with plain", { code_challenge: "x".repeat(43), code_challenge_method: "plain" }, 400, "invalid_request"],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Idp } from "../../src/index.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { startIdp, testClock } from "../helpers/idp.ts";
 
 /** RFC 7591 and RFC 7592. */
 
@@ -84,6 +85,33 @@ test("what this server does not do is not registered", async () => {
   expect(status).toBe(201);
   expect(json).not.toHaveProperty("userinfo_signed_response_alg");
   expect(json).not.toHaveProperty("id_token_encrypted_response_alg");
+});
+
+test("metadata without end is refused, and so are registrations", async () => {
+  const clock = testClock();
+  const idp = await startIdp({ dynamicRegistration: true, now: clock.now });
+  const large = await send(idp.issuer + path, "POST", { ...metadata, software_id: "x".repeat(16_384) });
+  expect([large.status, large.json["error"]]).toEqual([400, "invalid_client_metadata"]);
+  const answers = await Promise.all(Array.from({ length: 1005 }, () => send(idp.issuer + path, "POST", metadata)));
+  // The refused one was taken for one, too.
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(999);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(6);
+  clock.pass(10);
+  expect((await send(idp.issuer + path, "POST", metadata)).status).toBe(201);
+});
+
+test("a secret that is rotated while the client changes itself stays rotated", async () => {
+  const idp = await startIdp({ dynamicRegistration: true, data: newFolder() });
+  for (let round = 0; round < 10; round += 1) {
+    const { json } = await send(idp.issuer + path, "POST", metadata);
+    const id = String(json["client_id"]);
+    const own = String(json["registration_access_token"]);
+    const change = () => send(`${idp.issuer}${path}/${id}`, "PUT", { ...metadata, client_id: id }, own);
+    const rotate = () => send(`${idp.issuer}/_idp/api/clients/${id}/rotate-secret`, "POST", {}, idp.adminToken);
+    const [, , rotated] = await Promise.all([change(), change(), rotate(), change(), change(), change()]);
+    const { client_secret: now } = await idp.call("clients.show", { client_id: id, secrets: true });
+    expect(now).toBe(rotated.json["client_secret"]);
+  }
 });
 
 test("nobody exempts itself from consent", async () => {

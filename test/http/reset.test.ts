@@ -14,6 +14,7 @@ import {
   userinfo,
   type Answer,
 } from "../helpers/client.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { startIdp, testClock } from "../helpers/idp.ts";
 
 /** Back to the fixtures while the server runs: `POST /_idp/api/reset`, `idp.reset()`. */
@@ -51,6 +52,15 @@ const login = async (idp: Idp, password: string): Promise<Visit> => {
   const page = await browser.open(authorizeUrl(idp));
   return browser.press(page, "login-submit", { username: "alice", password });
 };
+
+test("passwords of other fixtures are on the disk before it is answered", async () => {
+  const data = newFolder();
+  const first = await startIdp({ data, fixtures: fixtures() });
+  await first.call("reset", { fixtures: { ...fixtures(), users: [{ username: "alice", password: "another" }] } });
+  await first.close();
+  const again = await startIdp({ data, fixtures: { clients: fixtures().clients ?? [] } });
+  expect((await login(again, "another")).left?.searchParams.get("code")).toBeTypeOf("string");
+});
 
 describe("what was issued before is dead for good, although user, client and grant come back", () => {
   test("tokens of a user: 403, invalid_grant, inactive; the code that nobody redeemed too", async () => {
