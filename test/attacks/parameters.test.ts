@@ -272,9 +272,7 @@ describe("pushed requests", () => {
       prompt: "none",
     });
     const error = visit.left?.searchParams.get("error");
-    expect([error, visit.page]).toEqual(
-      uri.startsWith("urn") ? [undefined, "error"] : ["request_uri_not_supported", ""],
-    );
+    expect(error).toBe(uri.startsWith("urn") ? "invalid_request_uri" : "request_uri_not_supported");
   });
 });
 
