@@ -5,7 +5,7 @@ import {
   type RequestListener,
   type Server,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
 import { explainUnreadable } from "./unreadable.ts";
@@ -43,11 +43,15 @@ function bornFor(app: App) {
 
 type Born = ReturnType<typeof bornFor>;
 
-/** Milliseconds that a request may take to come in: its headers, and all of it. Node.js looks at each connection once in an interval. */
+/**
+ * Milliseconds that a request may take to come in: its headers, and all of it. Node.js looks at each connection once in an interval.
+ * `stallTimeout`: for how long nothing of an answer may be taken.
+ */
 export interface Patience {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
+  readonly stallTimeout: number;
 }
 
 /** Enough for the 64 MB of a seed on a slow disk; somebody who sends a byte a minute keeps no connection. */
@@ -55,6 +59,7 @@ export const defaultPatience: Patience = {
   headersTimeout: 20_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5000,
+  stallTimeout: 60_000,
 };
 
 interface ServerOptions {
@@ -62,8 +67,23 @@ interface ServerOptions {
   readonly patience: Patience;
 }
 
-async function createAppServer(app: App, born: Born, gate: Gate, { tls, patience }: ServerOptions): Promise<Server> {
+/**
+ * Ends a connection on which an answer waits and is not taken: else whoever asks and never reads keeps it for ever. What is taken slowly goes
+ * on (Node.js begins anew where some of it went), and so does a request that is still worked at: nothing of it waits to be sent.
+ */
+function endStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
+async function createAppServer(app: App, born: Born, gate: Gate, options: ServerOptions): Promise<Server> {
+  const server = await createBareServer(app, born, gate, options);
+  server.timeout = options.patience.stallTimeout;
+  return server;
+}
+
+async function createBareServer(app: App, born: Born, gate: Gate, { tls, patience }: ServerOptions): Promise<Server> {
   const listener: RequestListener = (req, res) => {
+    res.on("timeout", endStalled);
     toOriginForm(req);
     if (gate.isOpen) app(req, res);
     else void gate.opened.then(() => app(req, res));

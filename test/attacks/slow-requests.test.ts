@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultPatience, listen } from "../../src/http/listen.ts";
 
 /** Who sends a request byte by byte is answered 408 and disconnected. The server waits for milliseconds here instead of seconds. */
 
-const patience = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10 };
+const patience = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10, stallTimeout: 60_000 };
 
 test.each([
   ["headers that never end", "POST /x HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
@@ -45,4 +45,68 @@ test("as it is delivered it waits for seconds, less than Node.js would, and long
   expect(defaultPatience.headersTimeout).toBeLessThan(bare.headersTimeout);
   expect(defaultPatience.requestTimeout).toBeLessThan(bare.requestTimeout);
   expect(defaultPatience.requestTimeout).toBeGreaterThanOrEqual(60_000);
+});
+
+/** Three requests sent at once for an answer of 16 MB, or for one that comes late. `closed`: the server is done with the first answer. */
+async function askThrice(
+  path: "/large" | "/late",
+  stallTimeout: number,
+): Promise<{ socket: Socket; closed: Promise<void> }> {
+  const app = express();
+  const large = Buffer.alloc(16_000_000, "x");
+  const closed = new Promise<void>((resolve) => {
+    app.use((_req, res, next) => {
+      res.on("close", resolve);
+      next();
+    });
+  });
+  app.get("/large", (_req, res) => void res.send(large));
+  app.get("/late", (_req, res) => void setTimeout(() => res.send("late"), 300));
+  const server = await listen(app, "localhost", 0, null, { ...defaultPatience, stallTimeout });
+  server.serve();
+  const socket = connect(server.port, "127.0.0.1").pause();
+  onTestFinished(async () => {
+    socket.destroy();
+    await server.close();
+  });
+  const ends = ["", "", "Connection: close\r\n"];
+  socket.write(ends.map((end) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${end}\r\n`).join(""));
+  return { socket, closed };
+}
+
+/** How much is there to be read until the end. */
+const bytesOf = async (socket: Socket): Promise<number> => {
+  let bytes = 0;
+  socket.on("data", (part: Buffer) => (bytes += part.length)).resume();
+  await new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+  return bytes;
+};
+
+test("who asks for much and never reads is disconnected", async () => {
+  const { socket, closed } = await askThrice("/large", 100);
+  await closed;
+  expect(await bytesOf(socket)).toBeLessThan(16_000_000);
+});
+
+test("who reads slowly gets all of it, though it takes longer", async () => {
+  const { socket } = await askThrice("/large", 800);
+  let taken = 0;
+  const pace = setInterval(() => socket.resume(), 25);
+  socket.on("data", (part: Buffer) => {
+    taken += part.length;
+    if (taken < 1_000_000) return;
+    taken = 0;
+    socket.pause();
+  });
+  expect(await bytesOf(socket)).toBeGreaterThan(48_000_000);
+  clearInterval(pace);
+});
+
+test("an answer that is still worked at is no stalled one", async () => {
+  const { socket } = await askThrice("/late", 100);
+  expect(await bytesOf(socket)).toBeGreaterThan(0);
+});
+
+test("nothing of an answer is taken for a minute before its connection ends", () => {
+  expect(defaultPatience.stallTimeout).toBe(60_000);
 });
