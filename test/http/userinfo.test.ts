@@ -186,7 +186,7 @@ describe("403", () => {
     const { json } = await post(idp, paths.token, { grant_type: "client_credentials", ...service });
     const answer = await userinfo(idp, json.access_token);
     expect([answer.status, answer.json.error]).toEqual([403, "insufficient_scope"]);
-    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer .*error="insufficient_scope"/);
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
   });
 });
 
