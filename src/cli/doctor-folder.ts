@@ -12,6 +12,7 @@ import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
+import { startCommand } from "./target.ts";
 import { count } from "./words.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
@@ -54,7 +55,7 @@ const unreadable =
 
 async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   const file = join(cli.data, "data.json");
-  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: idp start makes it`)];
+  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`)];
   const { mode } = statSync(file);
   const what = await describeData(cli, file).catch(unreadable("data"));
   return [
@@ -80,7 +81,7 @@ async function describeData(cli: Invocation, file: string): Promise<Finding> {
   const lock = readLock(cli.data);
   if (lock !== null && lock.state !== "dead") return ok("data", `${file}, ${size(statSync(file).size)}, in use`);
   const data = await peekAt(cli);
-  if (data === null) return ok("data", `none in ${cli.data} yet: idp start makes it`);
+  if (data === null) return ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`);
   const counts = await data.read((tx) => [count(tx.count("users"), "user"), count(tx.count("clients"), "client")]);
   return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
 }

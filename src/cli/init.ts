@@ -12,7 +12,7 @@ import { fixtureText, type App } from "./init-fixtures.ts";
 import { projectOf, usual, type Project } from "./init-project.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { findServer } from "./target.ts";
+import { findServer, startCommand } from "./target.ts";
 import { pairs } from "./table.ts";
 
 /** The flags of `idp init`, as commander reads them. */
@@ -167,7 +167,7 @@ export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> 
   write(text, flags.force === true);
   const server = await findServer(cli).catch(() => null);
   const longest = Math.max(0, ...users.map((username) => username.length));
-  const next = server === null ? "idp start" : `idp seed, for the server that runs at ${server.url}`;
+  const next = server === null ? startCommand(cli) : `idp seed, for the server that runs at ${server.url}`;
   return answer(
     document,
     (shown, style) =>

@@ -8,6 +8,9 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** The data folder where none is named. */
+export const defaultData = ".idp";
+
 /** The global flags as commander reads them. */
 export interface GlobalFlags {
   readonly json?: true;

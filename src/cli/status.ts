@@ -5,7 +5,7 @@ import type { OperationOutput } from "../http/operations.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { findTarget } from "./target.ts";
+import { findTarget, startCommand } from "./target.ts";
 import { count } from "./words.ts";
 
 /** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
@@ -45,7 +45,7 @@ function stopped(cli: Invocation, found: OperationOutput<"status"> | null): Outc
       ),
     {
       failure: failureOf(
-        new OperationError("no_server", `no server runs on ${cli.data}`, { hint: "Start it: idp start" }),
+        new OperationError("no_server", `no server runs on ${cli.data}`, { hint: `Start it: ${startCommand(cli)}` }),
       ),
     },
   );

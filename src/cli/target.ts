@@ -10,9 +10,10 @@ import {
   type OperationOutput,
   type Runner,
 } from "../http/operations.ts";
+import { quoteWord } from "../shell-word.ts";
 import { readLock } from "../store/lock.ts";
 import { LockedError } from "../store/store.ts";
-import type { Invocation } from "./invocation.ts";
+import { defaultData, type Invocation } from "./invocation.ts";
 import { callServer, serverOfUrl, type Server } from "./remote.ts";
 
 /** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
@@ -29,6 +30,10 @@ export interface Target {
     progress?: Runner["progress"],
   ): Promise<OperationOutput<N>>;
 }
+
+/** What starts a server on this data, to be copied. */
+export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
+  data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. */
 export function addressOf(cli: Pick<Invocation, "url" | "data">): string | null {
@@ -93,12 +98,12 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
       const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
       if (operation.needsServer) {
         throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
-          hint: "Start it: idp start",
+          hint: `Start it: ${startCommand(cli)}`,
         });
       }
       if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
         throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
-          hint: "Start it: idp start. Other data: --data DIR",
+          hint: `Start it: ${startCommand(cli)}. Other data: --data DIR`,
         });
       }
       const { runOnFolder } = await import("./folder.ts");

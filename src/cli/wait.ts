@@ -3,7 +3,7 @@ import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { issuerAt } from "./remote.ts";
-import { addressOf } from "./target.ts";
+import { addressOf, startCommand } from "./target.ts";
 
 export interface WaitFlags {
   /** Seconds; 0: look once. */
@@ -25,6 +25,6 @@ export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Out
   }
   const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
   throw new OperationError("no_server", `no server ${where} was ready within ${timeout} s`, {
-    hint: "Start it: idp start. To wait longer: idp wait --timeout SECONDS",
+    hint: `Start it: ${startCommand(cli)}. To wait longer: idp wait --timeout SECONDS`,
   });
 }

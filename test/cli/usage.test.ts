@@ -92,6 +92,14 @@ test("without data there is nothing to read: exit 3 and the next step", async ()
   }
 });
 
+test("the command that a hint names is for the data that was named", async () => {
+  const data = join(newFolder(), "my data");
+  for (const words of ["users list", "status", "stop", "open", "wait --timeout 0", "login"]) {
+    const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"]);
+    expect(JSON.parse(stderr).error.hint).toContain(`Start it: idp start --data '${data}'`);
+  }
+});
+
 test("without a server: status and stop exit 5", async () => {
   const cwd = newFolder();
   expect(await idp(["status"], { cwd })).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
