@@ -48,14 +48,15 @@ async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: 
   }
   const scope = flags.scope ?? usualScope;
   if (flags.flow === "device") {
-    const user = await deviceUser(cli, flags, place);
-    const run = await begin();
-    return run === null ? nothing : deviceFlow(run, { scope, timeout: flags.timeout }, user);
-  }
-  const user = await codeUser(cli, flags, place);
-  try {
     const run = await begin();
     if (run === null) return nothing;
+    return deviceFlow(run, { scope, timeout: flags.timeout }, await deviceUser(cli, flags, place));
+  }
+  // First: where nobody is, or another issuer, there is nothing to say of who signs in.
+  const run = await begin();
+  if (run === null) return nothing;
+  const user = await codeUser(cli, flags, place);
+  try {
     const { maxAge = null, acr = "" } = flags;
     const asked = { scope, maxAge, acr: acr.split(" ").filter(Boolean), parameters: user.parameters };
     return await codeFlow(run, { ...asked, redirectUri: user.redirectUri }, user.visit);

@@ -165,6 +165,22 @@ describe("without a person", () => {
   });
 });
 
+test.each([
+  ["another name of it", idp.issuer.replace("localhost", "127.0.0.1")],
+  ["a slash too many", `${idp.issuer}/`],
+  ["nobody there", "http://localhost:1"],
+])("%s: what is wrong with the issuer is said the same with --user as without", async (_what, issuer) => {
+  const words = ["login", "--issuer", issuer, "--data", join(cwd, "none"), "--no-browser"];
+  const without = await idpHere(words);
+  expect(without).toMatchObject({
+    code: 6,
+    stdout: expect.stringMatching(/✗ discovery .*(to the letter|nothing listens)/s),
+  });
+  for (const flow of ["code", "device"]) {
+    expect(await idpHere([...words, "--user", "alice", "--approve", "--flow", flow])).toEqual(without);
+  }
+});
+
 describe("the device flow", () => {
   test("without a person: approved and denied", async () => {
     const good = await login("--flow device --user bob --approve --json");
