@@ -6,7 +6,7 @@ import { networkFindings, type Served } from "./doctor-network.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { issuerAt, serverOfUrl } from "./remote.ts";
+import { issuerAt } from "./remote.ts";
 import type { Style } from "./style.ts";
 import { wrap } from "./table.ts";
 import { addressOf, findTarget } from "./target.ts";
@@ -80,6 +80,5 @@ function addressIn(cli: Invocation): string | null {
 }
 
 async function clientsOf(cli: Invocation): Promise<Served["clients"]> {
-  if (cli.url !== null) serverOfUrl(cli, cli.url);
   return (await findTarget(cli)).call("clients.list", {});
 }

@@ -17,8 +17,11 @@ import type { Invocation } from "./invocation.ts";
 export interface Server {
   /** Where it listens, or its issuer: everything is served below it. */
   readonly url: string;
-  readonly adminToken: string;
+  /** Null: nobody gave it. The server is asked all the same: what is wrong may be that there is none. */
+  readonly adminToken: string | null;
 }
+
+const tokenHint = "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.";
 
 /** A seed of 64 MB may take its time; nothing else takes a second. */
 const patience = 120_000;
@@ -53,6 +56,9 @@ export async function callServer<N extends OperationName>(
   });
   if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;
+  if (status === 401 && adminToken === null && isErrorBody(body)) {
+    throw new OperationError("usage", `the server at ${url} wants its admin token`, { hint: tokenHint });
+  }
   throw refusalOf(url, status, body);
 }
 
@@ -147,25 +153,21 @@ function refusalOf(url: string, status: number, body: unknown): Error {
     });
   }
   if (status === 401) {
-    return new OperationError("usage", body.error_description, {
-      hint: "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.",
-    });
+    return new OperationError("usage", body.error_description, { hint: tokenHint });
   }
   return new RemoteError(body.error, body.error_description, body.hint ?? null, body.problems ?? []);
 }
 
+/** `--url`, where it is an address. @throws {OperationError} usage */
+export function checkUrl(url: string): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  throw new OperationError("usage", `--url takes an address such as http://localhost:4370; this is "${url}"`);
+}
+
 /** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
-export function serverOfUrl(cli: Invocation, url: string): Server {
-  if (!/^https?:\/\/[^/]/.test(url)) {
-    throw new OperationError("usage", `--url takes an address such as http://localhost:4370; this is "${url}"`);
-  }
-  const adminToken = cli.adminTokenFile === null ? cli.env.IDP_ADMIN_TOKEN : readTokenFile(cli.adminTokenFile);
-  if (adminToken === undefined) {
-    throw new OperationError("usage", `the server at ${url} wants its admin token`, {
-      hint: "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.",
-    });
-  }
-  return { url, adminToken };
+export function serverOfUrl({ adminTokenFile, env }: Invocation, url: string): Server {
+  const adminToken = adminTokenFile === null ? (env.IDP_ADMIN_TOKEN ?? null) : readTokenFile(adminTokenFile);
+  return { url: checkUrl(url), adminToken };
 }
 
 function readTokenFile(file: string): string {

@@ -14,7 +14,7 @@ import { quoteWord } from "../shell-word.ts";
 import { readLock } from "../store/lock.ts";
 import { LockedError } from "../store/store.ts";
 import { defaultData, type Invocation } from "./invocation.ts";
-import { callServer, serverOfUrl, type Server } from "./remote.ts";
+import { callServer, checkUrl, serverOfUrl, type Server } from "./remote.ts";
 
 /** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
 
@@ -35,9 +35,9 @@ export interface Target {
 export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
   data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
 
-/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. */
+/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
 export function addressOf(cli: Pick<Invocation, "url" | "data">): string | null {
-  if (cli.url !== null) return cli.url;
+  if (cli.url !== null) return checkUrl(cli.url);
   const lock = readLock(cli.data);
   return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
 }

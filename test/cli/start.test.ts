@@ -277,6 +277,12 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
   expect(good.code, good.stderr).toBe(0);
   expect(JSON.parse(good.stdout)).toHaveLength(4);
+  const without = await idp(["users", "add", "eve", "--url", issuer], { cwd: elsewhere });
+  expect(without).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.\n`,
+  });
   const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
   expect(bad).toMatchObject({ code: 2, stdout: "" });

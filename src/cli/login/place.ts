@@ -4,7 +4,7 @@ import { loginClient, loopbackRedirectUri } from "../app-types.ts";
 import { readSecret } from "../entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
-import { callServer, issuerAt, serverOfUrl, type Server } from "../remote.ts";
+import { callServer, checkUrl, issuerAt, serverOfUrl, type Server } from "../remote.ts";
 import { findServer, startCommand } from "../target.ts";
 import type { LoginFlags } from "./flags.ts";
 
@@ -64,7 +64,7 @@ async function runningServer(
     return server === null ? null : { url: server.url, server };
   }
   const known = cli.adminTokenFile !== null || cli.env.IDP_ADMIN_TOKEN !== undefined;
-  return { url: cli.url, server: known ? serverOfUrl(cli, cli.url) : null };
+  return { url: checkUrl(cli.url), server: known ? serverOfUrl(cli, cli.url) : null };
 }
 
 async function clientOn(server: Server, client_id: string) {
