@@ -15,5 +15,11 @@ export const seconds =
     return Number(value);
   };
 
+/** A folder that is named: of an empty variable in a script the files would go into the working folder. */
+export const folder = (value: string): string => {
+  if (value === "") throw new InvalidArgumentError("It is empty, and names a folder.");
+  return value;
+};
+
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
 import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./print.ts";
+import { folder } from "./flag-values.ts";
 import { declareApps } from "./program-apps.ts";
 import { declareKeysAndSessions } from "./program-keys.ts";
 import { declareLogin } from "./program-login.ts";
@@ -57,7 +58,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .option("--no-input", "never ask for a missing value")
     .option("--yes", "answer yes to every confirmation")
     .addOption(new Option("--color <when>", "colour the output").choices(["auto", "always", "never"]).default("auto"))
-    .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData))
+    .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData).argParser(folder))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
     .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");

@@ -133,6 +133,15 @@ test("global flags stand before or after the command, and IDP_DATA and IDP_URL f
   expect(await message(["users", "list", "--json"], url)).toBe("nothing answers at http://localhost:1");
 });
 
+test.each([[["users", "list", "--data", ""]], [["--data=", "status"]]])(
+  "--data with nothing in it: idp %j",
+  async (words) => {
+    const { code, stdout, stderr } = await idpHere(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("option '--data <dir>' argument '' is invalid. It is empty, and names a folder.");
+  },
+);
+
 test("colour is for terminals, unless it is asked for", async () => {
   const cwd = newFolder();
   const stderr = async (args: readonly string[], env: Record<string, string> = {}) =>
