@@ -41,7 +41,7 @@ export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 const protocolNames = new Set(
   (
     "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
-    "id user language theme createdAt grant epoch client_epoch family generation"
+    "id user language theme createdAt grant epoch client_epoch exchanged_from family generation"
   ).split(" "),
 );
 

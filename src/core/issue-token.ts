@@ -67,7 +67,7 @@ export interface IssuedToken {
 const reserved: Readonly<Record<string, string>> = {
   ...{ iss: "issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
-  ...{ grant: "", epoch: "", client_epoch: "", family: "", generation: "" },
+  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", generation: "" },
 };
 
 /**

@@ -58,6 +58,13 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
   if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
+  for (const { jti, client_id, epoch } of claims.exchanged_from ?? []) {
+    const origin = tx.get("deadTokens", jti);
+    if (origin !== undefined) return dead(`was got by exchange for one that ${revoked(origin.reason)}`, origin.at);
+    const owner = tx.get("clients", client_id);
+    if (owner === undefined || (epoch ?? owner.epoch) !== owner.epoch)
+      return dead("was got by exchange for one of a client that is no longer registered");
+  }
   if (claims.grant === undefined) return { client, user: null, grant: null };
   const user = tx.get("users", claims.sub);
   if (user === undefined) return dead("belongs to a user who no longer exists");

@@ -39,6 +39,16 @@ interface Exchanged {
   /** Seconds since 1970: it ends with them, else a token could be renewed by exchange for ever. */
   readonly expiresAt: number;
   readonly act: Actor | null;
+  /** The subject's token, and those that it was exchanged for in turn. */
+  readonly origins: readonly Origin[];
+}
+
+/** A token that another one was got for: with it, or with its client, the other one dies. */
+export interface Origin {
+  readonly jti: string;
+  readonly client_id: string;
+  /** Of the client; absent where the grant says enough. */
+  readonly epoch?: string;
 }
 
 /** What the tokens of one authorization have in common. */
@@ -69,6 +79,8 @@ export interface TokenClaims {
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
   readonly act?: Actor;
+  /** Only in a token that was got by exchange. */
+  readonly exchanged_from?: readonly Origin[];
 }
 
 export interface RefreshClaims extends TokenClaims {
@@ -138,6 +150,7 @@ export async function accessToken(
     client_epoch: grant === null || exchanged === undefined ? undefined : client.epoch,
     cnf: jkt === null ? undefined : { jkt },
     act: exchanged?.act ?? undefined,
+    exchanged_from: exchanged?.origins,
   };
   return { typ: tokenTypes.access, signer, claims: withClaims(claims, custom) };
 }

@@ -239,6 +239,33 @@ test("the end of the family ends the exchanged tokens too", async () => {
   expectRefusal(await exchange(orders, access_token), "invalid_request", /subject_token .*was revoked/);
 });
 
+test("the revocation of the subject token ends the exchanged ones too, also those exchanged again", async () => {
+  const { access_token } = await tokensOf();
+  const token = (await exchange(orders, access_token)).json.access_token;
+  const again = (await exchange(stock, token)).json.access_token;
+  for (const one of [token, again]) expect((await userinfo(idp, one)).status).toBe(200);
+  await post(idp, paths.revoke, { token: access_token, ...front.credentials });
+  for (const one of [token, again]) {
+    expect((await userinfo(idp, one)).status).toBe(401);
+    expect((await idp.call("token.introspect", { token: one })).reason).toMatch(/by exchange for one that was revoked/);
+  }
+});
+
+test("the removal of the client of a subject token without a user ends the exchanged ones too, also where another takes its id", async () => {
+  const speaker = await service({ client_id: "speaker" });
+  const token = (await exchange(orders, await ownToken(speaker))).json.access_token;
+  const again = (await exchange(stock, token)).json.access_token;
+  const areActive = async (): Promise<boolean[]> => {
+    const answers = await Promise.all([token, again].map((one) => idp.call("token.introspect", { token: one })));
+    return answers.map(({ active }) => active);
+  };
+  expect(await areActive()).toEqual([true, true]);
+  await idp.call("clients.remove", { client_id: "speaker" });
+  expect(await areActive()).toEqual([false, false]);
+  await service({ client_id: "speaker", client_name: "Another" });
+  expect(await areActive()).toEqual([false, false]);
+});
+
 test("a subject token that its client revoked is refused; an exchanged one is revoked by the client that has it", async () => {
   const { access_token } = await tokensOf();
   const exchanged = (await exchange(orders, access_token)).json.access_token;

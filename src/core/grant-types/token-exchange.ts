@@ -9,7 +9,7 @@ import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from ".
 import { checkResources } from "../resources.ts";
 import { includesAll, mayAsk, resolveScopes, splitScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
-import { signAccessToken, type AccessTokenSubject, type Actor, type TokenClaims } from "../tokens.ts";
+import { signAccessToken, type AccessTokenSubject, type Actor, type Origin, type TokenClaims } from "../tokens.ts";
 
 /**
  * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
@@ -60,7 +60,7 @@ export async function exchangeToken(
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
     const scopes = narrowScopes(tx, client, subjectClaims, grant, request.scope);
     if (grant !== null) noteUse(ctx, grant);
-    // Grant, epoch and family go on: what ends the subject's token ends this one.
+    // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
       client,
       user,
@@ -73,6 +73,7 @@ export async function exchangeToken(
         sub: subjectClaims.sub,
         expiresAt: Math.min(subjectClaims.exp, actorClaims?.exp ?? Infinity),
         act: actorOf(subjectClaims, actorClaims),
+        origins: [...(subjectClaims.exchanged_from ?? []), originOf(subjectClaims)],
       },
     };
     return { subject: exchanged, userClaims: user === null ? {} : extraClaims(tx, user, scopes) };
@@ -130,6 +131,11 @@ function requireAlive(tx: ReadTx, name: TokenName, claims: TokenClaims): LiveTok
 function actorOf(subject: TokenClaims, actor: TokenClaims | null): Actor | null {
   if (actor === null) return subject.act ?? null;
   return { sub: actor.sub, ...(subject.act !== undefined && { act: subject.act }) };
+}
+
+function originOf({ jti, client_id, grant, epoch, client_epoch }: TokenClaims): Origin {
+  const ofClient = grant === undefined ? epoch : client_epoch;
+  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }) };
 }
 
 /** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
