@@ -52,8 +52,8 @@ export function challenge(req: Request, error: unknown): string | null {
         : null;
     case "invalid_dpop_proof":
       return status === 401 ? tokenChallenges(req, errorParameters(code, message)) : null;
-    case "invalid_token":
     // The 403s too (CONTRACT 2.5), where RFC 6750 3.1 has names of its own.
+    case "invalid_token":
     case "insufficient_scope":
     case "access_revoked":
     case "account_suspended":
