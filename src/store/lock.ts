@@ -6,9 +6,12 @@
  * The lock of a dead process is replaced by whoever holds its guard, a lock of the same kind named after that one dead
  * lock; a guard whose holder died in turn is taken over the same way. So of many that find the same dead lock one wins,
  * and a late-comer that holds the guard finds another lock than the one it came to bury.
+ *
+ * Containers may share the host's name and the folder, and not see each other's processes. So an owner touches its lock now and then: the
+ * lock of another container is dead once it was left alone for long enough.
  */
 import { randomBytes } from "node:crypto";
-import { linkSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, utimes, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -34,6 +37,10 @@ export interface Lock {
   readonly url: string | null;
   readonly adminToken: string | null;
 }
+
+/** Milliseconds: how often an owner touches its lock, and after how long without it an owner that cannot be seen is taken for dead. */
+const touchEvery = 2000;
+const deadAfter = 10_000;
 
 export interface HeldLock {
   /** Says where the server listens, and how its control API is entered. */
@@ -81,13 +88,16 @@ function readLockFile(path: string): Lock | null {
   throw new DataFileError(`${path} is no lock file of idp`, path, "Remove it if no idp is running on this folder.");
 }
 
-/** Containers may share the host's name and the data folder, and not see each other's processes. */
-const isOfOtherNamespace = (lock: Lock): boolean =>
-  lock.pidNamespace !== undefined && lock.pidNamespace !== pidNamespace();
+const isOfOtherContainer = (lock: Lock): boolean =>
+  lock.host === hostname() && lock.pidNamespace !== undefined && lock.pidNamespace !== pidNamespace();
 
-/** `elsewhere`: on another machine (or in another container), where nobody here can look. */
-function stateOf(lock: Lock): "alive" | "dead" | "elsewhere" {
-  if (lock.host !== hostname() || isOfOtherNamespace(lock)) return "elsewhere";
+/** @returns milliseconds since 1970; 0 where the file is gone */
+const touchedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** `elsewhere`: on another machine, or in another container that gave a sign of life. */
+function stateOf(lock: Lock, path: string): "alive" | "dead" | "elsewhere" {
+  if (isOfOtherContainer(lock)) return Date.now() - touchedAt(path) > deadAfter ? "dead" : "elsewhere";
+  if (lock.host !== hostname()) return "elsewhere";
   return stateOfProcess(lock.pid, lock.processStart);
 }
 
@@ -96,8 +106,9 @@ function stateOf(lock: Lock): "alive" | "dead" | "elsewhere" {
  * @returns null where nobody holds it (or there is no such folder) @throws {DataFileError} where the file is not a lock
  */
 export function readLock(dir: string): (Lock & { readonly state: "alive" | "dead" | "elsewhere" }) | null {
-  const lock = readLockFile(lockFile(dir));
-  return lock === null ? null : { ...lock, state: stateOf(lock) };
+  const path = lockFile(dir);
+  const lock = readLockFile(path);
+  return lock === null ? null : { ...lock, state: stateOf(lock, path) };
 }
 
 const write = (path: string, lock: Lock): void =>
@@ -130,7 +141,7 @@ async function acquire(path: string, lock: Lock, whenHeld: (holder: Lock) => Pro
     const holder = readLockFile(path);
     if (holder === null) {
       if (create(path, lock)) return null;
-    } else if (stateOf(holder) !== "dead") await whenHeld(holder);
+    } else if (stateOf(holder, path) !== "dead") await whenHeld(holder);
     else if (await inherit(path, holder, lock)) return holder;
   }
 }
@@ -154,7 +165,7 @@ function tidy(path: string): void {
     const left = join(dirname(path), name);
     try {
       const lock = readLockFile(left);
-      if (lock !== null && lock !== nobody && stateOf(lock) === "dead") unlinkSync(left);
+      if (lock !== null && lock !== nobody && stateOf(lock, left) === "dead") unlinkSync(left);
     } catch {
       // Somebody else's file, or gone already.
     }
@@ -163,19 +174,16 @@ function tidy(path: string): void {
 
 function refusal(dir: string, lock: Lock, waited: number): LockedError {
   const { pid, url, startedAt } = lock;
-  const elsewhere = stateOf(lock) === "elsewhere";
+  const elsewhere = stateOf(lock, lockFile(dir)) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
     new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
   if (elsewhere) {
-    const isHere = lock.host === hostname();
-    const place = isHere
-      ? "in another container of this machine, or outside this one"
-      : `on the machine "${lock.host}"`;
     const at = url === null ? "" : `, at ${url}`;
-    const not = isHere ? "if it does not (it was killed, or its container is gone)" : "if it does not";
     return refuse(
-      `by an idp ${place} (${who}${at}). Whether it still runs cannot be seen from here: ${not}, remove ${lockFile(dir)}; else use another folder with --data`,
+      isOfOtherContainer(lock)
+        ? `by an idp that runs in another container of this machine, or outside this one (${who}${at}): stop it there, or use another folder with --data`
+        : `by an idp on the machine "${lock.host}" (${who}${at}). Whether it still runs cannot be seen from here: if it does not, remove ${lockFile(dir)}; else use another folder with --data`,
     );
   }
   if (lock.kind === "command") {
@@ -214,9 +222,14 @@ export async function takeLock(options: {
   };
   const pause = 5;
   let waited = 0;
+  const first = touchedAt(path);
   try {
     const dead = await acquire(path, lock, async (holder) => {
-      if (holder.kind === "server" || stateOf(holder) === "elsewhere" || waited >= waitMs)
+      if (isOfOtherContainer(holder) && touchedAt(path) === first) {
+        await delay(100);
+        return;
+      }
+      if (holder.kind === "server" || stateOf(holder, path) === "elsewhere" || waited >= waitMs)
         throw refusal(dir, holder, waitMs);
       waited += pause;
       await delay(pause);
@@ -230,6 +243,9 @@ export async function takeLock(options: {
     if (codeOf(error) === "") throw error;
     throw new StorageError(`${path} could not be made: ${describeFault(error)}`, { cause: error });
   }
+  // Where it cannot be touched, nothing is worse than without it.
+  const touching = setInterval(() => utimes(path, new Date(), new Date(), () => undefined), touchEvery);
+  touching.unref();
   return {
     update(server) {
       lock = { ...lock, ...server };
@@ -240,6 +256,7 @@ export async function takeLock(options: {
       }
     },
     release() {
+      clearInterval(touching);
       try {
         if (readLockFile(path)?.id === lock.id) unlinkSync(path);
       } catch (error) {

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readLock, type Lock } from "../../src/store/lock.ts";
 import { startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
@@ -131,19 +131,43 @@ describe("the lock of the data", () => {
     expect(readFileSync(join(dir, "lock.json"), "utf8")).toBe(before);
   });
 
-  test.each([
-    ["whose pid is nobody's here", deadPid],
-    ["whose pid is this process's here", () => process.pid],
-  ])("one of another container under the same host name, %s, is refused likewise, and left", async (_, pid) => {
-    writeLock({ pid: pid(), pidNamespace: "pid:[1]", processStart: "this boot 1", url: "http://localhost:1" });
-    const before = readFileSync(join(dir, "lock.json"), "utf8");
-    expect(readLock(dir)?.state).toBe("elsewhere");
-    const refusal = openAt(dir);
-    await expect(refusal).rejects.toMatchObject({ name: "LockedError", elsewhere: true });
-    await expect(refusal).rejects.toThrow(
-      /in another container of this machine.* at http:\/\/localhost:1\).*remove .*lock\.json/,
-    );
-    expect(readFileSync(join(dir, "lock.json"), "utf8")).toBe(before);
+  describe("one of another container under the same host name", () => {
+    const file = () => join(dir, "lock.json");
+    const theirs = (pid: number) =>
+      writeLock({ pid, pidNamespace: "pid:[1]", processStart: "this boot 1", url: "http://localhost:1" });
+
+    test.each([
+      ["whose pid is nobody's here", deadPid],
+      ["whose pid is this process's here", () => process.pid],
+    ])("that is touched, %s, is refused and left", async (_, pid) => {
+      theirs(pid());
+      const before = readFileSync(file(), "utf8");
+      const touching = setInterval(() => utimesSync(file(), new Date(), new Date()), 50);
+      onTestFinished(() => clearInterval(touching));
+      expect(readLock(dir)?.state).toBe("elsewhere");
+      const refusal = openAt(dir);
+      await expect(refusal).rejects.toMatchObject({ name: "LockedError", elsewhere: true });
+      await expect(refusal).rejects.toThrow(/runs in another container of this machine.* at http:\/\/localhost:1\)/);
+      expect(readFileSync(file(), "utf8")).toBe(before);
+    });
+
+    test("that was left alone is taken over", async () => {
+      theirs(process.pid);
+      const longAgo = new Date(Date.now() - 11_000);
+      utimesSync(file(), longAgo, longAgo);
+      expect(readLock(dir)?.state).toBe("dead");
+      await (await openAt(dir)).close();
+    });
+  });
+
+  test("an owner touches its lock", async () => {
+    const store = await openAt(dir);
+    onTestFinished(() => store.close());
+    const longAgo = new Date(Date.now() - 11_000);
+    utimesSync(join(dir, "lock.json"), longAgo, longAgo);
+    await expect
+      .poll(() => statSync(join(dir, "lock.json")).mtimeMs, { timeout: 5000 })
+      .toBeGreaterThan(Date.now() - 8000);
   });
 
   test("one that a killed process of this container left is taken over", async () => {
