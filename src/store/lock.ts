@@ -244,7 +244,10 @@ export async function takeLock(options: {
     throw new StorageError(`${path} could not be made: ${describeFault(error)}`, { cause: error });
   }
   // Where it cannot be touched, nothing is worse than without it.
-  const touching = setInterval(() => utimes(path, new Date(), new Date(), () => undefined), touchEvery);
+  const touching = setInterval(() => {
+    const seconds = Date.now() / 1000;
+    utimes(path, seconds, seconds, () => undefined);
+  }, touchEvery);
   touching.unref();
   return {
     update(server) {

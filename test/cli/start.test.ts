@@ -164,7 +164,7 @@ test("data that another container holds: exit 4, and no advice to stop it from h
   };
   const file = join(cwd, ".idp", "lock.json");
   writeFileSync(file, JSON.stringify(lock));
-  const touching = setInterval(() => utimesSync(file, new Date(), new Date()), 50);
+  const touching = setInterval(() => utimesSync(file, Date.now() / 1000, Date.now() / 1000), 50);
   onTestFinished(() => clearInterval(touching));
   const { code, stderr } = await idp(["start", "--port", "auto", "--json"], { cwd });
   expect(code).toBe(4);

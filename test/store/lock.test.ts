@@ -142,7 +142,7 @@ describe("the lock of the data", () => {
     ])("that is touched, %s, is refused and left", async (_, pid) => {
       theirs(pid());
       const before = readFileSync(file(), "utf8");
-      const touching = setInterval(() => utimesSync(file(), new Date(), new Date()), 50);
+      const touching = setInterval(() => utimesSync(file(), Date.now() / 1000, Date.now() / 1000), 50);
       onTestFinished(() => clearInterval(touching));
       expect(readLock(dir)?.state).toBe("elsewhere");
       const refusal = openAt(dir);
