@@ -1,5 +1,4 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { describeFault } from "../store/fault.ts";
 import { keepCompiled } from "./compiled.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
@@ -44,12 +43,13 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") return;
   fault = error;
   // A server goes on without its log, and says so while that helps.
-  if (onSignal !== null) sayFault(error);
+  if (onSignal !== null) void sayFault(error);
 });
 // There is nowhere left to say it.
 stderr.on("error", () => undefined);
 
-function sayFault(error: Error): void {
+async function sayFault(error: Error): Promise<void> {
+  const { describeFault } = await import("../store/fault.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
   const cli = { json: ownWords(words).includes("--json"), stderr, err: styleOf(stderr, "auto", env) };
   printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);
@@ -77,7 +77,7 @@ async function leave(given: number): Promise<never> {
   await turn();
   // A command that failed has said why, and exits with that.
   if (fault !== null && given === 0 && !endsBySignal) {
-    sayFault(fault);
+    await sayFault(fault);
     await handOn(stderr);
   }
   await keepCompiled();
