@@ -8,7 +8,7 @@ import type { Web } from "./web.ts";
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
 /** A name as an operator gives it: an IPv6 address, which has more than the colon before a port, stands in brackets in `Host` only. */
-const ownName = (host: string): string => (/^[^[].*:.*:/.test(host) ? `[${host.toLowerCase()}]` : hostName(host));
+const ownName = (host: string): string => (/^[^[:]*:[^:]*:/.test(host) ? `[${host.toLowerCase()}]` : hostName(host));
 
 const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);

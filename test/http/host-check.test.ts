@@ -8,7 +8,7 @@ import { serve } from "../helpers/app.ts";
 const local = await serve();
 const named = await serve({
   issuer: "https://idp.example.test/tenant",
-  allowHosts: ["idp.internal", "Other.Internal:8080", "FD12::1", "[fd12::2]"],
+  allowHosts: ["idp.internal", "Other.Internal:8080", "FD12::1", "[fd12::2]", "::2"],
 });
 
 /** By hand: `fetch` sets its own Host. */
@@ -100,6 +100,7 @@ describe("the issuer's name and those of --allow-host pass", () => {
     "other.internal",
     "[fd12::1]:4370",
     "[fd12::2]",
+    "[::2]:4370",
     "localhost",
   ])("%s", async (host) => {
     expect((await ask(named, host, "/tenant/_idp/health")).status).toBe(200);
