@@ -113,7 +113,9 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     );
   }
   if (state === "elsewhere") {
-    const detail = `held by process ${pid} ${host === hostname() ? "of another container" : `on the machine ${host}`}, which cannot be seen from here`;
+    // That one gave a sign of life a moment ago.
+    if (host === hostname()) return ok("lock", `held by process ${pid} of another container`);
+    const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
     return warning("lock", detail, "If no idp runs there:", `rm ${quoteWord(join(data, "lock.json"))}`);
   }
   if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);

@@ -6,9 +6,6 @@ import { privateApiHeaders } from "./security-headers.ts";
  * Answers without Express's `res.send`, which looks for a type, a validator and a range that none of these answers has.
  */
 
-/** From this length on a text that is not ASCII is encoded once, into bytes, and not to be counted, too. */
-const worthBytes = 2048;
-
 /** @param type with its charset; the text is sent as UTF-8 */
 export function sendText(
   res: ServerResponse,
@@ -23,9 +20,8 @@ export function sendText(
   const length = Buffer.byteLength(text);
   // Node.js counts it too, but not for HEAD.
   res.setHeader("Content-Length", length);
-  // ASCII: as Latin-1 it is the same bytes, and one write with the headers, without being encoded.
-  if (length === text.length) res.end(text, "latin1");
-  else res.end(length < worthBytes ? text : Buffer.from(text));
+  // ASCII: as Latin-1 it is the same bytes, without being encoded.
+  res.end(text, length === text.length ? "latin1" : "utf8");
 }
 
 /** The Content-Type of JSON. */

@@ -52,7 +52,7 @@ export function challenge(req: Request, error: unknown): string | null {
         : null;
     case "invalid_dpop_proof":
       return status === 401 ? tokenChallenges(req, errorParameters(code, message)) : null;
-    // The 403s too (CONTRACT 2.5), where RFC 6750 3.1 has names of its own.
+    // For the 403s of UserInfo too (CONTRACT 2.5), where RFC 6750 3.1 would say insufficient_scope.
     case "invalid_token":
     case "insufficient_scope":
     case "access_revoked":

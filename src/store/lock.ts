@@ -243,7 +243,7 @@ export async function takeLock(options: {
     if (codeOf(error) === "") throw error;
     throw new StorageError(`${path} could not be made: ${describeFault(error)}`, { cause: error });
   }
-  // Where it cannot be touched, nothing is worse than without it.
+  // Where it cannot be touched, the folder cannot be written: another owner could not take it over either.
   const touching = setInterval(() => {
     const seconds = Date.now() / 1000;
     utimes(path, seconds, seconds, () => undefined);

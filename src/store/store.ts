@@ -413,7 +413,7 @@ export class StorageError extends Error {
 export class LockedError extends Error {
   override readonly name = "LockedError";
   readonly holder: { readonly pid: number; readonly url: string | null; readonly startedAt: string };
-  /** Whether the holder is on another machine or in another container, so that it may have died unseen: the message says what to do then. */
+  /** Whether the holder is on another machine or in another container, where no command of here ends it: the message says what to do. */
   readonly elsewhere: boolean;
   constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
     super(message);
