@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
@@ -128,6 +129,17 @@ test("a lock that a killed server left is told, and left", async () => {
   const { checks } = await doctor(cwd);
   expect(named(checks, "lock")).toMatchObject([{ status: "warning", detail: expect.stringContaining(`${pid}`) }]);
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(true);
+});
+
+test("a lock that another container touched a moment ago is its own, and nothing tells to remove it", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const lock = { id: "theirs", pid: 1, host: hostname(), pidNamespace: "pid:[1]", kind: "server", url: null };
+  writeFileSync(join(cwd, ".idp", "lock.json"), JSON.stringify(lock));
+  const { checks } = await doctor(cwd);
+  expect(named(checks, "lock")).toMatchObject([
+    { status: "ok", detail: expect.stringContaining("another container"), command: null },
+  ]);
 });
 
 test("a server that holds the data and does not answer is named with the command that ends it", async () => {
