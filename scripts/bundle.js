@@ -28,9 +28,11 @@ const loadedLate = (name, { calls, file = name } = {}) => ({
   load: {
     filter: { id: new RegExp(`^\0${name}\\.cjs$`) },
     handler: () =>
-      calls === undefined
-        ? `module.exports = (...given) => require("${file}")(...given);`
-        : `for (const name of ${JSON.stringify(calls)}) exports[name] = (...given) => require("${file}")[name](...given);`,
+      // Looked for once: the body of every request asks for a character set.
+      `let found; const load = () => (found ??= require("${file}"));` +
+      (calls === undefined
+        ? `module.exports = (...given) => load()(...given);`
+        : `for (const name of ${JSON.stringify(calls)}) exports[name] = (...given) => load()[name](...given);`),
   },
 });
 

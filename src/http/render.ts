@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Liquid, Template } from "liquidjs";
-import type { TextTag } from "./direct-liquid.ts";
+import type { TextTag, Words, WritePage } from "./direct-liquid.ts";
 import { OperationError } from "../core/errors.ts";
 import { packageFile } from "../package.ts";
 import type { Theme } from "./views.ts";
@@ -48,16 +48,28 @@ const builtInRoot = fileURLToPath(packageFile("templates/"));
 /** Where the stylesheet is served, below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
 
+interface Engine {
+  readonly liquid: Liquid;
+  /** Null: liquidjs renders the page. */
+  readonly compile: (templates: readonly Template[], language: string) => WritePage | null;
+}
+
+/** A page in a language: how liquidjs knows it, and as a function. */
+interface Compiled {
+  readonly templates: Template[];
+  readonly write: WritePage | null;
+}
+
 /**
  * The template engine, loaded with the first page only. No value gets into a page unescaped: the engine escapes every output, the filter
  * that would turn that off is taken away, and a variable or a text that does not exist is an error.
  */
-async function createEngine(roots: readonly string[], texts: Texts): Promise<Liquid> {
-  const [{ evalToken, Hash, Liquid }, { renderDirectly }] = await Promise.all([
+async function createEngine(roots: readonly string[], texts: Texts): Promise<Engine> {
+  const [{ evalToken, Hash, Liquid }, { compilePage }] = await Promise.all([
     import("liquidjs"),
     import("./direct-liquid.ts"),
   ]);
-  const engine = new Liquid({
+  const liquid = new Liquid({
     root: [...roots],
     cache: true,
     outputEscape: "escape",
@@ -66,7 +78,7 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
     ownPropertyOnly: true,
     relativeReference: false,
   });
-  delete engine.filters["raw"];
+  delete liquid.filters["raw"];
   const languageOf = (globals: object): string => (globals as { page: PageFrame }).page.lang;
 
   const noValues: TextValues = {};
@@ -80,33 +92,31 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
   };
 
   // {{ "login.title" | t: client: client.name }}: plain text, for attributes.
-  engine.registerFilter("t", function (key: string, ...values: [string, unknown][]) {
-    return texts.plain(languageOf(this.context.globals), { key, values: asText(Object.fromEntries(values)) });
+  const words: Words = (language, key, values) => texts.plain(language, { key: String(key), values: asText(values) });
+  liquid.registerFilter("t", function (key: unknown, ...values: [string, unknown][]) {
+    return words(languageOf(this.context.globals), key, Object.fromEntries(values));
   });
 
-  const registerTextTag = (name: string, write: TextTag["write"]): void => {
-    engine.registerTag(name, {
+  const registerTextTag = (name: string, html: Words): void => {
+    liquid.registerTag(name, {
       parse(token) {
-        Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), write });
+        Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), html });
       },
       *render(context, emitter) {
-        const { key, values, write } = this as unknown as TextTag;
-        const named = (yield values.render(context)) as Parameters<typeof write>[3];
-        write(context, emitter, yield evalToken(key, context), named);
+        const { key, values } = this as unknown as TextTag;
+        const named = (yield values.render(context)) as Parameters<Words>[2];
+        emitter.write(html(languageOf(context.globals), yield evalToken(key, context), named));
       },
     });
   };
   // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
-  registerTextTag("t", (context, emitter, key, values) => {
-    const hook = values["hook"] as string | undefined;
-    emitter.write(texts.html(languageOf(context.globals), String(key), asText(values), hook));
-  });
+  registerTextTag("t", (language, key, values) =>
+    texts.html(language, String(key), asText(values), values["hook"] as string | undefined),
+  );
   // {% language "tr" %}: a language by its own name.
-  registerTextTag("language", (_context, emitter, code) => {
-    emitter.write(languageAsHtml(String(code)));
-  });
-  renderDirectly(engine);
-  return engine;
+  registerTextTag("language", (_language, code) => languageAsHtml(String(code)));
+
+  return { liquid, compile: (templates, language) => compilePage(liquid, templates, language, words) };
 }
 
 /**
@@ -116,8 +126,8 @@ async function createEngine(roots: readonly string[], texts: Texts): Promise<Liq
 export function createRenderer(overrides: readonly string[] = []): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
   const texts = loadTexts(roots);
-  let engine: Promise<Liquid> | null = null;
-  const templates: Record<string, Template[]> = {};
+  let engine: Promise<Engine> | null = null;
+  const pages = new Map<string, Compiled>();
   let style: Stylesheet | null = null;
 
   function stylesheet(): Stylesheet {
@@ -133,9 +143,19 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
     stylesheet,
     async render(template, frame, data) {
       const page = { stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
-      const liquid = await (engine ??= createEngine(roots, texts));
-      const parsed = (templates[template] ??= liquid.parseFileSync(`${template}.html`));
-      return liquid.renderSync(parsed, data, { globals: { page } }) as string;
+      const { liquid, compile } = await (engine ??= createEngine(roots, texts));
+      const name = `${template} ${frame.lang}`;
+      let known = pages.get(name);
+      if (known === undefined) {
+        const templates = liquid.parseFileSync(`${template}.html`);
+        pages.set(name, (known = { templates, write: compile(templates, frame.lang) }));
+      }
+      try {
+        if (known.write !== null) return known.write(page, data);
+      } catch {
+        // What is unusual there, liquidjs can do, or says what is wrong.
+      }
+      return liquid.renderSync(known.templates, data, { globals: { page } }) as string;
     },
   };
 }
