@@ -5,6 +5,7 @@ import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { defaultPort } from "./core/endpoints.ts";
 import { OperationError } from "./core/errors.ts";
+import { didYouMean } from "./core/nearest.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
 import type { GrantSelection, GrantView } from "./core/grants.ts";
@@ -81,6 +82,36 @@ export interface IdpOptions {
   readonly onRequest?: (event: RequestEvent) => void;
   /** Is told what an operator may want to know. */
   readonly log?: (note: string) => void;
+}
+
+const optionNames = Object.keys({
+  data: true,
+  fixtures: true,
+  onProgress: true,
+  port: true,
+  host: true,
+  dynamicRegistration: true,
+  templates: true,
+  tls: true,
+  backchannel: true,
+  issuer: true,
+  allowHosts: true,
+  settings: true,
+  adminToken: true,
+  now: true,
+  random: true,
+  onRequest: true,
+  log: true,
+} satisfies Record<keyof IdpOptions, true>);
+
+/** Programs in JavaScript have no compiler. @throws {OperationError} usage */
+function checkOptions(options: IdpOptions): void {
+  const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !optionNames.includes(name));
+  if (unknown === undefined) return;
+  const [name] = unknown;
+  throw new OperationError("usage", `createIdp has no option "${name}"`, {
+    hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
+  });
 }
 
 /** A running identity provider. */
@@ -166,6 +197,7 @@ function localUrl(scheme: string, host: string, port: number): string {
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
 export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
+  checkOptions(options);
   const now = options.now ?? Date.now;
   const random = options.random ?? randomText;
   const log = options.log ?? (() => undefined);

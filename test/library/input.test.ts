@@ -32,3 +32,15 @@ test("what is undefined is as good as absent", async () => {
     username: "alice",
   });
 });
+
+test("an option that createIdp does not have is refused, with the one that is meant", async () => {
+  const refusal = await createIdp({ port: 0, fixture: "users.yaml" } as object).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({
+    name: "OperationError",
+    code: "usage",
+    message: 'createIdp has no option "fixture"',
+    hint: expect.stringContaining("Did you mean fixtures?") as unknown,
+  });
+  const server = await createIdp({ port: 0, fixture: undefined } as object);
+  await server.close();
+});
