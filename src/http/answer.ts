@@ -14,12 +14,9 @@ export function sendText(
   type: string,
   text: string,
 ): void {
-  res.statusCode = status;
-  for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? "");
-  res.setHeader("Content-Type", type);
   const length = Buffer.byteLength(text);
-  // Node.js counts it too, but not for HEAD.
-  res.setHeader("Content-Length", length);
+  // All at once is faster than one by one, and so are names before what is spread. Node.js counts the length too, but not for HEAD.
+  res.writeHead(status, { "Content-Type": type, "Content-Length": length, ...headers });
   // ASCII: as Latin-1 it is the same bytes, without being encoded.
   res.end(text, length === text.length ? "latin1" : "utf8");
 }
