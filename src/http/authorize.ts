@@ -85,8 +85,11 @@ export async function sendToClient(
 
 /** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */
 export function redirect(res: Response, location: string): void {
-  res.status(303).setHeader("Location", location);
-  res.setHeader("Cache-Control", "no-store");
-  res.setHeader("Referrer-Policy", "no-referrer");
-  res.end();
+  const headers = {
+    Location: location,
+    "Content-Length": 0,
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+  };
+  res.writeHead(303, headers).end();
 }

@@ -7,7 +7,9 @@ import type { Browser, Web } from "./web.ts";
 /** What a person chose for every page: kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
 
-const nameOf = (web: Web, kind: "browser" | "session" | Preference): string => `idp_${web.port()}_${kind}`;
+type CookieKind = "browser" | "session" | Preference;
+
+const nameOf = (web: Web, kind: CookieKind): string => `idp_${web.port()}_${kind}`;
 
 const attributes = (web: Web) =>
   ({
@@ -36,13 +38,21 @@ export function knownBrowser(web: Web, req: Request): Browser & { readonly id: s
   return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
 }
 
+/**
+ * As one object: of a name, a value and attributes the package would make another one, which takes Node.js 20 long.
+ * @param maxAge seconds; absent: until the browser is closed
+ */
+function setCookie(web: Web, res: Response, kind: CookieKind, value: string, maxAge?: number): void {
+  const cookie = { name: nameOf(web, kind), value, ...attributes(web) };
+  res.appendHeader("Set-Cookie", serialize(maxAge === undefined ? cookie : { maxAge, ...cookie }));
+}
+
 export const setBrowserCookie = (web: Web, res: Response, value: string): void => {
-  res.append("Set-Cookie", serialize(nameOf(web, "browser"), value, attributes(web)));
+  setCookie(web, res, "browser", value);
 };
 
 export const setSessionCookie = (web: Web, res: Response, value: string): void => {
-  const maxAge = web.ctx.settings.session_ttl;
-  res.append("Set-Cookie", serialize(nameOf(web, "session"), value, { maxAge, ...attributes(web) }));
+  setCookie(web, res, "session", value, web.ctx.settings.session_ttl);
 };
 
 export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
@@ -52,9 +62,9 @@ export const readPreference = (web: Web, req: Request, name: Preference): string
 
 /** Kept for a year. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
-  res.append("Set-Cookie", serialize(nameOf(web, name), value, { maxAge: 31_536_000, ...attributes(web) }));
+  setCookie(web, res, name, value, 31_536_000);
 };
 
 export const clearSessionCookie = (web: Web, res: Response): void => {
-  res.append("Set-Cookie", serialize(nameOf(web, "session"), "", { maxAge: 0, ...attributes(web) }));
+  setCookie(web, res, "session", "", 0);
 };
