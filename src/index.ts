@@ -152,11 +152,11 @@ const defaultHost = "localhost";
 /** An issuer is a URL that is used to the letter (RFC 8414 2). @throws {OperationError} usage */
 function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
-  // RFC 3986 2: what is none of a URL's characters would stand in every address that is told.
-  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@"<>\\]|[^\x21-\x7e]/.test(issuer)) {
+  // RFC 3986 2: what is none of a URL's characters would stand in every address that is told. RFC 6265 4.1.1: no cookie has a path with a semicolon.
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@"<>\\;]|[^\x21-\x7e]/.test(issuer)) {
     throw new OperationError(
       "usage",
-      `issuer "${issuer}" is not an http or https URL, percent-encoded, without query, fragment and user`,
+      `issuer "${issuer}" is not an http or https URL, percent-encoded, without query, fragment, user and semicolon`,
       {
         hint: "For example: --issuer http://localhost:4370",
       },

@@ -6,7 +6,10 @@ import { privateApiHeaders } from "./security-headers.ts";
  * Answers without Express's `res.send`, which looks for a type, a validator and a range that none of these answers has.
  */
 
-/** @param type with its charset; the text is sent as UTF-8 */
+/**
+ * @param headers none of them Content-Type or Content-Length
+ * @param type with its charset; the text is sent as UTF-8
+ */
 export function sendText(
   res: ServerResponse,
   status: number,
@@ -15,7 +18,7 @@ export function sendText(
   text: string,
 ): void {
   const length = Buffer.byteLength(text);
-  // All at once is faster than one by one, and so are names before what is spread. Node.js counts the length too, but not for HEAD.
+  // All at once: faster than one by one. Node.js counts the length too, but not for HEAD.
   res.writeHead(status, { "Content-Type": type, "Content-Length": length, ...headers });
   // ASCII: as Latin-1 it is the same bytes, without being encoded.
   res.end(text, length === text.length ? "latin1" : "utf8");

@@ -72,6 +72,13 @@ function pathOf(names: readonly (string | null)[], places: Places): Evaluate {
 
 /** A literal, or a path of names: `client.name`. @throws {typeof unusual} for anything else */
 export function evaluateToken(token: Token | undefined, places: Places): Evaluate {
+  const evaluate = operand(token, places);
+  // liquidjs hands over something of its own for `nil`, other than in a condition.
+  if (TypeGuards.isLiteralToken(token) && literalOf(token) === null) throw unusual;
+  return evaluate;
+}
+
+function operand(token: Token | undefined, places: Places): Evaluate {
   if (token === undefined) throw unusual;
   if (TypeGuards.isPropertyAccessToken(token)) {
     if (token.variable !== undefined) throw unusual;
@@ -95,12 +102,12 @@ export function literalOf(token: Token | undefined): unknown {
   return literal;
 }
 
-/** A condition or a value. @throws {typeof unusual} where something in it is none of ours */
+/** A condition or a value, without its filters. @throws {typeof unusual} where something in it is none of ours */
 export function evaluateValue({ initial }: Pick<Value, "initial">, places: Places): Evaluate {
   const operands: Evaluate[] = [];
   for (const token of initial.postfix) {
     if (!TypeGuards.isOperatorToken(token)) {
-      operands.push(evaluateToken(token, places));
+      operands.push(operand(token, places));
       continue;
     }
     const operate = binary[token.operator];

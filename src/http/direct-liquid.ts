@@ -97,6 +97,8 @@ const isBlank = (template: Template): boolean =>
   (TypeGuards.isHTMLToken(template.token) && template.token.getContent().trim() === "");
 
 function compiler(engine: Liquid, language: string, words: Words) {
+  const partials = new Map<string, Write>();
+
   const listOf = (templates: readonly Template[], scope: Scope): Write =>
     joined(templates.map((template) => pieceOf(template, scope)));
 
@@ -116,7 +118,7 @@ function compiler(engine: Liquid, language: string, words: Words) {
     throw unusual;
   }
 
-  /** Words with nothing but literals in them are the same in every page. */
+  /** A text that is named to the letter, and has no values, is the same in every page. */
   function said(
     say: Words,
     key: Token | undefined,
@@ -176,7 +178,7 @@ function compiler(engine: Liquid, language: string, words: Words) {
   }
 
   function loop({ variable, collection, hash, templates, elseTemplates }: ForTag, scope: Scope): Piece {
-    if (Object.keys(hash.hash).length > 0) throw unusual;
+    if (Object.keys(hash.hash).length > 0 || variable === "forloop") throw unusual;
     const evaluate = evaluateToken(collection, scope.places);
     const place = scope.frame.size++;
     const write = listOf(templates, { ...scope, places: new Map([...scope.places, [variable, place]]) });
@@ -202,7 +204,11 @@ function compiler(engine: Liquid, language: string, words: Words) {
     for (const [name, token] of Object.entries(hash)) {
       places.set(name, given.push(evaluateToken(token, scope.places)) - 1);
     }
-    const write = listOf(engine.parseFileSync(file), { places, frame: { size: given.length }, blocks: null });
+    // Once, however often it is used: what it writes depends on what it is given alone.
+    const name = [file, ...places.keys()].join(" ");
+    const write =
+      partials.get(name) ?? listOf(engine.parseFileSync(file), { places, frame: { size: given.length }, blocks: null });
+    partials.set(name, write);
     return (frame) => {
       const own: Frame = [];
       for (const evaluate of given) own.push(evaluate(frame));

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { OperationError } from "../core/errors.ts";
 
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string>>;
@@ -84,14 +85,19 @@ function toHtml({ text, names, html }: Message, values: TextValues, hook: string
   return joined(html, names, (name) => `<bdi${attributes}>${escapeHtml(valueOf(values, name, text))}</bdi>`);
 }
 
+/** @throws {OperationError} usage, for a file that is named by no language: a region is none, since `tr` is what `tr-TR` reads */
 function languagesIn(root: string): string[] {
-  try {
-    return readdirSync(join(root, "locales"))
-      .filter((name) => name.endsWith(".json"))
-      .map((name) => name.slice(0, -".json".length));
-  } catch {
-    return []; // A folder that replaces a page or two need not have texts.
+  const folder = join(root, "locales");
+  // A folder that replaces a page or two need not have texts.
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const strange = names.find((name) => !/^[a-z]{2,3}\.json$/.test(name));
+  if (strange !== undefined) {
+    throw new OperationError("usage", `${join(folder, strange)} is not named by a language alone`, {
+      hint: "For example: en.json, tr.json",
+    });
   }
+  return names.map((name) => name.slice(0, -".json".length));
 }
 
 /**

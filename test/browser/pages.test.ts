@@ -45,6 +45,18 @@ async function violations(): Promise<unknown> {
   })()`);
 }
 
+/** One state of each page, and those that show what is wrong: colours that no other state has. */
+const dark = new Set([
+  ...new Map(samples.map(({ name }) => [name.replace(/-.*/, ""), name])).values(),
+  "login-default",
+  "login-many-users",
+  "login-error-suspended",
+  "consent-every-field",
+  "account-many",
+  "device-invalid",
+  "error-redirect-uri-slash",
+]);
+
 // The form_post page leaves at once; its own test is below.
 describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ name }) => {
   let html = "";
@@ -73,15 +85,12 @@ describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ na
     expect(await violations()).toEqual([]);
   });
 
-  test("has nothing for axe to find, dark by choice and Turkish, narrow", async () => {
+  test("fits 320 pixels, dark by choice and Turkish, and what is pressed is 44 pixels high there", async () => {
     await window.setViewportSize({ width: 320, height: 640 });
     await window.goto(`${turkish.url}/${name}`);
     expect(await window.getAttribute("html", "lang")).toBe("tr");
     expect(await window.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
-    expect(await violations()).toEqual([]);
-  });
-
-  test("fits 320 pixels, and what is pressed is 44 pixels high there", async () => {
+    await window.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
     const pressed = "button:not([hidden]), .button, summary, label.scope, .paging a, .choices a";
     const small = await window.evaluate(`({
       width: document.documentElement.scrollWidth,
@@ -90,6 +99,11 @@ describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ na
         .map(({ outerHTML }) => outerHTML),
     })`);
     expect(small).toEqual({ width: 320, low: [] });
+  });
+
+  if (!dark.has(name)) return;
+  test("has nothing for axe to find there either", async () => {
+    expect(await violations()).toEqual([]);
   });
 });
 

@@ -61,6 +61,9 @@ const direct: readonly string[] = [
 
 /** Refusals, and what pages are not made of. */
 const others: readonly string[] = [
+  "{% for forloop in people %}{{ forloop.name }}{% endfor %}",
+  "{% render 'tags', person: people, extra: nil %}",
+  "{{ nil }}",
   "{{ name }} {{ count }} {{ yes }} {{ nothing }} {{ names }} {{ deep.er.value }} {{ deep.er.list[1] }} {{ names.size }} {{ 'a<' }}",
   "{{ name | upcase }} {{ names | join: ', ' }} {{ count | plus: 2 }}",
   "{% if yes %}a{% else %}b{% endif %}{% if no %}a{% elsif nothing %}b{% elsif empty %}c{% else %}d{% endif %}",
@@ -142,6 +145,19 @@ function written(template: string): string | null {
 
 test.each(direct)("directly: %s", (template) => {
   expect(written(template)).toBe(engine().parseAndRenderSync(template, data, { globals: { page } }));
+});
+
+test("a partial that is used twice, and in it another one twice, is compiled once", () => {
+  const files = Array.from({ length: 40 }, (_, at): [string, string] => {
+    const next = `{% render 'p${at + 1}', n: n %}`;
+    return [
+      `p${at}`,
+      at === 39 ? "{{ n }}" : `{% if n == "" %}${next}{% else %}{% endif %}{% if n != "" %}${next}{% endif %}`,
+    ];
+  });
+  const liquid = new Liquid({ cache: true, templates: Object.fromEntries(files), outputEscape: "escape" });
+  const write = compilePage(liquid, liquid.parse("{% render 'p0', n: name %}"), "en", () => "");
+  expect(write?.(page, { name: "<Ann>" })).toBe("&lt;Ann&gt;");
 });
 
 test.each(others)("by liquidjs: %s", (template) => {

@@ -148,6 +148,7 @@ test.each([
   "http://localhost:9/é",
   'http://localhost:9/"',
   "http://localhost:9/?a",
+  "http://localhost:9/a;b",
   "ftp://localhost",
 ])("%s is no issuer", async (issuer) => {
   await expect(serve({ issuer })).rejects.toThrow(`issuer "${issuer}" is not an http or https URL`);

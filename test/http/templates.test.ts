@@ -70,6 +70,17 @@ test("a page of theirs that is broken answers 500 in plain words, and the log sa
   expect(notes.join("\n")).toContain("undefined variable: nothing");
 });
 
+test.each(["en_US.json", "tr-TR.json", "english.json"])(
+  "texts in %s are refused at start: it names no language",
+  async (name) => {
+    const folder = templatesFolder({ [`locales/${name}`]: "{}" });
+    await expect(startIdp({ templates: folder })).rejects.toMatchObject({
+      code: "usage",
+      message: `${folder}/locales/${name} is not named by a language alone`,
+    });
+  },
+);
+
 test("what is no folder is refused at start", async () => {
   await expect(startIdp({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
 });
