@@ -9,7 +9,7 @@ export const unusual = new Error("this page needs liquidjs");
 /** The variables of a file that is being rendered, each at its place. */
 export type Frame = unknown[];
 
-/** Where in a frame a name stands; -1: it is a member of the page's data. */
+/** Where in a frame a name stands. */
 export type Places = ReadonlyMap<string, number>;
 
 /** Where every frame has `page`, which every file knows, and where a page's own has its data. */

@@ -205,7 +205,7 @@ function compiler(engine: Liquid, language: string, words: Words) {
       places.set(name, given.push(evaluateToken(token, scope.places)) - 1);
     }
     // Once, however often it is used: what it writes depends on what it is given alone.
-    const name = [file, ...places.keys()].join(" ");
+    const name = JSON.stringify([file, ...Object.keys(hash)]);
     const write =
       partials.get(name) ?? listOf(engine.parseFileSync(file), { places, frame: { size: given.length }, blocks: null });
     partials.set(name, write);

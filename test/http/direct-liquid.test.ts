@@ -22,12 +22,13 @@ const data = {
     { name: "Bo", tags: [] },
   ],
   deep: { er: { value: "v", list: [1, 2] } },
-  sized: { size: "own", first: "own first" },
+  sized: { size: "own", first: "own first", title: "own title" },
   call: () => "called",
 };
 
 const partials = {
   tags: "[{{ person.name }}:{{ extra }}{% for tag in person.tags %} {{ tag }}{{ page.title }}{% else %}no tags{% endfor %}]",
+  titled: "{{ person }}{% if page.title %}{{ page.title }}{% endif %}",
   row: "[{{ person.name }}:{{ extra }}{% for tag in person.tags %} {{ tag }}{% endfor %}]",
   layout: "<main>{% block main %}default{% endblock %}</main>{{ page.title }}",
   outer:
@@ -56,6 +57,7 @@ const direct: readonly string[] = [
   "{% layout 'layout' %}",
   "{% if names.size > 2 %}{{ sized.size }}{% endif %}{% if none.size == 0 %}none{% endif %}{{- name -}} x",
   "{% for n in names %}{% for p in people %}{{ n }}{{ p.name }}{% endfor %}{{ n }}{% for m in names %}{{ n }}{{ m }}{% endfor %}{% endfor %}",
+  "{% render 'titled', person: name %}{% render 'titled', page: sized, person: name %}{% render 'titled', person: name, page: sized %}",
   "{% for page in people %}{{ page.name }}{% endfor %}{{ page.title }}{% for data in names %}{{ data }}{% endfor %}",
 ];
 
