@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../core/errors.ts";
 
@@ -89,7 +89,7 @@ function toHtml({ text, names, html }: Message, values: TextValues, hook: string
 function languagesIn(root: string): string[] {
   const folder = join(root, "locales");
   // A folder that replaces a page or two need not have texts.
-  if (!existsSync(folder)) return [];
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const strange = names.find((name) => !/^[a-z]{2,3}\.json$/.test(name));
   if (strange !== undefined) {

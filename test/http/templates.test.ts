@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { startIdp } from "../helpers/idp.ts";
@@ -80,6 +83,16 @@ test.each(["en_US.json", "tr-TR.json", "english.json"])(
     });
   },
 );
+
+test("a folder may have no texts, or a file of that name", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "idp-templates-"));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  expect(createRenderer([folder]).texts.languages).toEqual(["en", "tr"]);
+  writeFileSync(join(folder, "locales"), "");
+  expect(createRenderer([folder]).texts.languages).toEqual(["en", "tr"]);
+});
 
 test("what is no folder is refused at start", async () => {
   await expect(startIdp({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
