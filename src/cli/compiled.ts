@@ -28,22 +28,22 @@ interface Compiled {
 /** Where it is kept for this V8 with the flags that it began with; another one makes nothing of it. */
 const shelf = join(".compiled", `${process.version}-${cachedDataVersionTag()}`);
 
-/** Flags that were set since, with what they were before. */
-const flags = new Map<string, { readonly was: number; readonly is: number }>();
+/** Flags that were set since, by what they were before. */
+const flags = new Map<string, string>();
 
-/** Sets a flag of V8 that is a number. @param was its default */
-export function setFlag(name: string, was: number, is: number): void {
-  flags.set(name, { was, is });
-  setFlagsFromString(`--${name}=${is}`);
+/** Sets a flag of V8. @param was its default, as it would be set */
+export function setFlag(was: string, is: string): void {
+  flags.set(was, is);
+  setFlagsFromString(is);
 }
 
 /** Does what V8 is to take for made under the flags that it began with. */
 function asBegun<T>(work: () => T): T {
-  for (const [name, { was }] of flags) setFlagsFromString(`--${name}=${was}`);
+  for (const was of flags.keys()) setFlagsFromString(was);
   try {
     return work();
   } finally {
-    for (const [name, { is }] of flags) setFlagsFromString(`--${name}=${is}`);
+    for (const is of flags.values()) setFlagsFromString(is);
   }
 }
 

@@ -18,7 +18,7 @@ import { issuerOnPort } from "./remote.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
-import { keepYoungSpace, staySmall } from "./stay-small.ts";
+import { setServeFlags, setStartFlags } from "./v8-flags.ts";
 import { count } from "./words.ts";
 import { version } from "../package.ts";
 
@@ -134,7 +134,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   cli.takeSignals(() => {
     stop();
   });
-  keepYoungSpace();
+  setStartFlags();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
@@ -151,7 +151,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await checkAutomaticLogin(idp, flags);
     await announce(cli, flags, idp, fixtures);
     serving = true;
-    staySmall();
+    setServeFlags();
     // When the first requests have been answered, so that what was compiled for them is kept too.
     setTimeout(() => void keepCompiled(), 1000).unref();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
