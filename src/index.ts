@@ -5,6 +5,7 @@ import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { defaultPort } from "./core/endpoints.ts";
 import { OperationError } from "./core/errors.ts";
+import { isObject } from "./core/json-object.ts";
 import { didYouMean } from "./core/nearest.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
@@ -106,6 +107,7 @@ const optionNames = Object.keys({
 
 /** Programs in JavaScript have no compiler. @throws {OperationError} usage */
 function checkOptions(options: IdpOptions): void {
+  if (!isObject(options)) throw new OperationError("usage", "createIdp takes an object of options");
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !optionNames.includes(name));
   if (unknown === undefined) return;
   const [name] = unknown;
@@ -222,9 +224,6 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
   const close = (): Promise<void> => (closing ??= closeAll());
   try {
     const app = createApp();
-    // An RSA key takes a while to make: on other threads, while the fixtures are read.
-    const keysReady = openKeyRing(store, now, random);
-    keysReady.catch(() => undefined);
     const host = options.host ?? defaultHost;
     const listening = await listen(app, host, options.port ?? defaultPort, options.tls ?? null);
     const scheme = options.tls === undefined ? "http" : "https";
@@ -255,7 +254,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     const ctx: Context = {
       issuer,
       store,
-      keys: await keysReady,
+      keys: await openKeyRing(store, now, random),
       get settings() {
         return settings;
       },

@@ -1,5 +1,8 @@
+import { resolve } from "node:path";
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
+import { quoteWord } from "../shell-word.ts";
+import { defaultData } from "./invocation.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
 export interface Failure {
@@ -51,14 +54,17 @@ const failure = (code: string, message: string, hint: string | null, problems: r
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who has the data, and what can be done: for a running server its address. */
-function lockFailure({ holder, message, elsewhere }: LockedError): Failure {
+function lockFailure({ holder, message, elsewhere, folder }: LockedError): Failure {
   const { url, pid, startedAt } = holder;
+  const isUsual = resolve(folder) === resolve(defaultData);
+  const stop = isUsual ? "idp stop" : `idp stop --data ${quoteWord(folder)}`;
+  const beside = quoteWord(`${isUsual ? defaultData : folder}-2`);
   return url === null || elsewhere
     ? failure("conflict", message, null)
     : failure(
         "conflict",
         `idp already runs on this data: ${url} (pid ${pid}, since ${startedAt})`,
-        "Stop it: idp stop. A second one beside it: idp start --data .idp-2 --port auto",
+        `Stop it: ${stop}   A second one beside it: idp start --data ${beside} --port auto`,
       );
 }
 

@@ -155,7 +155,10 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   if (status === 401) {
     return new OperationError("usage", body.error_description, { hint: tokenHint });
   }
-  return new RemoteError(body.error, body.error_description, body.hint ?? null, body.problems ?? []);
+  const { error_description: description } = body;
+  // What has no place in the input is the description, once more.
+  const problems = body.problems?.filter(({ path, message }) => path !== "" || message !== description) ?? [];
+  return new RemoteError(body.error, description, body.hint ?? null, problems);
 }
 
 /** `--url`, where it is an address. @throws {OperationError} usage */

@@ -152,6 +152,8 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
     await announce(cli, flags, idp, fixtures);
     serving = true;
     setServeFlags();
+    // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
+    idp.call("keys.list", {}).catch(() => undefined);
     // When the first requests have been answered, so that what was compiled for them is kept too.
     setTimeout(() => void keepCompiled(), 1000).unref();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;

@@ -23,6 +23,8 @@ export async function exportState(
   }
   // A password that still waits to be hashed is known to this process alone.
   await ctx.passwords.settle();
+  // An import wants it (import.ts).
+  await ctx.keys.signing("RS256");
   return ctx.store.read((tx) => {
     const records = Object.fromEntries(stateCollections.map((name) => [name, [...tx.all(name)]]));
     return { format: stateFormat, schemaVersion: stateVersion, ...records } as unknown as StateDocument;

@@ -1,4 +1,4 @@
-import type { Key } from "../store/store.ts";
+import type { Key, ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { newPublicKey, newSecret, publicAlgs } from "./keys.ts";
@@ -24,16 +24,20 @@ const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView =>
 });
 
 /** Every key that signs or still verifies. */
-export const listKeys = (ctx: Context): Promise<readonly KeyView[]> =>
-  ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
+export async function listKeys(ctx: Context): Promise<readonly KeyView[]> {
+  await ctx.keys.signing("RS256");
+  return ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
+}
+
+function requireKey(tx: ReadTx, kid: string): Key {
+  const key = tx.get("keys", kid);
+  if (key !== undefined) return key;
+  throw new OperationError("not_found", `no key "${kid}"`, { hint: "All keys: idp keys list" });
+}
 
 /** One key. @param input `id`: its `kid` @throws {OperationError} not_found */
 export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<KeyView> =>
-  ctx.store.read((tx) => {
-    const key = tx.get("keys", id);
-    if (key !== undefined) return viewKey(key);
-    throw new OperationError("not_found", `no key "${id}"`, { hint: "All keys: idp keys list" });
-  });
+  ctx.store.read((tx) => viewKey(requireKey(tx, id)));
 
 /**
  * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
@@ -50,6 +54,7 @@ export async function rotateKeys(
     throw new OperationError("usage", `"${input.alg}" is no kind of key`, { hint: `One of: ${known.join(", ")}` });
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
+  await ctx.keys.signing("RS256");
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
   const createdAt = new Date(ctx.now()).toISOString();
   const made = await Promise.all(
@@ -67,4 +72,21 @@ export async function rotateKeys(
   });
   await ctx.keys.reload();
   return listKeys(ctx);
+}
+
+/**
+ * Takes a retired key back at once, as after a leak: it is no longer published, and what it signed no longer counts.
+ * @param input `id`: its `kid`
+ * @throws {OperationError} not_found; conflict for a key that still signs
+ */
+export async function removeKey(ctx: Context, { id }: { readonly id: string }): Promise<null> {
+  await ctx.store.transaction((tx) => {
+    const key = requireKey(tx, id);
+    if (key.retiredAt === null) {
+      throw new OperationError("conflict", `key "${id}" signs`, { hint: "First make another one: idp keys rotate" });
+    }
+    tx.remove("keys", id);
+  });
+  await ctx.keys.reload();
+  return null;
 }

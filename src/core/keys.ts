@@ -43,8 +43,8 @@ export interface KeyRing {
   signing(alg: PublicAlg): Promise<SigningKey>;
   /** The secret or public key named by `kid`, also a retired one that is still published. */
   verifying(kid: string | undefined): VerifyingKey | undefined;
-  /** The public keys; the same object until they change. */
-  readonly jwks: JwkSet;
+  /** The public keys, that of RS256 always among them; the same object until they change. */
+  jwks(): Promise<JwkSet>;
   /** Reads the keys again, after they were changed in the store. */
   reload(): Promise<void>;
 }
@@ -87,7 +87,8 @@ export const newSecret = (random: (bytes: number) => string, createdAt: string):
 });
 
 /**
- * The key ring of the data; the signing secret and the RS256 key are made and kept where they are missing.
+ * The key ring of the data. The signing secret is made here where there is none. That of RS256 takes a quarter of a second: it is made when it
+ * is first asked for.
  * @param random `bytes` random bytes as base64url
  */
 export async function openKeyRing(
@@ -97,16 +98,9 @@ export async function openKeyRing(
 ): Promise<KeyRing> {
   const has = (tx: ReadTx, alg: string): boolean =>
     [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null);
-  const missing = await store.read((tx) => ({ secret: !has(tx, "HS256"), rsa: !has(tx, "RS256") }));
-  const createdAt = new Date(now()).toISOString();
-  const made = [
-    ...(missing.secret ? [newSecret(random, createdAt)] : []),
-    ...(missing.rsa ? [await newPublicKey("RS256", createdAt)] : []),
-  ];
-  if (made.length > 0) {
-    await store.transaction((tx) => {
-      for (const key of made) tx.insert("keys", key);
-    });
+  if (!(await store.read((tx) => has(tx, "HS256")))) {
+    const secret = newSecret(random, new Date(now()).toISOString());
+    await store.transaction((tx) => tx.insert("keys", secret));
   }
 
   let ring = await store.read(load);
@@ -122,24 +116,28 @@ export async function openKeyRing(
     await reload();
   }
 
+  async function signing(alg: PublicAlg): Promise<SigningKey> {
+    const known = ring.signers.get(alg);
+    if (known !== undefined) return known;
+    // Several that need it at once wait for the same one.
+    const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
+    making.set(alg, made);
+    await made;
+    return signerOf(ring, alg);
+  }
+
   return {
     get secret() {
       return signerOf(ring, "HS256");
     },
-    async signing(alg) {
-      const known = ring.signers.get(alg);
-      if (known !== undefined) return known;
-      // Several that need it at once wait for the same one.
-      const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
-      making.set(alg, made);
-      await made;
-      return signerOf(ring, alg);
-    },
+    signing,
     verifying(kid) {
       const found = kid === undefined ? undefined : ring.verifiers.get(kid);
       return found === undefined || found.expiresAt <= now() ? undefined : found;
     },
-    get jwks() {
+    async jwks() {
+      // A client reads the keys before it is handed what they sign.
+      await signing("RS256");
       if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
       return ring.jwks;
     },

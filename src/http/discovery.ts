@@ -40,8 +40,8 @@ export function backchannelOf({ backchannel, ctx, base }: Web, req: Request): st
 /** RFC 7517 5. */
 export const jwks = ({ ctx }: Web): RequestHandler => {
   let made: { readonly of: unknown; readonly text: string } | null = null;
-  return (_req, res) => {
-    const { jwks: keys } = ctx.keys;
+  return async (_req, res) => {
+    const keys = await ctx.keys.jwks();
     if (made?.of !== keys) made = { of: keys, text: JSON.stringify(keys) };
     sendText(res, 200, headers, jsonType, made.text);
   };

@@ -72,9 +72,12 @@ export function answerTo(error: unknown): Answer {
     return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof OperationError) {
-    const { code, message, hint, problems } = error;
+    const { code, message, hint } = error;
+    const status = operationStatus[code];
+    // What is wrong with the whole has no place in it, and is in the list as well (CONTRACT 9).
+    const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
     const extra = { ...(hint !== null && { hint }), ...(problems.length > 0 && { problems }) };
-    return { status: operationStatus[code], code, message, fix: hint, kind: "request", extra };
+    return { status, code, message, fix: hint, kind: "request", extra };
   }
   if (error instanceof InteractionError) {
     return {

@@ -142,6 +142,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "keys.list": doc("List keys", z.array(key)),
   "keys.show": doc("Show a key, by its kid", key),
   "keys.rotate": doc("Make new signing keys; the old ones still verify what they signed", z.array(key)),
+  "keys.remove": doc("Take a retired key back at once: what it signed no longer counts", nothing),
   "issue.grant": doc("Record a consent, as if the user had allowed it", grant),
   "issue.code": doc(
     "Issue an authorization code, as if the user had signed in and allowed it",

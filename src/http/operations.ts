@@ -220,6 +220,12 @@ export const operations = {
   "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {
     status: 201,
   }),
+  "keys.remove": changes(
+    "/keys/:id",
+    { id: "string" },
+    async (ctx, input) => (await keys()).removeKey(ctx, input),
+    removes,
+  ),
   "issue.grant": changes("/issue/grant", consent, async (ctx, input) => (await issue()).issueGrant(ctx, input), {
     status: 201,
   }),

@@ -177,7 +177,7 @@ function refusal(dir: string, lock: Lock, waited: number): LockedError {
   const elsewhere = stateOf(lock, lockFile(dir)) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
-    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
+    new LockedError(`${dir} is in use ${message}`, dir, { pid, url, startedAt }, elsewhere);
   if (elsewhere) {
     const at = url === null ? "" : `, at ${url}`;
     return refuse(

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
@@ -142,13 +142,37 @@ test("a signal during start-up ends it too", async () => {
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
 });
 
+test("the keys are made at the first start, whoever asks, and are the same at the next", async () => {
+  const cwd = newFolder();
+  const first = await startIdp([], { cwd });
+  const folder = join(cwd, ".idp");
+  const isKept = (): boolean =>
+    readdirSync(folder).some((name) => readFileSync(join(folder, name), "utf8").includes('"alg":"RS256"'));
+  await expect.poll(isKept, { timeout: 20_000 }).toBe(true);
+  const keys = async (issuer: string): Promise<unknown> => (await fetch(`${issuer}/api/v2/oauth/jwks`)).json();
+  const made = await keys(first.issuer);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  expect(await keys((await startIdp([], { cwd })).issuer)).toEqual(made);
+});
+
 test("a second start on the same data names the one that runs", async () => {
   const cwd = newFolder();
   const { issuer, pid } = await startIdp([], { cwd });
   const second = await idp(["start", "--port", "auto"], { cwd });
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toContain(`idp already runs on this data: ${issuer} (pid ${pid}`);
-  expect(second.stderr).toContain("idp stop");
+  expect(second.stderr).toContain("Stop it: idp stop   A second one beside it: idp start --data .idp-2 --port auto");
+});
+
+test("a second start on data elsewhere: the commands that it names are about that data", async () => {
+  const cwd = newFolder();
+  const data = join(cwd, "my data");
+  await startIdp(["--data", data], { cwd });
+  const { stderr } = await idp(["start", "--data", "my data", "--port", "auto"], { cwd });
+  const [, stop = ""] = /Stop it: (.*?) {3}/.exec(stderr) ?? [];
+  expect(stop).toBe(`idp stop --data '${data}'`);
+  expect(stderr).toContain(`idp start --data '${data}-2' --port auto`);
 });
 
 test("data that another container holds: exit 4, and no advice to stop it from here", async () => {
@@ -280,6 +304,9 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
   expect(good.code, good.stderr).toBe(0);
   expect(JSON.parse(good.stdout)).toHaveLength(4);
+  const wrong = await idp(["keys", "rotate", "--alg", "RS1", "--url", issuer, ...token], { cwd: elsewhere });
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr.match(/no kind of key/g)).toHaveLength(1);
   const without = await idp(["users", "add", "eve", "--url", issuer], { cwd: elsewhere });
   expect(without).toEqual({
     code: 2,

@@ -123,3 +123,31 @@ test("grants, sessions and keys: each of a list is found by its id; a grant is m
     expect(await call("GET", `${path}/nope`)).toMatchObject({ status: 404, body: { error: "not_found" } });
   }
 });
+
+test("keys: a retired one is taken back, and what it signed is refused at once; one that signs is not: 409", async () => {
+  const { idp, call, userInfo } = await connect();
+  const published = async (): Promise<readonly string[]> => {
+    const answer = await fetch(`${idp.issuer}/api/v2/oauth/jwks`);
+    return ((await answer.json()) as { readonly keys: readonly { readonly kid: string }[] }).keys.map(({ kid }) => kid);
+  };
+  const { access_token } = await idp.issueTokens({ user: "alice", client: "demo-app" });
+  const old = await idp.call("keys.list", {});
+  for (const { kid } of old) {
+    expect(await call("DELETE", `keys/${kid}`)).toMatchObject({ status: 409, body: { error: "conflict" } });
+  }
+  expect(await call("POST", "keys", {})).toMatchObject({ status: 201 });
+  expect(await userInfo(access_token)).toBe(200);
+  for (const { kid } of old) expect(await call("DELETE", `keys/${kid}`)).toEqual({ status: 204, body: null });
+  expect(await userInfo(access_token)).toBe(401);
+  const kids = old.map(({ kid }) => kid);
+  expect((await published()).filter((kid) => kids.includes(kid))).toEqual([]);
+  expect(await call("GET", `keys/${kids[0]}`)).toMatchObject({ status: 404 });
+  const { access_token: signedAnew } = await idp.issueTokens({ user: "alice", client: "demo-app" });
+  expect(await userInfo(signedAnew)).toBe(200);
+});
+
+test("422 lists what is wrong, also where it is one thing about the whole", async () => {
+  const { call } = await connect();
+  const answer = await call("POST", "keys", { alg: "RS1" });
+  expect(answer).toMatchObject({ status: 422, body: { problems: [{ path: "", message: '"RS1" is no kind of key' }] } });
+});

@@ -27,6 +27,17 @@ test("rotated keys sign from now on, and the old ones verify until their tokens 
   expect(await kids(idp.issuer)).toEqual([current]);
 });
 
+test("the first keys are made once, however many need them first, and published before they have signed", async () => {
+  const idp = await startIdp();
+  const [published, ...tokens] = await Promise.all([
+    kids(idp.issuer),
+    ...Array.from({ length: 8 }, () => idp.issueTokens({ user: "alice", client: "demo-app" })),
+  ]);
+  expect(published).toHaveLength(1);
+  expect(new Set(tokens.map(({ id_token }) => jwtPart(id_token, 0)["kid"]))).toEqual(new Set(published));
+  expect(await kids(idp.issuer)).toEqual(published);
+});
+
 test("rotated twice at the same moment: one key of each kind signs", async () => {
   const idp = await startIdp();
   await Promise.all([idp.call("keys.rotate", {}), idp.call("keys.rotate", { alg: "RS256" })]);

@@ -153,6 +153,10 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "keys.list": async () => ({ path: "/keys" }),
   "keys.show": async () => ({ path: `/keys/${(await idp.call("keys.list", {}))[0]?.kid}` }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),
+  "keys.remove": async () => {
+    const retired = (await idp.call("keys.list", {})).find(({ status }) => status === "retired");
+    return { path: `/keys/${retired?.kid}` };
+  },
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),
   export: async () => ({ path: "/export" }),

@@ -41,6 +41,10 @@ test("an option that createIdp does not have is refused, with the one that is me
     message: 'createIdp has no option "fixture"',
     hint: expect.stringContaining("Did you mean fixtures?") as unknown,
   });
+  for (const given of [null, [], 4370]) {
+    const refused = createIdp(given as unknown as object);
+    await expect(refused).rejects.toMatchObject({ code: "usage", message: "createIdp takes an object of options" });
+  }
   const server = await createIdp({ port: 0, fixture: undefined } as object);
   await server.close();
 });
