@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { chromiumPath } from "../helpers/chromium.ts";
 import { blocks, repository } from "../helpers/readme.ts";
 import { freePort, newProject, shell } from "../helpers/shell.ts";
 
@@ -50,7 +51,7 @@ export async function run(config) {
       if (Date.now() > until) throw new Error("nothing answers at " + url);
   }
   try {
-    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH, args: ["--no-sandbox"] });
     for (const [name, work] of tests) {
       const context = await browser.newContext(config.use);
       await work({ page: await context.newPage() });
@@ -94,7 +95,7 @@ import "./sign-in.test.js";
 await run(config);
 `,
   );
-  const ended = await shell("timeout 100 node run.js", { cwd, env: { ...env, IDP_PORT: idpPort } });
+  const ended = await shell("timeout 100 node run.js", { cwd, env: { ...env, IDP_PORT: idpPort, CHROMIUM_PATH: chromiumPath } });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout.match(/^passed: .*/gm)).toEqual(["passed: alice signs in", "passed: bob does not allow it"]);
 }, 120_000);
