@@ -95,7 +95,10 @@ import "./sign-in.test.js";
 await run(config);
 `,
   );
-  const ended = await shell("timeout 100 node run.js", { cwd, env: { ...env, IDP_PORT: idpPort, CHROMIUM_PATH: chromiumPath } });
+  const ended = await shell("timeout 100 node run.js", {
+    cwd,
+    env: { ...env, IDP_PORT: idpPort, CHROMIUM_PATH: chromiumPath },
+  });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout.match(/^passed: .*/gm)).toEqual(["passed: alice signs in", "passed: bob does not allow it"]);
 }, 120_000);
