@@ -5,7 +5,8 @@ import { setFlag } from "./compiled.ts";
 
 /**
  * What V8 is told by `idp start`. A server that runs for days beside browsers and editors takes no more memory than it has a use for: its
- * figures are in docs/decisions/what-outlives-a-request.md. V8 reads these flags each time it is about to take more.
+ * figures are in docs/decisions/what-outlives-a-request.md. V8 reads these flags each time it is about to take more; most others must not be
+ * changed while it runs (it takes the bytecode of a regular expression for machine code once `--regexp-tier-up` is off).
  */
 
 /** Bytes of V8's young space: more of them than 8 MB save no time, since little of a request outlives it; 32 MB would be taken. */
@@ -20,8 +21,6 @@ const doubleYoungSpace = (may: boolean): void => {
 /** For starting: what is read then would make the young space large for good. */
 export function setStartFlags(): void {
   doubleYoungSpace(false);
-  // Regular expressions are compiled once, for good: the one by which Node.js 20 knows an IPv6 address takes 5 ms by way of bytecode, else 2.
-  setFlag("--regexp-tier-up", "--no-regexp-tier-up");
 }
 
 /** For serving. */
