@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
@@ -54,29 +53,32 @@ const failure = (code: string, message: string, hint: string | null, problems: r
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who has the data, and what can be done: for a running server its address. */
-function lockFailure({ holder, message, elsewhere, folder }: LockedError): Failure {
+function lockFailure({ holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
   const { url, pid, startedAt } = holder;
-  const isUsual = resolve(folder) === resolve(defaultData);
-  const stop = isUsual ? "idp stop" : `idp stop --data ${quoteWord(folder)}`;
-  const beside = quoteWord(`${isUsual ? defaultData : folder}-2`);
+  // In the words of whoever typed this: the same --data, or the same lack of it.
+  const stop = data === undefined ? "idp stop" : `idp stop --data ${quoteWord(data)}`;
+  const beside = `idp start --data ${quoteWord(`${data ?? defaultData}-2`)} --port auto`;
   return url === null || elsewhere
     ? failure("conflict", message, null)
     : failure(
         "conflict",
         `idp already runs on this data: ${url} (pid ${pid}, since ${startedAt})`,
-        `Stop it: ${stop}   A second one beside it: idp start --data ${beside} --port auto`,
+        `Stop it, or start another one beside it:\n${stop}\n${beside}`,
       );
 }
 
-/** What an error means to the person at the terminal. Nothing of it is a stack trace. */
-export function failureOf(error: unknown): Failure {
+/**
+ * What an error means to the person at the terminal. Nothing of it is a stack trace.
+ * @param data `--data` as it was given
+ */
+export function failureOf(error: unknown, data?: string): Failure {
   if (error instanceof OperationError || error instanceof RemoteError) {
     return failure(error.code, error.message, error.hint, error.problems);
   }
   if (error instanceof OAuthError) {
     return { ...failure(error.code, error.message, error.fix), exit: exits.refused };
   }
-  if (error instanceof LockedError) return lockFailure(error);
+  if (error instanceof LockedError) return lockFailure(error, data);
   if (error instanceof DataFileError) return failure("invalid", error.message, error.hint);
   if (error instanceof StorageError) {
     const hint = "Nothing was changed. Free some space or mend the folder, then try again.";

@@ -8,6 +8,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../http/operations.ts";
+import { isObject } from "../core/json-object.ts";
 import { isLoopback } from "../client/loopback.ts";
 import { RemoteError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
@@ -135,8 +136,14 @@ interface ErrorBody {
   readonly error: string;
   readonly error_description: string;
   readonly hint?: string;
-  readonly problems?: readonly Problem[];
+  readonly problems?: unknown;
 }
+
+const isProblem = (value: unknown): value is Problem =>
+  isObject(value) && typeof value["path"] === "string" && typeof value["message"] === "string";
+
+const problemsIn = ({ problems }: ErrorBody): readonly Problem[] =>
+  Array.isArray(problems) ? problems.filter(isProblem) : [];
 
 const isErrorBody = (body: unknown): body is ErrorBody =>
   typeof body === "object" &&
@@ -157,8 +164,8 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   }
   const { error_description: description } = body;
   // What has no place in the input is the description, once more.
-  const problems = body.problems?.filter(({ path, message }) => path !== "" || message !== description) ?? [];
-  return new RemoteError(body.error, description, body.hint ?? null, problems);
+  const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
+  return new RemoteError(body.error, description, body.hint ?? null, problemsIn(body).filter(isNews));
 }
 
 /** `--url`, where it is an address. @throws {OperationError} usage */

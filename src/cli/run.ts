@@ -125,7 +125,8 @@ export async function run(
       printFailure(cli, failure, null);
       return failure.exit;
     }
-    const failure = failureOf(error);
+    const given = program.getOptionValueSource("data") === "cli" ? flags.data : undefined;
+    const failure = failureOf(error, given);
     if (failure.code === "interrupted" && !cli.json) return failure.exit;
     printFailure(cli, failure, flags.verbose === true ? causeOf(error) : null);
     return failure.exit;

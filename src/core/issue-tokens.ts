@@ -1,9 +1,11 @@
-import type { ReadTx } from "../store/store.ts";
+import type { Client, ReadTx, Tx } from "../store/store.ts";
 import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
+import { OAuthError } from "./errors.ts";
 import {
   accessTokenLife,
   idToken,
+  prepareKeys,
   refreshToken,
   sign,
   signAccessToken,
@@ -68,6 +70,23 @@ export const accessTokenAnswer = (
   expires_in: accessTokenLife(ctx, subject),
   scope: subject.scopes.join(" "),
 });
+
+/**
+ * Settles what tokens for this client are to say, and signs them once that is on disk.
+ * @param settle works in one transaction; a refusal that changes data as well is returned, and thrown once that is on disk
+ * @throws {OAuthError} of `settle` @throws {StorageError} nothing was used up then
+ */
+export async function settleTokens(
+  ctx: Context,
+  client: Client,
+  settle: (tx: Tx) => TokenPlan | OAuthError,
+): Promise<TokenResult<TokenResponse>> {
+  // A key that cannot be kept is found missing before the code is used up.
+  await prepareKeys(ctx, client);
+  const outcome = await ctx.store.transaction(settle);
+  if (outcome instanceof OAuthError) throw outcome;
+  return signTokens(ctx, outcome);
+}
 
 /** Signs what was planned. */
 export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {

@@ -108,22 +108,29 @@ export async function openKeyRing(
     ring = await store.read(load);
   };
   const making = new Map<PublicAlg, Promise<void>>();
+  /** Those that could not be written so far: the next attempt needs no other. */
+  const unwritten = new Map<PublicAlg, Key>();
   async function make(alg: PublicAlg): Promise<void> {
-    const key = await newPublicKey(alg, new Date(now()).toISOString());
+    const key = unwritten.get(alg) ?? (await newPublicKey(alg, new Date(now()).toISOString()));
+    unwritten.set(alg, key);
     await store.transaction((tx) => {
       if (!has(tx, alg)) tx.insert("keys", key);
     });
+    unwritten.delete(alg);
     await reload();
   }
 
   async function signing(alg: PublicAlg): Promise<SigningKey> {
-    const known = ring.signers.get(alg);
-    if (known !== undefined) return known;
-    // Several that need it at once wait for the same one.
-    const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
-    making.set(alg, made);
-    await made;
-    return signerOf(ring, alg);
+    let signer = ring.signers.get(alg);
+    // Again where an import has put other keys in the place of all meanwhile.
+    while (signer === undefined) {
+      // Several that need it at once wait for the same one.
+      const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
+      making.set(alg, made);
+      await made;
+      signer = ring.signers.get(alg);
+    }
+    return signer;
   }
 
   return {

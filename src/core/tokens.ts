@@ -218,6 +218,12 @@ async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
   return ctx.keys.signing(known);
 }
 
+/** Makes the keys that tokens of a user for this client are signed with, where they are missing. @throws {StorageError} */
+export async function prepareKeys(ctx: Context, client: Client): Promise<void> {
+  await idTokenSigner(ctx, client);
+  if (ctx.settings.access_token_alg === "RS256") await ctx.keys.signing("RS256");
+}
+
 /**
  * An ID token (OpenID Connect Core 2).
  * @param content `claims`: what it says of the user beside `sub`

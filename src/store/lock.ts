@@ -177,7 +177,7 @@ function refusal(dir: string, lock: Lock, waited: number): LockedError {
   const elsewhere = stateOf(lock, lockFile(dir)) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
-    new LockedError(`${dir} is in use ${message}`, dir, { pid, url, startedAt }, elsewhere);
+    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
   if (elsewhere) {
     const at = url === null ? "" : `, at ${url}`;
     return refuse(
@@ -192,7 +192,7 @@ function refusal(dir: string, lock: Lock, waited: number): LockedError {
     );
   }
   const where = url === null ? "by an idp that is starting" : `by the idp that runs at ${url}`;
-  return refuse(`${where} (${who}): stop it with idp stop, or use another folder with --data`);
+  return refuse(`${where} (${who}): end it, or use another folder with --data`);
 }
 
 /**

@@ -415,11 +415,8 @@ export class LockedError extends Error {
   readonly holder: { readonly pid: number; readonly url: string | null; readonly startedAt: string };
   /** Whether the holder is on another machine or in another container, where no command of here ends it: the message says what to do. */
   readonly elsewhere: boolean;
-  /** The data folder. */
-  readonly folder: string;
-  constructor(message: string, folder: string, holder: LockedError["holder"], elsewhere = false) {
+  constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
     super(message);
-    this.folder = folder;
     this.holder = holder;
     this.elsewhere = elsewhere;
   }

@@ -98,3 +98,12 @@ test("no file that is kept imports a module: V8 would not know how", () => {
   expect(files.length).toBeGreaterThan(10);
   expect(files.filter((name) => /[^\w.$]import\(/.test(readFileSync(join(folder, name), "utf8")))).toEqual([]);
 });
+
+test("what Node.js loads to listen is loaded before flags of V8 change: from then on it would compile it anew", () => {
+  const { main } = install();
+  const folder = dirname(main);
+  const files = readdirSync(folder).filter((name) => /^start-.*\.cjs$/.test(name));
+  expect(files.map((name) => readFileSync(join(folder, name), "utf8").includes('require("node:cluster")'))).toEqual([
+    true,
+  ]);
+});

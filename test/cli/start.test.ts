@@ -162,17 +162,20 @@ test("a second start on the same data names the one that runs", async () => {
   const second = await idp(["start", "--port", "auto"], { cwd });
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toContain(`idp already runs on this data: ${issuer} (pid ${pid}`);
-  expect(second.stderr).toContain("Stop it: idp stop   A second one beside it: idp start --data .idp-2 --port auto");
+  expect(second.stderr).toContain("\n  idp stop\n  idp start --data .idp-2 --port auto\n");
 });
 
 test("a second start on data elsewhere: the commands that it names are about that data", async () => {
   const cwd = newFolder();
-  const data = join(cwd, "my data");
-  await startIdp(["--data", data], { cwd });
-  const { stderr } = await idp(["start", "--data", "my data", "--port", "auto"], { cwd });
-  const [, stop = ""] = /Stop it: (.*?) {3}/.exec(stderr) ?? [];
-  expect(stop).toBe(`idp stop --data '${data}'`);
-  expect(stderr).toContain(`idp start --data '${data}-2' --port auto`);
+  await startIdp(["--data", "my data"], { cwd });
+  const given = await idp(["start", "--data", "my data", "--port", "auto"], { cwd });
+  expect(given.stderr).toContain("\n  idp stop --data 'my data'\n  idp start --data 'my data-2' --port auto\n");
+  const env = { IDP_DATA: "my data" };
+  const inherited = await idp(["start", "--port", "auto"], { cwd, env });
+  expect(inherited.stderr).toContain("\n  idp stop\n");
+  await startIdp([], { cwd });
+  const usual = await idp(["start", "--data", ".idp", "--port", "auto"], { cwd, env });
+  expect(usual.stderr).toContain("\n  idp stop --data .idp\n");
 });
 
 test("data that another container holds: exit 4, and no advice to stop it from here", async () => {
@@ -317,6 +320,21 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
   expect(bad).toMatchObject({ code: 2, stdout: "" });
   expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
+});
+
+test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {
+  const refusal = {
+    error: "refused",
+    error_description: "not today",
+    problems: [null, "x", { path: "a", message: "b" }],
+  };
+  const server = createServer((_req, res) => res.writeHead(422).end(JSON.stringify(refusal))).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const env = { IDP_ADMIN_TOKEN: "a-token-of-this-test" };
+  const answer = await idp(["users", "list", "--url", url], { cwd: newFolder(), env });
+  expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
 });
 
 test("idp stop ends it as Ctrl+C would, and waits until it is gone", async () => {

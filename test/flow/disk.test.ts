@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { bin, environment, idp as command, newFolder, startIdp } from "../helpers/cli.ts";
@@ -64,6 +65,38 @@ test("a full disk: 503 for what cannot be written, reads go on, and all that was
     child.kill("SIGKILL");
     await ended;
   }
+});
+
+/** A program that may not write the key of its first ID token, and then may: a code is redeemed at both times. */
+const withoutSpace = `
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
+process.on("SIGXFSZ", () => undefined);
+const idp = await createIdp({ port: 0, data: "data" });
+await idp.issueGrant({ user: "alice", client: "demo-app" });
+const { code } = await idp.issueCode({ user: "alice", client: "demo-app" });
+const redeem = async () => {
+  const body = { grant_type: "authorization_code", code, client_id: "demo-app", client_secret: "demo-secret", redirect_uri: "http://localhost:3000/callback" };
+  return (await fetch(idp.issuer + "/api/v2/oauth/token", { method: "POST", body: new URLSearchParams(body) })).status;
+};
+// Room for the use of a code, and not for a key of 2048 bits.
+limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)) + 1000);
+const statuses = [await redeem(), await redeem()];
+limit("unlimited");
+console.log(JSON.stringify([...statuses, await redeem(), await redeem()]));
+await idp.close();
+`;
+
+test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "program.mjs"), withoutSpace);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], {
+    cwd,
+    env: environment({}),
+  });
+  expect(JSON.parse(stdout), stderr).toEqual([503, 503, 200, 400]);
 });
 
 test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {

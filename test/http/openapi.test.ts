@@ -216,6 +216,7 @@ describe("refusals", () => {
     [404, "grants.edit", "PATCH", "/grants/none", json, '{"scope":"openid"}'],
     [409, "users.add", "POST", "/users", json, '{"username":"alice"}'],
     [409, "clients.add", "POST", "/clients", json, '{"client_id":"app","grant_types":["client_credentials"]}'],
+    [409, "keys.remove", "DELETE", "/keys/THE-ONE-THAT-SIGNS", {}],
     [413, "users.add", "POST", "/users", json, JSON.stringify({ about: "x".repeat(102_400) })],
     [415, "revoke", "POST", "/revoke", { "content-type": "text/plain" }, "user=alice"],
     [415, "revoke", "POST", "/revoke", { ...json, "content-encoding": "compress" }, "{}"],
@@ -224,7 +225,8 @@ describe("refusals", () => {
     [422, "users.add", "POST", "/users", json, '{"username":"x","email":"nonsense"}'],
     [422, "clients.edit", "PATCH", "/clients/app", json, '{"redirect_uris":["nonsense"]}'],
   ])("%i of %s is described, and JSON also for a browser", async (status, name, method, path, headers, body) => {
-    const answer = await send(method, path, headers, body);
+    const [key] = (await idp.call("keys.list", {})).filter((one) => one.status === "signing");
+    const answer = await send(method, path.replace("THE-ONE-THAT-SIGNS", key?.kid ?? ""), headers, body);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status, type: "application/json; charset=utf-8" });
     expect(answer.body).toMatchObject({ error: expect.any(String), error_description: expect.any(String) });
     const described = all().find((one) => one.described.operationId === name)?.described;

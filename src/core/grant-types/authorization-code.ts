@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
-import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
@@ -39,8 +39,8 @@ export async function redeemCode(
       "redirect_uri is missing: repeat the one of the authorization request (RFC 6749 4.1.3)",
     );
   }
-  // A replay is refused and must also revoke: so it is returned from the transaction and thrown after it is on disk.
-  const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
+  // A replay is refused and must also revoke: so it is returned, not thrown.
+  return settleTokens(ctx, client, (tx): TokenPlan | OAuthError => {
     const record = tx.get("codes", hashOf(code));
     if (record === undefined || record.clientId !== client.client_id) {
       return new OAuthError(
@@ -66,8 +66,6 @@ export async function redeemCode(
     noteLife(tx, ctx);
     return planned;
   });
-  if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome);
 }
 
 /** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */

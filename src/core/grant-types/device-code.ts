@@ -3,7 +3,7 @@ import { rememberClient } from "../backchannel-logout.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
-import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
 import { noteLife, requireApproval } from "../token-state.ts";
@@ -27,8 +27,8 @@ export async function pollDevice(
 ): Promise<TokenResult> {
   const { device_code: deviceCode } = poll;
   if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
-  // Most refusals change the request as well: so they are returned from the transaction and thrown after it.
-  const outcome = await ctx.store.transaction((tx): TokenPlan | OAuthError => {
+  // Most refusals change the request as well: so they are returned, not thrown.
+  return settleTokens(ctx, client, (tx): TokenPlan | OAuthError => {
     const request = tx.get("deviceRequests", hashOf(deviceCode));
     if (request === undefined || request.clientId !== client.client_id) {
       return new OAuthError(
@@ -41,8 +41,6 @@ export async function pollDevice(
     }
     return answer(tx, ctx, client, request, poll, jkt);
   });
-  if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome);
 }
 
 function answer(

@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
-import { signTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
 import { tokensEnd, isDead, killFamily, noteLife, tokenState, fixOf } from "../token-state.ts";
@@ -39,10 +39,8 @@ export async function refresh(
   }
   // Before the reuse is looked for: who does not hold the key cannot have the family revoked.
   checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
-  // A reuse is refused and must also revoke: returned from the transaction, thrown after it is on disk.
-  const outcome = await ctx.store.transaction((tx) => renew(tx, ctx, token, claims, request, jkt));
-  if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome);
+  // A reuse is refused and must also revoke.
+  return settleTokens(ctx, client, (tx) => renew(tx, ctx, token, claims, request, jkt));
 }
 
 function renew(
