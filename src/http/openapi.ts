@@ -73,9 +73,6 @@ const errors: Readonly<Record<string, string>> = {
   503: "The change could not be written, and was not made",
 };
 
-/** They change nothing but this: where the key of ID tokens is missing, it is made and kept. */
-const makesKeys: readonly unknown[] = [operations["keys.list"], operations.export];
-
 /** Which of them an operation may answer. */
 function errorsOf(operation: Operation): readonly string[] {
   const hasBody = operation.method === "POST" || operation.method === "PATCH";
@@ -86,8 +83,9 @@ function errorsOf(operation: Operation): readonly string[] {
     ...(hasBody ? ["400", "413", "415", "422"] : []),
     ...(!hasBody && names.length > 0 ? ["400", "422"] : []),
     ...(isNamed ? ["404"] : []),
-    ...(operation.changes || makesKeys.includes(operation) ? ["503"] : []),
+    ...(operation.changes ? ["503"] : []),
     ...(operation.changes && hasBody && names.length > 0 ? ["409"] : []),
+    // A key that signs is in use.
     ...(operation === operations["keys.remove"] ? ["409"] : []),
   ].sort();
 }

@@ -52,7 +52,7 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   /** 204: it returns null. */
   readonly status: 200 | 201 | 204;
   readonly fields: F;
-  /** It changes data, which a full disk refuses (503). */
+  /** It changes data, or may have to (a key that is missing), which a full disk refuses (503). */
   readonly changes: boolean;
   /** It makes the data folder where there is none. */
   readonly createsData?: true;
@@ -215,7 +215,7 @@ export const operations = {
     removes,
   ),
   "scopes.list": reads("/scopes", {}, async (ctx) => (await import("../core/scopes.ts")).listScopes(ctx)),
-  "keys.list": reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)),
+  "keys.list": { ...reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)), changes: true },
   "keys.show": reads("/keys/:id", { id: "string" }, async (ctx, input) => (await keys()).showKey(ctx, input)),
   "keys.rotate": changes("/keys", { alg: "string?" }, async (ctx, input) => (await keys()).rotateKeys(ctx, input), {
     status: 201,
@@ -307,9 +307,12 @@ export const operations = {
     },
     { bodyLimit: fixtureBody },
   ),
-  export: reads("/export", { as: "string?" }, async (ctx, input) =>
-    (await import("../core/export.ts")).exportState(ctx, input),
-  ),
+  export: {
+    ...reads("/export", { as: "string?" }, async (ctx, input) =>
+      (await import("../core/export.ts")).exportState(ctx, input),
+    ),
+    changes: true,
+  },
   import: changes(
     "/import",
     { document: "body" },
