@@ -6,7 +6,7 @@ import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { hashOf, liveSession, type LiveSession } from "./sessions.ts";
+import { hashOf, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 
@@ -37,7 +37,7 @@ export interface AccountPage {
 }
 
 /** A form of the account pages is bound to its session: it needs no record of its own. */
-export const csrfOf = (live: LiveSession): string => hashOf(`account ${live.session.id}`);
+export const csrfOf = ({ session }: Pick<LiveSession, "session">): string => hashOf(`account ${session.id}`);
 
 /** @returns null where nobody is signed in */
 export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage | null> =>
@@ -104,10 +104,11 @@ export async function signOut(
 ): Promise<number | null> {
   const { csrf, which } = form;
   const ended = await ctx.store.transaction((tx) => {
-    const live = liveSession(tx, browser.session);
-    if (live === null) return null;
-    if (!sameSecret(csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const own = which === "this" ? [live.session] : tx.findAll("sessions", "user", live.user.id);
+    // Also where its user is suspended since the page was shown: after a restore it would come back.
+    const current = sessionOf(tx, browser.session);
+    if (current === undefined) return null;
+    if (!sameSecret(csrf, csrfOf({ session: current }))) throw new InteractionError("csrf");
+    const own = which === "this" ? [current] : tx.findAll("sessions", "user", current.userId);
     const sessions = typeof which === "object" ? own.filter(({ sid }) => sid === which.sid) : own;
     return sessions.map((session) => {
       tx.remove("sessions", session.id);

@@ -10,10 +10,10 @@ import { answerWithCode, drawCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
+import { grantedNow } from "./granted-scopes.ts";
 import { beginInteraction, endInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
 import { RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
 import { takePushed } from "./pushed-request.ts";
-import { includesAll } from "./scopes.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
 import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import { seconds } from "./time.ts";
@@ -198,10 +198,12 @@ export function nextStep(
     throw refuse(request, "login_required", "another user signed in than the one that was asked for");
   }
   const grant = activeGrant(tx, session.user.id, client.client_id);
+  const allows = (given: Grant): boolean =>
+    grantedNow(tx, client, given, request.scopes).length === request.scopes.length;
   if (client.skip_consent === true || ctx.settings.consent === "skip") {
-    return { session, grant: grant !== undefined && includesAll(grant.scopes, request.scopes) ? grant : null };
+    return { session, grant: grant !== undefined && allows(grant) ? grant : null };
   }
-  if (grant === undefined || !includesAll(grant.scopes, request.scopes) || request.prompt.includes("consent")) {
+  if (grant === undefined || !allows(grant) || request.prompt.includes("consent")) {
     if (silent) throw refuse(request, "consent_required", "the user has to consent, and prompt=none forbids asking");
     return "consent";
   }

@@ -1,6 +1,7 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import type { Context } from "./context.ts";
+import { grantedNow } from "./granted-scopes.ts";
 import { answerClient, type AuthorizationResponse } from "./redirect-response.ts";
 import { hashOf } from "./sessions.ts";
 
@@ -43,7 +44,7 @@ export function drawCode(
     epoch: to.grant.epoch,
     request: {
       redirectUri: request.redirectUri,
-      scopes: request.scopes.filter((scope) => to.grant.scopes.includes(scope)),
+      scopes: grantedNow(tx, to.client, to.grant, request.scopes),
       nonce: request.nonce,
       codeChallenge: request.codeChallenge,
       acr: request.acr,

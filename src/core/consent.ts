@@ -1,8 +1,9 @@
-import type { Client, Interaction, ReadTx, User } from "../store/store.ts";
+import type { Client, Grant, Interaction, ReadTx, User } from "../store/store.ts";
 import { nextStep, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { drawCode, answerWithCode } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
+import { isCovered } from "./granted-scopes.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import {
   endInteraction,
@@ -15,7 +16,7 @@ import {
 } from "./interactions.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { hashOf, liveSession } from "./sessions.ts";
+import { hashOf, liveSession, sessionOf } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
 
@@ -61,7 +62,10 @@ export function showConsent(
     }
     const { request } = purpose;
     const client = findClient(tx, request.clientId);
-    const before = activeGrant(tx, session.user.id, client.client_id)?.scopes ?? [];
+    const grant: Pick<Grant, "scopes"> = activeGrant(tx, session.user.id, client.client_id) ?? { scopes: [] };
+    const before = grant.scopes;
+    // What a scope that was granted gives anyway is no question.
+    const asked = request.scopes.filter((name) => before.includes(name) || !isCovered(tx, client, grant, name));
     const released = releasedValues(tx, client, session.user);
     const rows = (names: readonly string[]): ScopeRow[] =>
       namedScopes(tx, names).map(({ name, description }) => ({
@@ -76,8 +80,8 @@ export function showConsent(
       user: session.user,
       redirectUri: request.redirectUri,
       uiLocales: request.uiLocales,
-      fresh: rows(request.scopes.filter((name) => !before.includes(name))),
-      granted: rows(request.scopes.filter((name) => before.includes(name))),
+      fresh: rows(asked.filter((name) => !before.includes(name))),
+      granted: rows(asked.filter((name) => before.includes(name))),
       always: request.scopes.includes("openid") ? [] : released.always,
       request: summarise(request),
     };
@@ -86,7 +90,7 @@ export function showConsent(
 
 /** Whoever signed in was suspended or banned since: they are told, and not just asked to sign in again. */
 function refuseBarred(tx: ReadTx, interaction: Interaction, browser: Browser): void {
-  const session = browser.session === null ? undefined : tx.get("sessions", hashOf(browser.session));
+  const session = sessionOf(tx, browser.session);
   const userId = session?.userId ?? interaction.login?.userId;
   const user = userId === undefined ? undefined : tx.get("users", userId);
   if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");

@@ -12,7 +12,8 @@ import {
   type Browser,
   type LogoutPurpose,
 } from "./interactions.ts";
-import { liveSession, type LiveSession } from "./sessions.ts";
+import { checkLength } from "./request-length.ts";
+import { liveSession, sessionOf } from "./sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "./accepted-tokens.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
@@ -52,6 +53,7 @@ export async function beginLogout(
   request: LogoutRequest,
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
+  checkLength([request.postLogoutRedirectUri, request.state]);
   const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
   const outcome = await ctx.store.transaction((tx) => {
     const client = clientOf(tx, request, hint);
@@ -64,7 +66,7 @@ export async function beginLogout(
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
-    return { kind: "end", ...endSession(tx, session), location, back: wayBack(client) } as const;
+    return { kind: "end", ...endSession(tx, browser), location, back: wayBack(client) } as const;
   });
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
@@ -115,10 +117,12 @@ interface Ending {
   readonly clients: readonly Client[];
 }
 
-function endSession(tx: Tx, live: LiveSession | null): Ending {
-  if (live === null) return { session: null, clients: [] };
-  tx.remove("sessions", live.session.id);
-  return { session: live.session, clients: clientsToTell(tx, live.session) };
+/** Also one that does not count while its user is suspended: after a restore it would come back. */
+function endSession(tx: Tx, browser: Browser): Ending {
+  const session = sessionOf(tx, browser.session);
+  if (session === undefined) return { session: null, clients: [] };
+  tx.remove("sessions", session.id);
+  return { session, clients: clientsToTell(tx, session) };
 }
 
 /** Nothing else is linked to than what the client registered for this, and nothing that a browser would run. */
@@ -174,7 +178,7 @@ export async function answerLogout(
     // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
     const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
     const location = isRegistered ? returnAddress(client, asked) : null;
-    return { ...endSession(tx, liveSession(tx, browser.session)), location, back: wayBack(client) };
+    return { ...endSession(tx, browser), location, back: wayBack(client) };
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

@@ -15,17 +15,20 @@ export interface LiveSession {
   readonly user: User;
 }
 
+/** The session of this cookie, whatever became of its user. */
+export const sessionOf = (tx: ReadTx, cookie: string | null): Session | undefined =>
+  cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
+
 /** The session of this cookie; none where its user is suspended or banned (CONTRACT 2.1). */
 export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | null {
-  if (cookie === null) return null;
-  const session = tx.get("sessions", hashOf(cookie));
+  const session = sessionOf(tx, cookie);
   const user = session === undefined ? undefined : tx.get("users", session.userId);
   return session === undefined || user === undefined || user.status !== "active" ? null : { session, user };
 }
 
 /** Whose session this cookie is, where they were suspended or banned since and it counts no more. */
 export function barredUser(tx: ReadTx, cookie: string | null): User | null {
-  const session = cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
+  const session = sessionOf(tx, cookie);
   const user = session === undefined ? undefined : tx.get("users", session.userId);
   return user === undefined || user.status === "active" ? null : user;
 }

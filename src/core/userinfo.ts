@@ -3,6 +3,7 @@ import type { Context } from "./context.ts";
 import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { noteUse } from "./grant-use.ts";
+import { grantedNow } from "./granted-scopes.ts";
 import { splitScope } from "./scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
 import { TokenProblem, verifyAccessToken } from "./accepted-tokens.ts";
@@ -35,7 +36,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
       );
     }
     noteUse(ctx, grant);
-    const scopes = splitScope(claims.scope).filter((scope) => grant.scopes.includes(scope));
+    const scopes = grantedNow(tx, client, grant, splitScope(claims.scope));
     return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
   });
 }

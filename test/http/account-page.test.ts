@@ -145,6 +145,16 @@ test("says when each app last used its access: to the second while it runs, and 
   await idp.close();
 });
 
+test("who is suspended while signed in can sign out all the same: the session does not come back", async () => {
+  const idp = await startIdp();
+  const user = await enrol(idp);
+  const [browser, page] = await signedIn(idp, user);
+  await idp.call("users.suspend", { username: user });
+  await browser.press(page, "account-signout");
+  await idp.call("users.restore", { username: user });
+  expect(await idp.call("sessions.list", { user })).toEqual([]);
+});
+
 test("who is suspended while signed in is told why the account page asks to sign in", async () => {
   const idp = await startIdp();
   const user = await enrol(idp);

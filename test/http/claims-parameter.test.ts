@@ -32,6 +32,20 @@ test("what the scopes release needs no asking, and what nobody knows is ignored"
   expect((await exchange(idp, code)).json["scope"]).toBe("openid profile");
 });
 
+test("what a scope that was granted before releases needs no asking either", async () => {
+  const idp = await startIdp();
+  const { browser } = await signIn(idp, { scope: "openid email" });
+  const asked = JSON.stringify({ userinfo: { email: null }, id_token: { email: null } });
+  const { left } = await browser.open(authorizeUrl(idp, { scope: "openid", claims: asked, prompt: "none" }));
+  const { json } = await exchange(idp, left?.searchParams.get("code") ?? "");
+  expect(json.scope).toBe("openid claim:email");
+  expect(jwtPart(json.id_token, 1)["email"]).toBe("alice@example.test");
+  expect((await userinfo(idp, json.access_token)).json["email"]).toBe("alice@example.test");
+  // And is no question of a page that asks for something else.
+  const more = await browser.open(authorizeUrl(idp, { scope: "openid phone", claims: asked }));
+  expect([more.page, more.body.includes("claim:email")]).toEqual(["consent", false]);
+});
+
 test("a client gets no claim of a scope that it may not ask for", async () => {
   const idp = await startIdp();
   await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid details" } });

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { generateKeyPair, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import { register, serve } from "../helpers/app.ts";
+import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
@@ -48,6 +48,23 @@ describe("with a genuine hint for this session: at once", () => {
     expect(visit.body).toContain('id="signedout-message"');
     expect(visit.headers.get("cache-control")).toBe("no-store");
     expect(visit.headers.getSetCookie().join()).toMatch(/_session=; Max-Age=0/);
+  });
+
+  test("of a user who is suspended meanwhile: the session does not come back when they are restored", async () => {
+    const user = await enrol(idp);
+    const { browser, hint } = await signedIn(user);
+    await idp.call("users.suspend", { username: user });
+    const { left } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));
+    expect(left?.href).toBe(bye);
+    await idp.call("users.restore", { username: user });
+    expect(await idp.call("sessions.list", { user })).toEqual([]);
+  });
+
+  test("with a state that is too long to be kept: a page, and nothing has ended", async () => {
+    const { browser, hint } = await signedIn();
+    const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: bye, state: "x".repeat(20_000) });
+    expect(await browser.open(path, { method: "POST", body })).toMatchObject({ status: 400, page: "error" });
+    expect(await isSignedIn(browser)).toBe(true);
   });
 
   test("with the hint's client_id beside it", async () => {

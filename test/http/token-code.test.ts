@@ -46,6 +46,18 @@ describe("a code", () => {
     expect((await app.exchange(code)).status).toBe(200);
   });
 
+  test("gives what is granted now: a scope that was unticked since it was drawn is in none of its tokens", async () => {
+    const own = await register(idp);
+    const { browser, code } = await own.signIn({ scope: "openid email phone" });
+    const again = await browser.open(own.url({ scope: "openid email phone", prompt: "consent" }));
+    await browser.press(again, "consent-allow", { scope: ["openid", "phone"] });
+    const { json } = await own.exchange(code);
+    expect(json.scope).toBe("openid phone");
+    expect(jwtPart(json.access_token, 1)["scope"]).toBe("openid phone");
+    expect(jwtPart(json.refresh_token, 1)["scope"]).toBe("openid phone");
+    expect(jwtPart(json.id_token, 1)).not.toHaveProperty("email");
+  });
+
   test("does not stand in any refusal, nor does a secret", async () => {
     const { code } = await app.signIn();
     const wrong = await app.exchange(code, { redirect_uri: "http://localhost:3000/other" });

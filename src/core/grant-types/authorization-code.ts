@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
+import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
@@ -97,14 +98,16 @@ function plan(
   { resources, jkt }: Pick<TokenSubject, "resources" | "jkt">,
 ): TokenPlan {
   const { user, grant } = requireApproval(tx, record, "code");
-  const subject = { client, user, grant, family: record.family, scopes: request.scopes, resources, jkt };
+  // Some may have been unticked since the code was drawn.
+  const scopes = grantedNow(tx, client, grant, request.scopes);
+  const subject = { client, user, grant, family: record.family, scopes, resources, jkt };
   return {
     subject,
     refreshResources: request.resources,
     authentication: { authTime: record.authTime, amr: record.amr, acr: request.acr, sid: record.sid },
     generation: 0,
     nonce: request.nonce,
-    refreshScopes: request.scopes,
+    refreshScopes: scopes,
     keptRefreshToken: null,
     userClaims: userClaimsOf(tx, subject),
   };

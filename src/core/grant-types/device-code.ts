@@ -3,6 +3,7 @@ import { rememberClient } from "../backchannel-logout.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
+import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../sessions.ts";
@@ -86,7 +87,7 @@ function redeem(
   rememberClient(tx, client, request.sid);
   recordUse(tx, ctx, grant);
   noteLife(tx, ctx);
-  const scopes = request.scopes.filter((scope) => grant.scopes.includes(scope));
+  const scopes = grantedNow(tx, client, grant, request.scopes);
   const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
   return {
     subject,

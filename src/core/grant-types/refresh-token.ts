@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
+import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
@@ -72,7 +73,7 @@ function renew(
     );
   }
   const refreshScopes = splitScope(claims.scope);
-  const scopes = narrow(refreshScopes, request.scope).filter((name) => grant.scopes.includes(name));
+  const scopes = grantedNow(tx, client, grant, narrow(refreshScopes, request.scope));
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const generation = isRetry || !rotates ? current : current + 1;
