@@ -65,7 +65,7 @@ export function checkAuthorizationRequest(
   const { client, redirectUri } = settleClient(tx, raw);
   const target = targetOf(raw, redirectUri);
   try {
-    checkLength(Object.values(raw).flat());
+    checkLength(Object.entries(raw).flat(2));
     refuseRepeated(raw);
     refuseRequestObjects(raw);
     if (!pushed) refuseUnpushed(client);
@@ -93,7 +93,7 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
       resources: checkResources([raw["resource"] ?? []].flat()),
-      acr: single(raw, "acr_values")?.split(" ")[0] ?? claims.acr,
+      acr: single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {
@@ -275,7 +275,7 @@ function checkPrompt(value: string | undefined): readonly Prompt[] {
 function checkMaxAge(value: string | undefined): number | null {
   if (value === undefined) return null;
   if (!/^\d{1,9}$/.test(value)) {
-    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds`);
+    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds below 1,000,000,000`);
   }
   return Number(value);
 }

@@ -52,6 +52,9 @@ export interface Mismatch {
   readonly rule: string;
 }
 
+/** As descriptions go to clients (RFC 6749 4.1.2.1, 5.2): nothing but printable ASCII, whatever was sent. */
+export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?");
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";

@@ -33,7 +33,7 @@ export async function pushRequest(
   sent: RawParameters,
   proof: Proof | null,
 ): Promise<PushedAnswer> {
-  if (Object.hasOwn(sent, "request_uri")) {
+  if (isSent(sent, "request_uri")) {
     throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)");
   }
   const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
@@ -58,11 +58,14 @@ export async function pushRequest(
   });
 }
 
+/** A parameter without a value counts as not sent (RFC 6749 3.1). */
+const isSent = (sent: RawParameters, name: string): boolean => (sent[name] ?? "") !== "";
+
 /** A DPoP header binds the code as `dpop_jkt` does, and both at once have to agree (RFC 9449 10.1). */
 async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): Promise<RawParameters> {
   if (proof === null) return {};
   const jkt = await verifyProof(ctx, proof, null);
-  if (sent["dpop_jkt"] !== undefined && sent["dpop_jkt"] !== jkt) {
+  if (isSent(sent, "dpop_jkt") && sent["dpop_jkt"] !== jkt) {
     throw new OAuthError(
       "invalid_dpop_proof",
       "dpop_jkt names another key than the one of the DPoP proof (RFC 9449 10.1)",

@@ -1,4 +1,4 @@
-import type { OAuthError } from "./errors.ts";
+import { inAscii, type OAuthError } from "./errors.ts";
 
 /** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
 
@@ -51,5 +51,5 @@ export function responseLocation({ target, parameters }: AuthorizationResponse):
 export const errorParameters = (error: OAuthError): Record<string, string> => ({
   error: error.code,
   // RFC 6749 4.1.2.1 allows printable ASCII without quote and backslash; a client that checks it must not choke on ours.
-  error_description: error.message.replaceAll(/["\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "?"),
+  error_description: inAscii(error.message).replaceAll(/["\\]/g, "'"),
 });

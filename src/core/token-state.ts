@@ -71,12 +71,15 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   const refusal = userRefusal(user);
   if (refusal !== null) return refusal;
   const grant = tx.get("grants", claims.grant);
-  if (grant === undefined || grant.status !== "active" || grant.epoch !== claims.epoch) {
+  // It goes with its client, and with data that is replaced; revoking leaves it there.
+  if (grant === undefined)
+    return dead("was issued under a consent that is gone: to an earlier client, or before a reset");
+  if (grant.status !== "active" || grant.epoch !== claims.epoch) {
     return {
       code: "access_revoked",
       message: "Access revoked by user",
       detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${endOf(grant)}`,
-      since: grant?.revokedAt == null ? null : Date.parse(grant.revokedAt),
+      since: grant.revokedAt === null ? null : Date.parse(grant.revokedAt),
     };
   }
   return { client, user, grant };
@@ -89,9 +92,9 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
 };
 
 /** Who ended a grant; of one that was given anew since, that what came before stays dead. */
-function endOf(grant: Grant | undefined): string {
-  if (grant?.status === "active") return ", and given anew since: a token from before stays dead";
-  return grant?.revokedBy === undefined ? "" : revokers[grant.revokedBy];
+function endOf(grant: Grant): string {
+  if (grant.status === "active") return ", and given anew since: a token from before stays dead";
+  return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 
 /** Of a refresh token that a newer one of its family has replaced; null of the newest. Looking is no reuse. */

@@ -20,20 +20,22 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) =>
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  if (knownBrowser(web, req).session !== null) {
-    await authorize(web, req, res, parameters);
-    return;
-  }
-  redirect(res, asGet(web, endpoints.authorize, parameters));
+  const location = knownBrowser(web, req).session === null ? asGet(web, endpoints.authorize, parameters) : null;
+  if (location === null) await authorize(web, req, res, parameters);
+  else redirect(res, location);
 };
 
-/** The same request as GET: as a navigation it comes with the session cookie. */
-export function asGet(web: Web, path: string, parameters: RawParameters): string {
+/** Characters: Node.js takes 16,384 of a request's line and headers. */
+const longestLocation = 12_000;
+
+/** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
+export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
   }
-  return `${web.base}${path}?${query.toString()}`;
+  const location = `${web.base}${path}?${query.toString()}`;
+  return location.length > longestLocation ? null : location;
 }
 
 async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {

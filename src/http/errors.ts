@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { endpoints } from "../core/endpoints.ts";
-import { OAuthError } from "../core/errors.ts";
+import { inAscii, OAuthError } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { sendToClient } from "./authorize.ts";
@@ -60,7 +60,8 @@ export const errorHandler =
     const isOver = error instanceof InteractionError && error.reason !== "csrf";
     if (!isOver && !choosesPage(web, req)) {
       const { code, message, extra } = answer;
-      sendJson(res, answer.status, { error: code, error_description: message, ...extra });
+      const description = error instanceof OAuthError ? inAscii(message) : message;
+      sendJson(res, answer.status, { error: code, error_description: description, ...extra });
       return;
     }
     try {
@@ -99,8 +100,8 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
     message: error.message,
   } as const;
-  const status =
-    error.reason === "suspended" ? 403 : error.reason !== "other-browser" && req.method === "GET" ? 404 : 400;
+  const isForm = req.method === "POST";
+  const status = error.reason === "suspended" ? 403 : error.reason === "other-browser" || isForm ? 400 : 404;
   sendPage(res, status, await renderEnded(web.renderer, view));
 }
 

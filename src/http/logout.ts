@@ -20,8 +20,9 @@ export const getLogout = (web: Web) => (req: Request, res: Response) => logout(w
 /** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  if (readBrowser(web, req).session === null) redirect(res, asGet(web, endpoints.logout, parameters));
-  else await logout(web, req, res, parameters);
+  const location = readBrowser(web, req).session === null ? asGet(web, endpoints.logout, parameters) : null;
+  if (location === null) await logout(web, req, res, parameters);
+  else redirect(res, location);
 };
 
 async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {

@@ -15,6 +15,13 @@ await register(idp, { client_id: "narrow", scope: "openid email" });
 type Change = Parameters<typeof authorizeUrl>[1];
 const open = (change: Change, more = "") => new Browser(idp.issuer).open(authorizeUrl(idp, change) + more);
 
+test("a POST that is too long to come again as GET is answered as it is: with the reason, at the client", async () => {
+  const body = new URLSearchParams(new URL(authorizeUrl(idp, { nonce: "x".repeat(50_000) })).search);
+  const { status, left } = await new Browser(idp.issuer).open(paths.authorize, { method: "POST", body });
+  expect([status, left?.origin]).toEqual([303, "http://localhost:3000"]);
+  expect(left?.searchParams.get("error_description")).toMatch(/characters long; at most 16384 are taken/);
+});
+
 describe("with a page of status 400, and never a redirect", () => {
   test.each<[name: string, change: Change, more: string, code: string, message: RegExp]>([
     ["no client_id", { client_id: null }, "", "invalid_request", /client_id is missing/],
@@ -23,6 +30,13 @@ describe("with a page of status 400, and never a redirect", () => {
     ["no redirect_uri", { redirect_uri: null }, "", "invalid_request", /redirect_uri is missing/],
     ["an empty redirect_uri", { redirect_uri: "" }, "", "invalid_request", /redirect_uri is missing/],
     ["redirect_uri twice", {}, `&redirect_uri=${callback}`, "invalid_request", /redirect_uri was sent 2 times/],
+    [
+      "redirect_uri twice, with a thousand parameters between",
+      {},
+      `${"&x=".repeat(1000)}&redirect_uri=${callback}`,
+      "invalid_request",
+      /redirect_uri was sent 2 times/,
+    ],
     [
       "an unregistered one",
       { redirect_uri: "https://evil.test/" },

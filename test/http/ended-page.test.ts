@@ -51,6 +51,7 @@ test("a sign-in that is over leads back to its app: cancelled, answered, or left
   await browser.press(first, "login-cancel");
   const cancelled = await browser.open(first.url);
   expect([cancelled.status, cancelled.page, cancelled.state]).toEqual([404, "login", "expired"]);
+  expect((await browser.request(first.url, { method: "HEAD" })).status).toBe(404);
   expect(hooked(cancelled.body, "login-again").attributes["href"]).toBe("http://localhost:3000/");
 
   const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, type Body, type Parameters } from "../helpers/client.ts";
+import { newProofKey } from "../helpers/dpop.ts";
 import { testClock } from "../helpers/idp.ts";
 
 /** Pushed authorization requests (RFC 9126). */
@@ -42,6 +43,13 @@ test("201 with a request_uri that stands for the request, no-store", async () =>
   const { left } = await browser.open(authorize({ client_id, request_uri: String(json["request_uri"]) }));
   expect(left?.searchParams.get("state")).toBe("pushed");
   expect((await app.exchange(left?.searchParams.get("code") ?? "")).json.scope).toBe("openid email");
+});
+
+test("a parameter without a value counts as not sent (RFC 6749 3.1)", async () => {
+  expect((await push({ request_uri: "", dpop_jkt: "" })).status).toBe(201);
+  const key = await newProofKey("ES256", clock.now);
+  const headers = { dpop: await key.prove(idp.issuer + path) };
+  expect((await push({ dpop_jkt: "" }, { headers })).status).toBe(201);
 });
 
 test("what stands beside it in the query does not count", async () => {
@@ -119,6 +127,7 @@ describe("what the authorization endpoint would refuse is refused when it is pus
     ["an unknown scope", { scope: "nonsense" }, 400, "invalid_scope"],
     ["a request_uri in it", { request_uri: madeUp }, 400, "invalid_request"],
     ["more than it may hold", { state: "x".repeat(16_384) }, 400, "invalid_request"],
+    ["names that are longer than that", { ["x".repeat(16_384)]: "" }, 400, "invalid_request"],
     ["a request object", { request: "x" }, 400, "request_not_supported"],
     ["an id_token_hint that is none", { id_token_hint: "x" }, 400, "invalid_request"],
     ["PKCE with plain", { code_challenge: "x".repeat(43), code_challenge_method: "plain" }, 400, "invalid_request"],

@@ -88,6 +88,16 @@ describe("a client is removed", () => {
     expect(logout).toMatchObject({ status: 400, page: "error" });
   });
 
+  test("its tokens stay dead after one of the same id came, and nobody is said to have revoked anything", async () => {
+    const own = await register(idp);
+    const tokens = await own.tokens();
+    await removeClient(own);
+    await idp.call("clients.add", { entry: { ...own.credentials, redirect_uris: [callback] } });
+    isDead(await userinfo(idp, tokens.access_token));
+    await own.tokens();
+    isDead(await userinfo(idp, tokens.access_token));
+  });
+
   test("the account page no longer lists it", async () => {
     const own = await register(idp);
     const { browser } = await own.signIn();

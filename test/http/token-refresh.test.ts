@@ -129,6 +129,10 @@ describe("refresh_grace", () => {
 });
 
 describe("the answer", () => {
+  test("the first name of acr_values is the acr, whatever stands around it", async () => {
+    expect(jwtPart((await app.tokens({ acr_values: "  2  1" })).id_token, 1)["acr"]).toBe("2");
+  });
+
   test("the ID token has no nonce and keeps auth_time, sub, sid and acr", async () => {
     const tokens = await app.tokens({ acr_values: "2" });
     clock.pass(100);
