@@ -187,7 +187,12 @@ function putUser(
   if (passwordPending) work.passwords.set(user.id, password);
 }
 
-export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOutcome {
+/** @param added the names of users and clients that were just added: a grant that went with them comes back with them */
+export function applyGrants(
+  work: Work,
+  entries: readonly GrantEntry[],
+  added: { readonly users: ReadonlySet<string>; readonly clients: ReadonlySet<string> },
+): SeedOutcome {
   const tally = newTally();
   for (const { name, digest, input, document, index } of entries) {
     const user = work.tx.find("users", "username", input.user);
@@ -200,8 +205,10 @@ export function applyGrants(work: Work, entries: readonly GrantEntry[]): SeedOut
       work.found.push({ document, path: ["grants", index, field], message });
       continue;
     }
+    const isNew = added.users.has(input.user) || added.clients.has(input.client);
     // Of a user whose id changed the grant is a new one.
-    if (user === undefined || client === undefined || unchanged(work, `grant:${name}`, `${digest}.${user.id}`)) {
+    const isDone = (id: string): boolean => unchanged(work, `grant:${name}`, `${digest}.${id}`) && !isNew;
+    if (user === undefined || client === undefined || isDone(user.id)) {
       tally.same++;
       continue;
     }

@@ -130,11 +130,14 @@ const knownIn = (tx: ReadTx): Known => ({
 });
 
 function apply(work: Work, entries: Entries, mode: SeedOptions["mode"]): SeedResult {
+  const scopes = applyScopes(work, entries.scopes);
+  const clients = applyClients(work, entries.clients);
+  const users = applyUsers(work, entries.users);
   return {
-    scopes: applyScopes(work, entries.scopes),
-    clients: applyClients(work, entries.clients),
-    users: applyUsers(work, entries.users),
-    grants: applyGrants(work, entries.grants),
+    scopes,
+    clients,
+    users,
+    grants: applyGrants(work, entries.grants, { users: new Set(users.added), clients: new Set(clients.added) }),
     settings: applySettings(work, entries.settings, mode),
   };
 }

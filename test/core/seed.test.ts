@@ -316,6 +316,24 @@ describe("ids", () => {
     expect(await world.user("bob")).toBeUndefined();
   });
 
+  it.each([
+    ["client", { clients: [{ ...app, client_name: "Other" }] }, (tx: Tx) => tx.remove("clients", "app")],
+    ["user", { users: [{ ...alice, about: "Other" }] }, (tx: Tx, id: string) => tx.remove("users", id)],
+  ])(
+    "a grant comes back with its %s, which was removed and whose fixture changed since",
+    async (_what, changed, remove) => {
+      const fixtures = { users: [alice], clients: [app], grants: [{ user: "alice", client: "app", scope: "openid" }] };
+      await start(fixtures);
+      const { id } = (await world.user("alice")) as User;
+      await change((tx) => {
+        for (const grant of tx.findAll("grants", "user", id)) tx.remove("grants", grant.id);
+        remove(tx, id);
+      });
+      expect((await start({ ...fixtures, ...changed })).grants.added).toEqual(["alice app"]);
+      expect((await start({ ...fixtures, ...changed })).grants.same).toBe(1);
+    },
+  );
+
   it("that change make another subject: old grants go, those of the fixtures are made anew", async () => {
     const grants = [{ user: "bob", client: "app", scope: "openid" }];
     await start({ users: [{ username: "bob", id: "42" }], clients: [app], grants });
