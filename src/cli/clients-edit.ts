@@ -1,6 +1,7 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri } from "../core/redirect-uri.ts";
+import { commandFor } from "../shell-word.ts";
 import { askText, clientOr, confirmed, needed, notConfirmed } from "./ask.ts";
 import { describeClient } from "./clients.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
@@ -49,7 +50,9 @@ const said = (
       ...about,
       ...(client.client_secret === undefined
         ? []
-        : [`The client_secret was made here. To see it again: idp clients show ${client.client_id} --show-secrets`]),
+        : [
+            `The client_secret was made here. To see it again: ${commandFor("idp clients show", client.client_id, "--show-secrets")}`,
+          ]),
       target.where,
     ],
   });
@@ -81,8 +84,8 @@ async function askedRedirectUri(
   if (!cli.interactive) {
     throw needed(
       "the redirect URI",
-      `idp clients add ${client_id} --redirect-uri http://localhost:3000/callback
-A client that signs nobody in: idp clients add ${client_id} --set 'grant_types=["client_credentials"]'`,
+      `${commandFor("idp clients add", client_id, "--redirect-uri http://localhost:3000/callback")}
+A client that signs nobody in: ${commandFor("idp clients add", client_id, `--set 'grant_types=["client_credentials"]'`)}`,
     );
   }
   const proposal = "http://localhost:3000/callback";

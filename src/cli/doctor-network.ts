@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer, defaultPort } from "../core/endpoints.ts";
 import { hasOpenPort } from "../core/redirect-uri.ts";
-import { quoteWord } from "../shell-word.ts";
+import { commandFor, quoteWord } from "../shell-word.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt, issuerOnPort } from "./remote.ts";
@@ -108,7 +108,7 @@ async function redirectFindings(apps: ReadonlyMap<string, ReadonlySet<string>>):
     const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
     const fix = "Start your app; or, if it is elsewhere, say so:";
     const detail = `nothing listens on ${origin}, where ${first} ${sent} back to`;
-    return warning("apps", detail, fix, `idp clients edit ${quoteWord(first)} --redirect-uri URI`);
+    return warning("apps", detail, fix, commandFor("idp clients edit", first, "--redirect-uri URI"));
   });
   if (findings.length > 0) return findings;
   return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];
@@ -139,11 +139,8 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
     const [first] = foreign;
     if (first === undefined) return [];
     const mended = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
-    const command = [
-      "idp clients edit",
-      quoteWord(id),
-      ...mended.map((uri) => `--redirect-uri ${quoteWord(uri)}`),
-    ].join(" ");
+    const all = mended.map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
+    const command = commandFor("idp clients edit", id, all);
     const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
     return [warning("hosts", detail, "Use one of them, in your app as well:", command)];
   });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ClientView } from "../core/clients-admin.ts";
 import { baseOf, endpoints } from "../core/endpoints.ts";
 import { OperationError } from "../core/errors.ts";
-import { quoteWord } from "../shell-word.ts";
+import { commandFor, quoteWord } from "../shell-word.ts";
 import type { Library } from "./env-choices.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 
@@ -254,7 +254,7 @@ export function configurationOf(
     registered === undefined
       ? [
           `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet:`,
-          `idp clients edit ${quoteWord(client.client_id)} ${all}`,
+          commandFor("idp clients edit", client.client_id, all),
         ]
       : [];
   return { text, notes };

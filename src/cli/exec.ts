@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
 import { createIdp, type Idp } from "../index.ts";
+import { quoteWord } from "../shell-word.ts";
 import { likelyClient, valuesOf } from "./app-client.ts";
 import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { failureOf, type Failure } from "./failure.ts";
@@ -33,7 +34,7 @@ function commandOf({ before, words }: { readonly before: readonly string[]; read
   const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
   const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
   if (stray.length > 0 || program === undefined) {
-    const meant = before.length > 0 ? before.join(" ") : "npm test";
+    const meant = before.length > 0 ? before.map(quoteWord).join(" ") : "npm test";
     throw new OperationError("usage", `Put -- before the command: idp exec -- ${meant}`);
   }
   return { program, args };

@@ -1,4 +1,5 @@
 import { baseOf } from "../core/endpoints.ts";
+import { commandFor, quoteWord } from "../shell-word.ts";
 import { loginClient } from "./app-types.ts";
 import type { Style } from "./style.ts";
 import { columnWidths, rowLines } from "./table.ts";
@@ -84,12 +85,14 @@ function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): r
   if (client === undefined) return [`OIDC_ISSUER=${issuer}`];
   const { id, isPublic, secret, redirectUris } = client;
   const secretLine =
-    secret === null ? `# OIDC_CLIENT_SECRET: idp clients show ${id} --show-secrets` : `OIDC_CLIENT_SECRET=${secret}`;
+    secret === null
+      ? `# OIDC_CLIENT_SECRET: ${commandFor("idp clients show", id, "--show-secrets")}`
+      : `OIDC_CLIENT_SECRET=${quoteWord(secret)}`;
   return [
     `OIDC_ISSUER=${issuer}`,
-    `OIDC_CLIENT_ID=${id}`,
+    `OIDC_CLIENT_ID=${quoteWord(id)}`,
     ...(isPublic ? [] : [secretLine]),
-    `OIDC_REDIRECT_URI=${redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? ""}`,
+    `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? "")}`,
   ];
 }
 

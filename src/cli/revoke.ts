@@ -1,5 +1,6 @@
 import { OperationError } from "../core/errors.ts";
 import { confirmed, grantOr, notConfirmed } from "./ask.ts";
+import { commandFor } from "../shell-word.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { findTarget } from "./target.ts";
@@ -57,7 +58,7 @@ function checkArguments(grant: string | undefined, named: boolean): void {
   }
   if (named) {
     throw new OperationError("usage", "give a grant id, or --user and --client, not both", {
-      hint: `idp revoke ${grant}`,
+      hint: commandFor("idp revoke", grant),
     });
   }
 }

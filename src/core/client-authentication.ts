@@ -4,6 +4,7 @@ import { assertedClientId, assertionType, verifyAssertion } from "./client-asser
 import { authMethods, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
+import { commandFor } from "../shell-word.ts";
 import { sameSecret } from "./interactions.ts";
 
 /** Client authentication at the token, revocation and introspection endpoints (RFC 6749 2.3, CONTRACT 2.3). */
@@ -117,7 +118,7 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
 function proveSecret(client: Client, given: string | undefined): void {
   if (given === undefined || client.client_secret === undefined || !sameSecret(given, client.client_secret)) {
     throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"`, {
-      fix: `idp clients show ${client.client_id} --show-secrets`,
+      fix: commandFor("idp clients show", client.client_id, "--show-secrets"),
     });
   }
 }

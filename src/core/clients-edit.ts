@@ -5,6 +5,7 @@ import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { normaliseClient } from "./fixtures/normalise.ts";
 import type { FixtureClient } from "./fixtures/schema-client.ts";
+import { commandFor } from "../shell-word.ts";
 
 /** Adds, changes and removes clients one at a time. What a client may be is what a fixture may say. */
 
@@ -30,7 +31,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
       throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
-        hint: `Change it: idp clients edit ${client.client_id}. Another id: idp clients add CLIENT_ID`,
+        hint: `Change it: ${commandFor("idp clients edit", client.client_id)}. Another id: idp clients add CLIENT_ID`,
       });
     }
     tx.insert("clients", client);
@@ -95,7 +96,7 @@ export async function rotateSecret(
   const client = await change(ctx, input.client_id, (before) => {
     if (before.client_secret === undefined) {
       throw new OperationError("refused", `client "${before.client_id}" has no secret that could be rotated`, {
-        hint: `Give it one: idp clients edit ${before.client_id} --secret-stdin`,
+        hint: `Give it one: ${commandFor("idp clients edit", before.client_id, "--secret-stdin")}`,
       });
     }
     return { ...metadataOf(before), client_secret: secret };

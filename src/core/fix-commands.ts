@@ -13,32 +13,35 @@ function command(words: readonly string[]): string | undefined {
   return quoted.includes(null) ? undefined : quoted.join(" ");
 }
 
+/** An id that looks like a flag stands last, behind `--`. */
+const editClient = (clientId: string, flags: readonly string[]): string | undefined =>
+  command([
+    "idp",
+    "clients",
+    "edit",
+    ...(clientId.startsWith("-") ? [...flags, "--", clientId] : [clientId, ...flags]),
+  ]);
+
 const option = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
 /** Registers one more redirect URI; none where that URI cannot be registered. */
 export const addRedirectUri = (client: Client, uri: string): string | undefined =>
   checkRedirectUri(uri) !== null
     ? undefined
-    : command([
-        "idp",
-        "clients",
-        "edit",
-        client.client_id,
-        ...option("--redirect-uri", [...client.redirect_uris, uri]),
-      ]);
+    : editClient(client.client_id, option("--redirect-uri", [...client.redirect_uris, uri]));
 
 /** Registers one more address to come back to after a sign-out. */
 export const addPostLogoutUri = (client: Client, uri: string): string | undefined =>
   checkRedirectUri(uri) !== null || hasOpenPort(uri)
     ? undefined
-    : command([
-        ...["idp", "clients", "edit", client.client_id, "--set"],
+    : editClient(client.client_id, [
+        "--set",
         `post_logout_redirect_uris=${JSON.stringify([...(client.post_logout_redirect_uris ?? []), uri])}`,
       ]);
 
 /** Lets a client ask for more scopes. */
 export const addScopes = (client: Client, scopes: readonly string[]): string | undefined =>
-  command(["idp", "clients", "edit", client.client_id, "--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
+  editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
 
 /**
  * Adds a client that nobody knows; where that would be refused, shows those that are known.

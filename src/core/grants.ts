@@ -2,6 +2,7 @@ import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { requireClient } from "./clients-admin.ts";
 import { OperationError } from "./errors.ts";
+import { commandFor } from "../shell-word.ts";
 import { isDefined, mayAsk, splitScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
 
@@ -166,7 +167,9 @@ function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[]
     names.length === 0
       ? "a grant needs at least one scope"
       : `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
-  throw new OperationError("refused", why, { hint: `What it may ask for: idp clients show ${client.client_id}` });
+  throw new OperationError("refused", why, {
+    hint: `What it may ask for: ${commandFor("idp clients show", client.client_id)}`,
+  });
 }
 
 /** Revokes one grant; one that is revoked already stays so. @throws {OperationError} not_found */

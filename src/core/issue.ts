@@ -13,6 +13,7 @@ import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { noteLife, userRefusal } from "./token-state.ts";
 import { seconds } from "./time.ts";
+import { quoteWord } from "../shell-word.ts";
 
 /** What the browser flow would yield, without a browser, under the same rules (CONTRACT 6). */
 
@@ -124,7 +125,7 @@ function chooseRedirectUri(client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
     throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
-      hint: `Name one: --redirect-uri ${client.redirect_uris[0]?.replace("*", "53682") ?? "URI"}`,
+      hint: `Name one: --redirect-uri ${quoteWord(client.redirect_uris[0]?.replace("*", "53682") ?? "URI")}`,
     });
   }
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, isPublic(client)))) {

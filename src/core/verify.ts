@@ -2,6 +2,7 @@ import { signatureProblem } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { decodeToken } from "./decode.ts";
 import { OperationError } from "./errors.ts";
+import { shellWord } from "../shell-word.ts";
 import { checkClaims, moment, shown, verification, type Check, type Verification } from "./token-checks.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
 import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
@@ -47,7 +48,8 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   ];
   const notes: string[] = [];
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
-    notes.push(`Another issuer's? idp token verify - --issuer ${payload["iss"]}`);
+    // Whoever made the token chose it.
+    notes.push(`Another issuer's? idp token verify - --issuer ${shellWord(payload["iss"]) ?? "URL"}`);
   }
   if (typ === tokenTypes.id || typ === tokenTypes.logout) {
     notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);

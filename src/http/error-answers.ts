@@ -1,5 +1,6 @@
 import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
+import { shellWord } from "../shell-word.ts";
 import { StorageError } from "../store/store.ts";
 import { MisdirectedError } from "./host-check.ts";
 import { BodyError } from "./params.ts";
@@ -96,7 +97,8 @@ export function answerTo(error: unknown): Answer {
       : { status, code: "method_not_allowed", message, fix: null, kind: "method", rule: "RFC 9110 15.5.6" };
   }
   if (error instanceof MisdirectedError) {
-    const fix = `idp start --allow-host ${error.host.replace(/:\d*$/, "")}`;
+    const host = shellWord(error.host.replace(/:\d*$/, ""));
+    const fix = host === null ? null : `idp start --allow-host ${host}`;
     return {
       status: 421,
       code: "misdirected_request",

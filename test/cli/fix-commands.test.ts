@@ -1,6 +1,9 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { authorizeUrl, pick, pkce } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { newProject, shell } from "../helpers/shell.ts";
@@ -56,3 +59,34 @@ test("what a page says mends a request does mend it", async () => {
   await mend(suspended);
   expect((await pick(browser, login, "carol")).page).toBe("consent");
 }, 60_000);
+
+/** The commands in what was said: each from `idp` on, up to the end of its sentence or line. */
+const commandsIn = (said: string): string[] =>
+  said.match(/(?<!\w)idp (?:clients|login|revoke) [^\n]*?(?=\. |\n|$)/g) ?? [];
+
+// No command line takes the first for more than a word, and none takes the second for a flag.
+test.each(["$(touch${IFS}pwned);'x'", "-x"])(
+  "a client called %s: the commands that hints propose are for it",
+  async (id) => {
+    const project = newProject();
+    writeFileSync(join(project.cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));
+    const run = (...words: string[]) => idpIn(project.cwd, [...words, "--", id]);
+    const said = async (ran: ReturnType<typeof run>): Promise<string> => {
+      const { stdout, stderr } = await ran;
+      return stdout + stderr;
+    };
+    const paste = async (commands: readonly string[]) => {
+      expect(commands.length).toBeGreaterThan(0);
+      for (const command of commands) expect(await shell(command, project)).toMatchObject({ code: 0 });
+    };
+    await idpIn(project.cwd, ["seed", join(project.cwd, "idp.fixtures.json")]);
+    const [add = "", service] = commandsIn(await said(run("clients", "add")));
+    expect(service).toContain("grant_types");
+    await paste([add]);
+    await paste(commandsIn(await said(run("clients", "rotate-secret", "--yes"))));
+    const taken = commandsIn(await said(run("clients", "add", "--redirect-uri", "http://localhost:1/")))[0] ?? "";
+    await paste([taken.replace("clients edit", "clients edit --name Shop")]);
+    expect(existsSync(join(project.cwd, "pwned"))).toBe(false);
+  },
+  60_000,
+);

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "../helpers/app.ts";
+import { unescapeHtml } from "../helpers/html.ts";
 
 /** The Host header (CONTRACT 1): 421 for a name that is not ours, so that no foreign name can be pointed at this machine. */
 
@@ -81,6 +82,11 @@ describe("any other name gets 421", () => {
     const { status, body } = await ask(local, "idp.internal:4370", "/account", { accept: "text/html" });
     expect(status).toBe(421);
     expect(body.replace(/<[^>]*>/g, "")).toContain("idp start --allow-host idp.internal");
+  });
+
+  test("a name that a shell would run is quoted in that flag", async () => {
+    const { body } = await ask(local, "$(id)", "/account", { accept: "text/html" });
+    expect(unescapeHtml(body.replace(/<[^>]*>/g, ""))).toContain("idp start --allow-host '$(id)'");
   });
 
   test("forwarded headers change nothing", async () => {

@@ -118,6 +118,13 @@ describe("what cannot be known is said", () => {
     ]);
   });
 
+  test("an issuer that a shell would run is quoted in the command that names it", async () => {
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const token = `${part({ alg: "RS256" })}.${part({ iss: "https://x/$(id)" })}.c2ln`;
+    const { notes } = await idp.call("token.verify", { token });
+    expect(notes[0]).toBe("Another issuer's? idp token verify - --issuer 'https://x/$(id)'");
+  });
+
   test("a negative leeway is refused, a positive one allows for clocks that are apart", async () => {
     const { access_token: token } = await app.tokens();
     clock.pass(1805);

@@ -1,4 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
+import { quoteWord } from "../../shell-word.ts";
 import type { Invocation } from "../invocation.ts";
 
 /** The flags of `idp login`, as commander reads them. */
@@ -42,7 +43,7 @@ export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   if (user !== undefined && !decided) {
     throw usage(
       "--user says who signs in, but not what they decide",
-      `Add --approve or --deny. In a browser: --login-hint ${user}`,
+      `Add --approve or --deny. In a browser: --login-hint ${quoteWord(user)}`,
     );
   }
   if (user === undefined && decided) {

@@ -1,7 +1,7 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/redirect-uri.ts";
-import { quoteWord } from "../../shell-word.ts";
+import { commandFor, quoteWord } from "../../shell-word.ts";
 import type { Place } from "./place.ts";
 
 /** Which redirect URI a login uses. */
@@ -30,9 +30,9 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   }
   // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
   const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
-  const all = [...redirectUris, missing].map((uri) => ` --redirect-uri ${quoteWord(uri)}`).join("");
+  const all = [...redirectUris, missing].map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
   throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
-    hint: `Allow it:\nidp clients edit ${quoteWord(client.id)}${all}`,
+    hint: `Allow it:\n${commandFor("idp clients edit", client.id, all)}`,
   });
 }
 
