@@ -176,8 +176,22 @@ export function checkUrl(url: string): string {
 
 /** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
 export function serverOfUrl({ adminTokenFile, env }: Invocation, url: string): Server {
-  const adminToken = adminTokenFile === null ? (env.IDP_ADMIN_TOKEN ?? null) : readTokenFile(adminTokenFile);
+  const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
   return { url: checkUrl(url), adminToken };
+}
+
+/** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */
+export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv): string | null {
+  const trimmed = token.trim();
+  return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
+}
+
+/** What no header can carry, Node refuses to send (RFC 9110 5.5). @throws {OperationError} usage */
+function sendable(token: string, from: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
+    hint: "Letters, digits and - . _ ~ + / only, as the server was given it or as the lock.json of its data folder has it",
+  });
 }
 
 function readTokenFile(file: string): string {
@@ -188,7 +202,7 @@ function readTokenFile(file: string): string {
     throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
   }
   // The lock file will do as well as the bare token.
-  if (!text.startsWith("{")) return text;
+  if (!text.startsWith("{")) return sendable(text, `--admin-token-file ${file}`);
   const token = /"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1];
   if (token === undefined) throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
   return token;

@@ -14,7 +14,7 @@ import { openBrowser } from "./open-browser.ts";
 import { say } from "./print.ts";
 import { putFile } from "./put-file.ts";
 import { showProgress, type Progress } from "./progress.ts";
-import { issuerOnPort } from "./remote.ts";
+import { adminTokenOf, issuerOnPort } from "./remote.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
@@ -67,14 +67,14 @@ function optionsOf(
   { progress, log }: { readonly progress: Progress; readonly log: (note: string) => void },
 ): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
-  const adminToken = cli.env.IDP_ADMIN_TOKEN;
+  const adminToken = adminTokenOf(cli.env);
   return {
     ...(flags.memory === true ? {} : { data: cli.data }),
     ...(port === undefined ? {} : { port }),
     ...(host === undefined ? {} : { host }),
     ...(issuer === undefined ? {} : { issuer }),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
-    ...(adminToken === undefined ? {} : { adminToken }),
+    ...(adminToken === null ? {} : { adminToken }),
     ...tlsOf(flags),
     ...(flags.templates === undefined ? {} : { templates: flags.templates }),
     ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { bin, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpHere } from "../helpers/command.ts";
 
 const lines = (text: string): string[] => text.trimEnd().split("\n");
 
@@ -320,6 +321,19 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
   expect(bad).toMatchObject({ code: 2, stdout: "" });
   expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
+});
+
+test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
+  const secret = "an-admin-token-of-mine";
+  const { issuer } = await startIdp([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });
+  const list = (token: string) => idpHere(["users", "list", "--url", issuer], "", { IDP_ADMIN_TOKEN: token });
+  for (const token of [secret, `${secret}\n`, `${secret}\r\n`]) expect(await list(token)).toMatchObject({ code: 0 });
+  for (const token of [`${secret}\n${secret}`, "şifre-of-the-server"]) {
+    expect(await list(token)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("IDP_ADMIN_TOKEN holds a character that no Authorization header can carry"),
+    });
+  }
 });
 
 test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {
