@@ -1,4 +1,5 @@
 import type { TokenResponse } from "../core/issue-tokens.ts";
+import { OperationError } from "../core/errors.ts";
 import { duration } from "../core/time-words.ts";
 import { askScopes, clientOr, userOr } from "./ask.ts";
 import { describeGrant } from "./grants.ts";
@@ -25,6 +26,26 @@ export interface IssueCodeFlags extends IssueFlags {
   readonly state?: string;
   readonly nonce?: string;
   readonly codeChallenge?: string;
+}
+
+/**
+ * Where tokens are made.
+ * @param issuer of tokens that are made in a folder
+ * @throws {OperationError} usage, where a server runs that has another one
+ */
+export async function targetUnder(cli: Invocation, issuer: string | undefined): Promise<Target> {
+  const target = await findTarget(cli, issuer);
+  // IDP_ISSUER is set for all commands at once: it asks for nothing here.
+  if (issuer === undefined || issuer === cli.env.IDP_ISSUER || target.server === null) return target;
+  const { issuer: own } = await target.call("status", {});
+  if (own === issuer) return target;
+  throw new OperationError(
+    "usage",
+    `--issuer ${issuer} is for data that no server runs on: this one issues as ${own}`,
+    {
+      hint: "Leave it out. For a token that names another issuer: idp token issue --wrong-issuer",
+    },
+  );
 }
 
 /** For whom something is issued; what is missing is asked for. */
@@ -71,7 +92,7 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
 
 /** `idp issue tokens` */
 export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
-  const target = await findTarget(cli, flags.issuer);
+  const target = await targetUnder(cli, flags.issuer);
   const asked = await forWhom(cli, target, flags);
   const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce });
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });

@@ -21,7 +21,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { fixtureSchema } = await import("../core/fixtures/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
-  const { sources, names } = findFixtures(paths, process.cwd());
+  const { sources, names } = findFixtures(paths, process.cwd(), "idp seed");
   if (flags.check === true) {
     const { checkFixtures } = await import("../core/seed.ts");
     await checkFixtures(sources);

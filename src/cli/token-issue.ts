@@ -1,10 +1,10 @@
 import { userOr, clientOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
-import type { IssueFlags } from "./issue.ts";
+import { targetUnder, type IssueFlags } from "./issue.ts";
 import { answer, type Outcome } from "./print.ts";
 import { scopeNotes } from "./scope-notes.ts";
 import type { SetFields } from "./set-field.ts";
-import { findTarget, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 export interface TokenIssueFlags extends IssueFlags {
   readonly issuer?: string;
@@ -23,7 +23,7 @@ export interface TokenIssueFlags extends IssueFlags {
 
 /** `idp token issue`: one bare token and nothing else, so that `$(…)` takes it. */
 export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
-  const target = await findTarget(cli, flags.issuer);
+  const target = await targetUnder(cli, flags.issuer);
   const client = await clientOr(cli, target, flags.client);
   const { scope, type, audience, expired, claim: claims, expiresIn: expires_in } = flags;
   const issued = await target.call("token.issue", {

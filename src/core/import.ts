@@ -63,8 +63,13 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
   return result;
 }
 
+const makeOne = "Make one: idp export --output state.json";
+
 /** @throws {OperationError} invalid */
 async function checked(source: FixtureSource): Promise<StateDocument> {
+  if ("text" in source && source.text.trim() === "") {
+    throw new OperationError("invalid", `${source.name} is empty; nothing was imported`, { hint: makeOne });
+  }
   const document = await readSource(source);
   const found = [...document.found];
   if (document.value !== undefined) {
@@ -90,7 +95,7 @@ async function checked(source: FixtureSource): Promise<StateDocument> {
 
 /** What to do with a document that is something else; null: it is an export that this `idp` can read. */
 function foreignHint(value: unknown): string | null {
-  if (!isObject(value)) return "Make one: idp export --output state.json";
+  if (!isObject(value)) return makeOne;
   const { format, schemaVersion, generation } = value;
   if (format === stateFormat) {
     if (schemaVersion === stateVersion) return null;
@@ -102,7 +107,7 @@ function foreignHint(value: unknown): string | null {
   if (value["users"] !== undefined || value["clients"] !== undefined) {
     return "It looks like a fixture file: idp seed FILE, or idp start --fixtures FILE";
   }
-  return "Make one: idp export --output state.json";
+  return makeOne;
 }
 
 async function problemsOf(places: FixtureDocument, document: JsonObject): Promise<Found[]> {

@@ -65,7 +65,7 @@ export interface IssuedToken {
  * grant does not hold. Those with a flag of their own name it.
  */
 const reserved: Readonly<Record<string, string>> = {
-  ...{ iss: "issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
+  ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
   ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", generation: "" },
 };

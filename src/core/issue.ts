@@ -56,6 +56,9 @@ export function approve(
     throw new OperationError(
       "refused",
       `client "${client.client_id}" may not use authorization_code, so no user can grant it anything`,
+      isPublic(client) || !mayUse(client, "client_credentials")
+        ? {}
+        : { hint: `For itself: idp token issue --client ${quoteWord(client.client_id)}` },
     );
   }
   const { scopes } = asOperation(() => resolveScopes(tx, client, input.scope));

@@ -1,0 +1,91 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
+
+/** What a refusal proposes is true, and works where it is followed. */
+
+const fixtures = {
+  users: [{ username: "alice" }],
+  clients: [
+    { client_id: "app", client_secret: "app-secret", redirect_uris: ["http://localhost:3000/callback"] },
+    { client_id: "it's", client_secret: "its-secret", grant_types: ["client_credentials"] },
+  ],
+};
+
+/** A folder with data, on which no server runs. */
+async function newData(): Promise<string> {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  expect(await idpIn(cwd, ["seed", join(cwd, "idp.fixtures.json")])).toMatchObject({ code: 0 });
+  return cwd;
+}
+
+const hintOf = ({ stderr }: { readonly stderr: string }): string => JSON.parse(stderr).error.hint as string;
+
+describe("the issuer of tokens", () => {
+  const other = "https://other.example.test";
+
+  test("beside a running server --issuer is refused where it is not that server's", async () => {
+    const cwd = newFolder();
+    const { issuer } = await startIdp([], { cwd });
+    const whom = ["--user", "alice", "--client", "demo-app"];
+    for (const command of [
+      ["token", "issue", ...whom],
+      ["issue", "tokens", ...whom],
+    ]) {
+      expect(await idpIn(cwd, [...command, "--issuer", issuer])).toMatchObject({ code: 0 });
+      const refused = await idpIn(cwd, [...command, "--issuer", other, "--json"]);
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(JSON.parse(refused.stderr).error.message).toContain(`this one issues as ${issuer}`);
+      expect(hintOf(refused)).toContain("idp token issue --wrong-issuer");
+      // Of the environment it is for servers.
+      expect(await idp(command, { cwd, env: { IDP_ISSUER: other } })).toMatchObject({ code: 0 });
+    }
+  });
+
+  test("the claim iss has a flag that works everywhere", async () => {
+    const cwd = await newData();
+    const whom = ["--user", "alice", "--client", "app"];
+    const refused = await idpIn(cwd, ["token", "issue", ...whom, "--claim", `iss=${other}`, "--json"]);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(hintOf(refused)).toBe("There is a flag for it: --wrong-issuer");
+    expect(await idpIn(cwd, ["token", "issue", ...whom, "--wrong-issuer"])).toMatchObject({ code: 0 });
+  });
+});
+
+test("of two usual fixture files seed is told the one that is meant as it takes it", async () => {
+  const cwd = await newData();
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), "{}\n");
+  const refused = await idp(["seed", "--json"], { cwd });
+  expect(refused).toMatchObject({ code: 7 });
+  expect(hintOf(refused)).toBe("Remove one, or name what you mean: idp seed idp.fixtures.json");
+  expect(hintOf(await idp(["start", "--json"], { cwd }))).toContain("--fixtures idp.fixtures.json");
+});
+
+test("a client that can only speak for itself: the command that does it", async () => {
+  const cwd = await newData();
+  const refused = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "it's", "--json"]);
+  expect(refused).toMatchObject({ code: 6 });
+  expect(hintOf(refused)).toBe(String.raw`For itself: idp token issue --client 'it'\''s'`);
+  expect(await idpIn(cwd, ["token", "issue", "--client", "it's"])).toMatchObject({ code: 0 });
+});
+
+test.each(["\n", " \n\t"])("an empty export (%j) is called empty", async (text) => {
+  const refused = await idpIn(await newData(), ["import", "-", "--json"], text);
+  expect(refused).toMatchObject({ code: 7 });
+  expect(JSON.parse(refused.stderr).error).toMatchObject({
+    message: "stdin is empty; nothing was imported",
+    hint: "Make one: idp export --output state.json",
+  });
+});
+
+test("an ID token cannot be revoked, and that is why", async () => {
+  const cwd = await newData();
+  const made = await idpIn(cwd, ["token", "issue", "--type", "id", "--user", "alice", "--client", "app"]);
+  expect(await idpIn(cwd, ["token", "revoke", "-"], made.stdout)).toMatchObject({
+    code: 0,
+    stdout: "Nothing to revoke: it is an ID token, which carries no rights and cannot be revoked.\n",
+  });
+});
