@@ -18,7 +18,7 @@ function port(value: string): number {
   return number;
 }
 
-function declareStart(program: Command, act: Act): void {
+function declareStart(program: Command, act: Act, words: readonly string[]): void {
   const start = program
     .command("start")
     .description("run the server")
@@ -51,13 +51,13 @@ function declareStart(program: Command, act: Act): void {
     .option("--ready-file <file>", "write a JSON file once the server is ready");
   withSettings(start)
     .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
-    .action(act(async (cli, flags: StartFlags) => (await import("./start.ts")).start(cli, flags)));
+    .action(act(async (cli, flags: StartFlags) => (await import("./start.ts")).start(cli, flags, words)));
 }
 
-/** Adds the commands around a server to the program. */
-export function declareServer(program: Command, act: Act): void {
+/** Adds the commands around a server to the program. @param words what was typed after `idp` */
+export function declareServer(program: Command, act: Act, words: readonly string[]): void {
   program.commandsGroup("Server and data:");
-  declareStart(program, act);
+  declareStart(program, act, words);
   program
     .command("status")
     .description("tell whether a server runs on the data; exit 5 where none does")

@@ -62,7 +62,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
     .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");
-  declareServer(program, act);
+  declareServer(program, act, words);
   declareApps(program, act, words);
   declareRecords(program, act);
   declareKeysAndSessions(program, act);

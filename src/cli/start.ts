@@ -5,6 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import type { FoundFixtures } from "../fixture-files.ts";
+import { quoteWord } from "../shell-word.ts";
 import { codeOf } from "../store/fault.ts";
 import { keepCompiled } from "./compiled.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
@@ -124,8 +125,11 @@ function logRemark(cli: Invocation, note: string): void {
   }
 }
 
-/** `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk. */
-export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
+/**
+ * `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk.
+ * @param words what was typed after `idp`
+ */
+export async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
@@ -144,7 +148,7 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   };
   const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log }))
     .catch(async (error: unknown) => {
-      throw (await heldByIdp(error)) ?? error;
+      throw (await portTaken(error, words)) ?? error;
     })
     .finally(progress.end);
   try {
@@ -165,16 +169,26 @@ export async function start(cli: Invocation, flags: StartFlags): Promise<null> {
   return null;
 }
 
-/** Where the port is another idp's, the refusal says whose; null where it is not, or it was refused for something else. */
-async function heldByIdp(error: unknown): Promise<OperationError | null> {
-  const cause = error instanceof OperationError ? error.cause : undefined;
+/** The command as it was typed, on a free port: on other data, or with other fixtures, it would be another server. */
+function onFreePort(words: readonly string[]): string {
+  const kept = words.filter(
+    (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
+  );
+  const command = ["idp", ...kept, "--port", "auto"].map(quoteWord).join(" ");
+  const hasIssuer = words.some((word) => /^--issuer(=|$)/.test(word));
+  return hasIssuer ? command : `${command}   (the issuer changes with it)`;
+}
+
+/** Where the port is another idp's, the refusal says whose; null where it was refused for something else. */
+async function portTaken(error: unknown, words: readonly string[]): Promise<OperationError | null> {
+  const { message, cause } = error instanceof OperationError ? error : { message: "", cause: undefined };
   if (codeOf(cause) !== "EADDRINUSE") return null;
   const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
   const issuer = await issuerOnPort(port);
   return issuer === null
-    ? null
+    ? new OperationError("conflict", message, { hint: `Use another port: ${onFreePort(words)}`, cause })
     : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
-        hint: "Use that one, or another port for this one: idp start --port auto   (the issuer changes with it)",
+        hint: `Use that one, or another port for this one: ${onFreePort(words)}`,
         cause,
       });
 }

@@ -213,7 +213,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
     error: {
       code: "conflict",
       message: `port ${port} is in use by another program`,
-      hint: expect.stringContaining("--port"),
+      hint: "Use another port: idp start --json --port auto   (the issuer changes with it)",
     },
   });
 });
@@ -221,11 +221,13 @@ test("a port that is taken: exit 4, and never another port", async () => {
 test("a port that another idp holds: whose it is is said", async () => {
   const { issuer } = await startIdp(["--memory"], { cwd: newFolder() });
   const { port } = new URL(issuer);
-  const second = await idp(["start", "--memory", "--port", port], { cwd: newFolder() });
+  // On the port that was typed it would be refused again, and without the other flags it would be another server.
+  const flags = ["--memory", "--login", "auto:alice", `--port=${port}`, "--data", "a b"];
+  const second = await idp(["start", ...flags], { cwd: newFolder() });
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toBe(
     `Error: port ${port} is in use by another idp: ${issuer}
-  Use that one, or another port for this one: idp start --port auto   (the issuer changes with it)
+  Use that one, or another port for this one: idp start --memory --login auto:alice --data 'a b' --port auto   (the issuer changes with it)
 `,
   );
 });
