@@ -9,7 +9,7 @@ import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { printFailure, say } from "./print.ts";
-import { checkAutomaticLogin, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { checkAutomaticLogin, fixturesOf, settingsOf, unknownHere, type SettingsFlags } from "./server-flags.ts";
 import { count } from "./words.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
@@ -40,13 +40,22 @@ function commandOf({ before, words }: { readonly before: readonly string[]; read
   return { program, args };
 }
 
+const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
+  idp.call("clients.show", { client_id, secrets: true }).catch((error: unknown) => {
+    throw unknownHere(error, client_id, known);
+  });
+
 /** What the child finds in its environment: ours in place of anything that was there. */
 async function environmentOf(cli: Invocation, idp: Idp, flags: ExecFlags): Promise<NodeJS.ProcessEnv> {
   const clients = await idp.call("clients.list", { secrets: true });
   const client =
     flags.client === undefined
       ? likelyClient(clients)
-      : await idp.call("clients.show", { client_id: flags.client, secrets: true });
+      : await clientNamed(
+          idp,
+          flags.client,
+          clients.map(({ client_id }) => client_id),
+        );
   const variables = new Map([
     ...variablesOf(valuesOf(idp.issuer, client), flags),
     ["IDP_URL", idp.issuer] as const,

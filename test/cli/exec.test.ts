@@ -130,10 +130,24 @@ test("125 where the server cannot be had: a bad fixture with its place, an unkno
   expect(fixture.stderr).toContain("bad.yaml:2:5 users[0].usrname");
   const client = await exec(cwd, ["--client", "demo-ap", "--json"], child);
   expect(client).toMatchObject({ code: 125, stdout: "" });
-  expect(JSON.parse(client.stderr)).toMatchObject({ error: { code: "not_found", message: 'no client "demo-ap"' } });
+  expect(JSON.parse(client.stderr)).toMatchObject({
+    error: {
+      code: "not_found",
+      message: expect.stringMatching(/^no client "demo-ap": there are demo-app, /),
+      hint: "Did you mean demo-app?",
+    },
+  });
   const user = await exec(cwd, ["--login", "auto:alcie", "--json"], child);
   expect(user).toMatchObject({ code: 125, stdout: "" });
-  expect(JSON.parse(user.stderr)).toMatchObject({ error: { code: "not_found", message: 'no user "alcie"' } });
+  expect(JSON.parse(user.stderr)).toMatchObject({
+    error: {
+      code: "not_found",
+      message: expect.stringMatching(/^no user "alcie": there are alice, bob, /),
+      hint: "Did you mean alice?",
+    },
+  });
+  const nobody = await exec(cwd, ["--login", "auto:somebody-else", "--json"], child);
+  expect(JSON.parse(nobody.stderr).error).not.toHaveProperty("hint");
 });
 
 test.each([
