@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { baseOf } from "../core/endpoints.ts";
 import { OperationError, type Problem } from "../core/errors.ts";
 import {
@@ -20,6 +21,9 @@ export interface Server {
   readonly url: string;
   /** Null: nobody gave it. The server is asked all the same: what is wrong may be that there is none. */
   readonly adminToken: string | null;
+  /** Who holds the data, where the server was found by that; `state` tells whether the process is one of this machine. */
+  readonly pid?: number;
+  readonly state?: "alive" | "elsewhere";
 }
 
 const tokenHint = "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.";
@@ -27,16 +31,52 @@ const tokenHint = "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.";
 /** A seed of 64 MB may take its time; nothing else takes a second. */
 const patience = 120_000;
 
+/** After so long without an answer the server is asked whether it answers at all. In milliseconds, as is the next. */
+const silence = 5000;
+
+/** What keeps a server busy that is well: it takes in all there is. */
+const slow: readonly OperationName[] = ["seed", "import", "reset"];
+const healthPatience = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
+
+/**
+ * Waits for a call as long as its server answers anything at all: one that was stopped (Ctrl+Z) takes connections, and says nothing.
+ * @throws {OperationError} no_server
+ */
+async function whileAnswering<T>(
+  { url, pid, state }: Server,
+  limit: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const { signal } = over;
+  const falls = async (): Promise<never> => {
+    do await delay(silence, null, { signal });
+    while ((await issuerAt(url, limit)) !== null);
+    throw new OperationError("no_server", `pid ${pid} holds the data but does not answer (was it stopped?)`, {
+      hint:
+        state === "alive"
+          ? `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`
+          : `See to it where it runs: ${url}`,
+    });
+  };
+  try {
+    return await Promise.race(pid === undefined ? [call(signal)] : [call(signal), falls()]);
+  } finally {
+    over.abort();
+  }
+}
+
 /**
  * Calls an operation.
  * @throws {RemoteError} what the operation refuses, as it would refuse it on a folder
  * @throws {OperationError} no_server, where nothing answers there; usage, where the admin token is not taken
  */
 export async function callServer<N extends OperationName>(
-  { url, adminToken }: Server,
+  server: Server,
   name: N,
   input: OperationInput<N>,
 ): Promise<OperationOutput<N>> {
+  const { url, adminToken } = server;
   const { method, path, fields }: Pick<Operation, "method" | "path" | "fields"> = operations[name];
   const values: Record<string, unknown> = { ...input };
   const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
@@ -50,11 +90,10 @@ export async function callServer<N extends OperationName>(
   ).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
   const address = `${baseOf(url)}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
-  const { status, body } = await send(url, address, {
-    method,
-    adminToken,
-    ...(method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(Object.fromEntries(given)) }),
-  });
+  const content = method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(Object.fromEntries(given)) };
+  const { status, body } = await whileAnswering(server, healthPatience(name), (signal) =>
+    send(url, address, { method, adminToken, signal, ...content }),
+  );
   if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;
   if (status === 401 && adminToken === null && isErrorBody(body)) {
@@ -78,12 +117,15 @@ async function send(
     adminToken,
     body,
     timeout = patience,
+    signal,
   }: {
     readonly method: string;
     /** Null: for what everybody may ask. */
     readonly adminToken: string | null;
     readonly body?: string;
     readonly timeout?: number;
+    /** Ends it. */
+    readonly signal?: AbortSignal;
   },
 ): Promise<Answer> {
   const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
@@ -92,7 +134,8 @@ async function send(
     "Content-Type": "application/json",
   };
   return new Promise((resolve, reject) => {
-    const options = { method, headers, agent: false, timeout, rejectUnauthorized: !isLoopback(address) };
+    const tls = { rejectUnauthorized: !isLoopback(address) };
+    const options = { method, headers, agent: false, timeout, ...tls, ...(signal !== undefined && { signal }) };
     const sent = request(address, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -55,7 +55,8 @@ export async function findServer(
   for (let waited = 0; ; waited += 20) {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
-    if (lock.url !== null && lock.adminToken !== null) return { ...lock, url: lock.url, adminToken: lock.adminToken };
+    if (lock.url !== null && lock.adminToken !== null)
+      return { ...lock, url: lock.url, adminToken: lock.adminToken, state: lock.state };
     if (waited >= startingPatience) {
       throw new OperationError(
         "no_server",
