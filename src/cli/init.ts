@@ -5,6 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri, hasOpenPort } from "../core/redirect-uri.ts";
 import { checkFixtures } from "../core/seed.ts";
 import { usernameForm } from "../core/username.ts";
+import { quoteWord } from "../shell-word.ts";
 import { codeOf } from "../store/fault.ts";
 import { loopbackRedirectUri, type AppType } from "./app-types.ts";
 import { askText, choose, needed } from "./ask.ts";
@@ -39,20 +40,33 @@ const typesInWords: readonly { readonly value: AppType; readonly name: string }[
 ];
 
 /** Refuses before anything is asked. @throws {OperationError} conflict */
-function checkPlace({ force, stdout }: InitFlags): void {
-  if (stdout === true) return;
+function checkPlace(cli: Invocation, flags: InitFlags): void {
+  if (flags.stdout === true) return;
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
     throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
-      hint: "See what would be written: idp init --stdout",
+      hint: `See what would be written: ${again(cli, flags, "--stdout")}`,
     });
   }
-  if (force !== true && existsSync(file)) throw taken();
+  if (flags.force !== true && existsSync(file)) throw taken(cli, flags);
 }
 
-const taken = (): OperationError =>
+/** The command once more, with a flag besides: off a terminal nobody is asked for a type that was not given. */
+function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: InitFlags, flag: string): string {
+  const isTold = type !== undefined || cli.interactive || projectOf(process.cwd()).type !== null;
+  const words = [
+    ...(isTold ? [] : ["--type", "public"]),
+    ...(type === undefined ? [] : ["--type", type]),
+    ...(client === undefined ? [] : ["--client", client]),
+    ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
+    ...user.flatMap((name) => ["--user", name]),
+  ];
+  return ["idp", "init", ...words, flag].map(quoteWord).join(" ");
+}
+
+const taken = (cli: Invocation, flags: InitFlags): OperationError =>
   new OperationError("conflict", `${file} is here already`, {
-    hint: "Replace it: idp init --force. See what would be written: idp init --stdout",
+    hint: `Replace it: ${again(cli, flags, "--force")}\nSee what would be written: ${again(cli, flags, "--stdout")}`,
   });
 
 async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
@@ -141,18 +155,18 @@ async function checkText(text: string): Promise<void> {
   }
 }
 
-function write(text: string, force: boolean): void {
+function write(cli: Invocation, flags: InitFlags, text: string): void {
   try {
-    writeFileSync(file, text, { flag: force ? "w" : "wx" });
+    writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw taken();
+    if (codeOf(error) === "EEXIST") throw taken(cli, flags);
     throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
   }
 }
 
 /** `idp init`: a fixture file for an app of one's own. */
 export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> {
-  checkPlace(flags);
+  checkPlace(cli, flags);
   const app = await appOf(cli, flags);
   const text = fixtureText(app);
   await checkText(text);
@@ -164,7 +178,7 @@ export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> 
     ...(flags.stdout === true && { text }),
   };
   if (flags.stdout === true) return answer(document, () => text.trimEnd());
-  write(text, flags.force === true);
+  write(cli, flags, text);
   const server = await findServer(cli).catch(() => null);
   const longest = Math.max(0, ...users.map((username) => username.length));
   const next = server === null ? startCommand(cli) : `idp seed, for the server that runs at ${server.url}`;

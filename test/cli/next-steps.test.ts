@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
+import { newProject, shell } from "../helpers/shell.ts";
 
 /** What a refusal proposes is true, and works where it is followed. */
 
@@ -89,3 +90,38 @@ test("an ID token cannot be revoked, and that is why", async () => {
     stdout: "Nothing to revoke: it is an ID token, which carries no rights and cannot be revoked.\n",
   });
 });
+
+test("init where a file is: what it proposes works as it is pasted, with the flags that were typed", async () => {
+  const project = newProject();
+  const words = ["init", "--client", "my-shop's", "--user", "erin"];
+  expect(await idp([...words, "--type", "service"], project)).toMatchObject({ code: 0 });
+  for (const typed of [["init"], words, [...words, "--type", "confidential"]]) {
+    const refused = await idp([...typed, "--json"], project);
+    expect(refused).toMatchObject({ code: 4, stdout: "" });
+    const commands = hintOf(refused).match(/idp init .*/g) ?? [];
+    expect(commands).toHaveLength(2);
+    for (const command of commands) expect(await shell(command, project)).toMatchObject({ code: 0 });
+    const text = readFileSync(join(project.cwd, "idp.fixtures.yaml"), "utf8");
+    expect(text.includes("my-shop's")).toBe(typed.includes("erin"));
+  }
+}, 30_000);
+
+test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it go on or end it", async () => {
+  const cwd = newFolder();
+  const { pid } = await startIdp([], { cwd });
+  process.kill(pid, "SIGSTOP");
+  const commands = [["users", "list"], ["status"], ["stop"]];
+  const answers = await Promise.all(commands.map((words) => idpIn(cwd, [...words, "--json"])));
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ code: 5, stdout: "" });
+    expect(JSON.parse(answer.stderr).error).toEqual({
+      code: "no_server",
+      message: `pid ${pid} holds the data but does not answer (was it stopped?)`,
+      hint: `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`,
+    });
+  }
+  // A call that is answered late is answered: the server went on meanwhile.
+  const late = idpIn(cwd, ["users", "list"]);
+  expect(await shell(`kill -CONT ${pid}`, { cwd })).toMatchObject({ code: 0 });
+  expect(await late).toMatchObject({ code: 0 });
+}, 60_000);
