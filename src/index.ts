@@ -2,11 +2,12 @@ import type { RequestListener } from "node:http";
 import { createAttempts } from "./core/attempts.ts";
 import { tellAll, type Telling } from "./core/backchannel-logout.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
+import { checkSettings } from "./core/check-settings.ts";
 import type { Context, Settings } from "./core/context.ts";
 import { defaultPort } from "./core/endpoints.ts";
 import { OperationError } from "./core/errors.ts";
 import { isObject } from "./core/json-object.ts";
-import { didYouMean } from "./core/nearest.ts";
+import { didYouMean, unknownHere } from "./core/nearest.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
 import type { GrantSelection, GrantView } from "./core/grants.ts";
@@ -17,6 +18,7 @@ import { openKeyRing } from "./core/keys.ts";
 import { createPendingPasswords } from "./core/pending-passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "./core/seed.ts";
 import { effectiveSettings, storedSettings } from "./core/settings.ts";
+import { requireUser } from "./core/users.ts";
 import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
@@ -33,6 +35,7 @@ import type { RequestEvent } from "./http/request-log.ts";
 import { version } from "./package.ts";
 import { randomText } from "./random.ts";
 import { openStore } from "./store/open.ts";
+import type { ReadTx } from "./store/store.ts";
 
 // What it throws, and the types of what goes in and comes out.
 export { OAuthError, OperationError } from "./core/errors.ts";
@@ -45,14 +48,17 @@ export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
 export type { Tls, TokenResponse };
 
+/** What a fixture file holds, the path of a file or folder, or the text of a file. */
+export type OneFixture = FixtureFile | string | FixtureSource;
+
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */
   readonly data?: string;
   /**
-   * Applied before the first request is answered: what a fixture file holds, paths of files and folders, or the texts of files.
-   * Absent: the built-in demo.
+   * Applied before the first request is answered: what a fixture file holds, paths of files and folders, the texts of files, or a list
+   * of these. Absent: the built-in demo.
    */
-  readonly fixtures?: FixtureFile | string | readonly string[] | readonly FixtureSource[];
+  readonly fixtures?: OneFixture | readonly OneFixture[];
   /** Is told how far the work on fixtures is; both count entries. */
   readonly onProgress?: SeedOptions["progress"];
   /** 0: a free port. Default 4370. */
@@ -109,11 +115,23 @@ const optionNames = Object.keys({
 function checkOptions(options: IdpOptions): void {
   if (!isObject(options)) throw new OperationError("usage", "createIdp takes an object of options");
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !optionNames.includes(name));
-  if (unknown === undefined) return;
-  const [name] = unknown;
-  throw new OperationError("usage", `createIdp has no option "${name}"`, {
-    hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
-  });
+  if (unknown !== undefined) {
+    const [name] = unknown;
+    throw new OperationError("usage", `createIdp has no option "${name}"`, {
+      hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
+    });
+  }
+  const { port = 0, backchannel = "off" }: IdpOptions = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
+      hint: "0 takes a free one: createIdp({ port: 0 })",
+    });
+  }
+  if (!["off", "dynamic"].includes(backchannel)) {
+    throw new OperationError("usage", `backchannel ${JSON.stringify(backchannel)} is neither "off" nor "dynamic"`, {
+      hint: 'For containers: createIdp({ backchannel: "dynamic" }); else leave it out',
+    });
+  }
 }
 
 /** A running identity provider. */
@@ -180,11 +198,35 @@ function checkAdminToken(token: string): void {
   }
 }
 
+/** Sections of a fixture have other names than the fields of a source. */
+const isSource = (one: FixtureFile | FixtureSource): one is FixtureSource =>
+  isObject(one) && ("value" in one || ("text" in one && "name" in one));
+
 function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] {
   if (fixtures === undefined) return [builtInDemo()];
-  const all: readonly (string | FixtureSource)[] =
-    typeof fixtures === "string" ? [fixtures] : Array.isArray(fixtures) ? fixtures : [{ value: fixtures }];
-  return all.flatMap((one) => (typeof one === "string" ? findFixtures([one], process.cwd()).sources : [one]));
+  const all = Array.isArray(fixtures) ? (fixtures as readonly OneFixture[]) : [fixtures as OneFixture];
+  return all.flatMap((one) => {
+    if (typeof one === "string") return findFixtures([one], process.cwd()).sources;
+    return [isSource(one) ? one : { value: one }];
+  });
+}
+
+/**
+ * `auto:alice` means somebody: a user that is not there would be a login page where none is expected.
+ * @throws {OperationError} not_found
+ */
+function checkAutomaticLogin(tx: ReadTx, { login }: Partial<Settings>): void {
+  const username = /^auto:(.+)$/.exec(login ?? "")?.[1];
+  if (username === undefined) return;
+  try {
+    requireUser(tx, username);
+  } catch (error) {
+    throw unknownHere(
+      error,
+      username,
+      Array.from(tx.all("users"), (user) => user.username),
+    );
+  }
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
@@ -195,7 +237,7 @@ function localUrl(scheme: string, host: string, port: number): string {
 
 /**
  * Starts an identity provider; it is listening when this resolves.
- * @throws {OperationError} usage, conflict (port taken), invalid (fixtures)
+ * @throws {OperationError} usage, conflict (port taken), invalid (fixtures), not_found (who is signed in without a page)
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
 export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
@@ -206,6 +248,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
   const adminToken = options.adminToken ?? random(24);
   checkAdminToken(adminToken);
   if (options.issuer !== undefined) checkIssuer(options.issuer);
+  const given = await checkSettings(options.settings);
 
   const store = await openStore({ data: options.data ?? null, now, kind: "server", version, log });
   const closers: (() => Promise<void>)[] = [() => store.close()];
@@ -248,9 +291,10 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     );
     let settings: Settings;
     const reloadSettings = async (): Promise<void> => {
-      settings = effectiveSettings(await store.read(storedSettings), options.settings ?? {});
+      settings = effectiveSettings(await store.read(storedSettings), given);
     };
     await reloadSettings();
+    await store.read((tx) => checkAutomaticLogin(tx, given));
     const ctx: Context = {
       issuer,
       store,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
+import { unknownHere } from "../core/nearest.ts";
 import { createIdp, type Idp } from "../index.ts";
 import { quoteWord } from "../shell-word.ts";
 import { likelyClient, valuesOf } from "./app-client.ts";
@@ -9,7 +10,7 @@ import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { printFailure, say } from "./print.ts";
-import { checkAutomaticLogin, fixturesOf, settingsOf, unknownHere, type SettingsFlags } from "./server-flags.ts";
+import { fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { count } from "./words.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
@@ -100,7 +101,6 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
     log: (note) => say(cli, note),
   });
   try {
-    await checkAutomaticLogin(idp, flags);
     const env = await environmentOf(cli, idp, flags);
     const { users, clients } = await idp.call("status", {});
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);

@@ -18,7 +18,7 @@ import { showProgress, type Progress } from "./progress.ts";
 import { adminTokenOf, issuerOnPort } from "./remote.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
-import { checkAutomaticLogin, fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
+import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { setServeFlags, setStartFlags } from "./v8-flags.ts";
 import { count } from "./words.ts";
 import { version } from "../package.ts";
@@ -152,7 +152,6 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     })
     .finally(progress.end);
   try {
-    await checkAutomaticLogin(idp, flags);
     await announce(cli, flags, idp, fixtures);
     serving = true;
     setServeFlags();

@@ -1,3 +1,4 @@
+import { OperationError } from "./errors.ts";
 import { distance } from "fastest-levenshtein";
 
 /**
@@ -20,4 +21,18 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
 export function didYouMean(given: string, candidates: Iterable<string>, nextStep: string): string {
   const found = nearest(given, candidates);
   return found === undefined ? nextStep : `Did you mean ${found}? ${nextStep}`;
+}
+
+/** So many names are told. */
+const told = 10;
+
+/** The refusal of a name, with those that this server knows: where no other command sees it, none can list them. */
+export function unknownHere(error: unknown, given: string, known: readonly string[]): unknown {
+  if (!(error instanceof OperationError) || error.code !== "not_found") return error;
+  const meant = nearest(given, known);
+  const names = known.slice(0, told).join(", ");
+  const all = known.length === 0 ? "there are none" : `there are ${names}${known.length > told ? ", …" : ""}`;
+  return new OperationError("not_found", `${error.message}: ${all}`, {
+    ...(meant !== undefined && { hint: `Did you mean ${meant}?` }),
+  });
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
 
 /** Programs in JavaScript have no compiler: what is missing or unknown is told, as the control API tells it. */
@@ -31,6 +31,51 @@ test("what is undefined is as good as absent", async () => {
   expect(await idp.call("users.show", { username: "alice", extra: undefined } as { username: string })).toMatchObject({
     username: "alice",
   });
+});
+
+test.each<[object, string, string]>([
+  [{ settings: { access_token_ttl: "1h" } }, "usage", 'settings.access_token_ttl must be a number, not "1h"'],
+  [{ settings: { codeTtl: 1 } }, "usage", "settings.codeTtl unknown key. Did you mean code_ttl?"],
+  [{ settings: { code_ttl: -1 } }, "usage", "settings.code_ttl is not a positive number of seconds"],
+  [{ settings: { consent: "never" } }, "usage", 'settings.consent "never" is not one of ask, skip'],
+  [{ settings: { login: "auto" } }, "usage", 'settings.login "auto" is none of picker, password, auto:<username>'],
+  [{ settings: { code_ttl: 0, consent: "no" } }, "usage", "seconds; settings.consent"],
+  [{ settings: null }, "usage", "settings must be an object, not null"],
+  [{ settings: ["code_ttl"] }, "usage", "settings must be an object, not a list"],
+  [{ settings: { login: "auto:nobody" } }, "not_found", 'no user "nobody"'],
+  [{ backchannel: "foo" }, "usage", 'backchannel "foo" is neither "off" nor "dynamic"'],
+  [{ port: 65_536 }, "usage", "port 65536 is not a whole number from 0 to 65535"],
+  [{ port: -1 }, "usage", "port -1 is not a whole number from 0 to 65535"],
+  [{ port: 1.5 }, "usage", "port 1.5 is not"],
+  [{ port: "4370" }, "usage", 'port "4370" is not'],
+  [{ fixtures: [5] }, "invalid", "the fixtures have 1 problem"],
+])("createIdp(%j) is refused: %s", async (options, code, message) => {
+  const refusal = await createIdp({ port: 0, ...options }).then(
+    (started) => started.close(),
+    (error: unknown) => error,
+  );
+  expect(refusal).toMatchObject({ name: "OperationError", code, message: expect.stringContaining(message) });
+});
+
+test("settings are taken as fixtures take them, and what is undefined is as good as absent", async () => {
+  const settings = { access_token_ttl: 90, refresh_rotation: true, code_ttl: undefined, login: "auto:alice" };
+  const server = await createIdp({ port: 0, settings: settings as object });
+  onTestFinished(() => server.close());
+  expect(await server.issueTokens({ user: "alice", client: "demo-app" })).toMatchObject({ expires_in: 90 });
+  expect((await server.issueCode({ user: "alice", client: "demo-app" })).code).toEqual(expect.any(String));
+});
+
+test("fixtures may be a list of what fixture files hold, beside texts of files", async () => {
+  const server = await createIdp({
+    port: 0,
+    fixtures: [
+      { users: [{ username: "eve" }] },
+      { name: "more.yaml", text: "users: [{ username: mallory }]" },
+      { value: { clients: [{ client_id: "app", redirect_uris: ["http://localhost:3000/callback"] }] } },
+    ],
+  });
+  onTestFinished(() => server.close());
+  expect(server.seeded).toMatchObject({ users: { added: ["eve", "mallory"] }, clients: { added: ["app"] } });
 });
 
 test("an option that createIdp does not have is refused, with the one that is meant", async () => {
