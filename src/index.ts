@@ -35,6 +35,7 @@ import type { RequestEvent } from "./http/request-log.ts";
 import { version } from "./package.ts";
 import { randomText } from "./random.ts";
 import { openStore } from "./store/open.ts";
+import { explained } from "./uncaught.ts";
 import type { ReadTx } from "./store/store.ts";
 
 // What it throws, and the types of what goes in and comes out.
@@ -240,7 +241,9 @@ function localUrl(scheme: string, host: string, port: number): string {
  * @throws {OperationError} usage, conflict (port taken), invalid (fixtures), not_found (who is signed in without a page)
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
-export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
+export const createIdp = (options: IdpOptions = {}): Promise<Idp> => explained(() => startIdp(options));
+
+async function startIdp(options: IdpOptions): Promise<Idp> {
   checkOptions(options);
   const now = options.now ?? Date.now;
   const random = options.random ?? randomText;
@@ -348,7 +351,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
     passwords.start();
     // Beside the requests: who starts waits for no client.
     void tellAll(ctx, ended);
-    const call: Idp["call"] = (name, input) => runOperation(ctx, name, input, { server: null });
+    const call: Idp["call"] = (name, input) => explained(() => runOperation(ctx, name, input, { server: null }));
     return {
       issuer,
       port: listening.port,
@@ -359,7 +362,7 @@ export async function createIdp(options: IdpOptions = {}): Promise<Idp> {
       issueCode: (input) => call("issue.code", input),
       issueTokens: (input) => call("issue.tokens", input),
       revoke: (selection) => call("revoke", selection),
-      changeFixtures: (others) => changeFixtures(ctx, others),
+      changeFixtures: (others) => explained(() => changeFixtures(ctx, others)),
       reset: () => call("reset", {}),
       call,
       closed,

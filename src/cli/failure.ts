@@ -72,7 +72,8 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
  * @param data `--data` as it was given
  */
 export function failureOf(error: unknown, data?: string): Failure {
-  if (error instanceof OperationError || error instanceof RemoteError) {
+  if (error instanceof OperationError) return failure(error.code, error.summary, error.hint, error.problems);
+  if (error instanceof RemoteError) {
     return failure(error.code, error.message, error.hint, error.problems);
   }
   if (error instanceof OAuthError) {

@@ -1,3 +1,4 @@
+import { problemText } from "../core/errors.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "./failure.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
@@ -56,17 +57,6 @@ export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: str
     );
 }
 
-/** `file:line:column path message`, as editors and CI systems understand it; of what is in no file `path: message`. */
-const problemLine = ({ file, line, column, path, message }: Failure["problems"][number]): string =>
-  escapeLine(
-    file === undefined
-      ? [path, message].filter((part) => part !== "").join(": ")
-      : [[file, line, column].filter((part) => part !== undefined).join(":"), path, message]
-          // "$" is the whole file, of which the position says enough.
-          .filter((part) => part !== "" && part !== "$")
-          .join(" "),
-  );
-
 /** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
 export function printFailure(
   cli: Pick<Invocation, "json" | "stderr" | "err">,
@@ -84,7 +74,7 @@ export function printFailure(
     cli.stderr.write(`${printableJson({ error }, 0)}\n`);
     return;
   }
-  for (const problem of problems) cli.stderr.write(`${problemLine(problem)}\n`);
+  for (const problem of problems) cli.stderr.write(`${escapeLine(problemText(problem))}\n`);
   const [first = "", ...more] = escapeText(`Error: ${message}`).split("\n");
   const lines = [wrap(first, stderrWidth(cli), "  ").trimStart(), ...more];
   cli.stderr.write(`${cli.err.red("Error:")}${lines.join("\n").slice("Error:".length)}\n`);

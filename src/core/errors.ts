@@ -100,20 +100,31 @@ export interface Problem {
   readonly message: string;
 }
 
+/** `file:line:column path message`, as editors and CI systems understand it; of what is in no file `path: message`. */
+export function problemText({ file, line, column, path, message }: Problem): string {
+  if (file === undefined) return [path, message].filter((part) => part !== "").join(": ");
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  // "$" is the whole file, of which the position says enough.
+  return [place, path, message].filter((part) => part !== "" && part !== "$").join(" ");
+}
+
 /** A refusal of an operation on users, clients, grants, fixtures: with the next step in `hint`. */
 export class OperationError extends Error {
   override readonly name = "OperationError";
   readonly code: OperationErrorCode;
   readonly hint: string | null;
   readonly problems: readonly Problem[];
+  /** The message without the problems, for whoever lists those apart. */
+  readonly summary: string;
   constructor(
     code: OperationErrorCode,
     message: string,
-    options: { hint?: string; problems?: readonly Problem[]; cause?: unknown } = {},
+    options: { hint?: string; problems?: readonly Problem[]; summary?: string; cause?: unknown } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.hint = options.hint ?? null;
     this.problems = options.problems ?? [];
+    this.summary = options.summary ?? message;
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createIdp, type Idp } from "../../src/index.ts";
+import { createIdp, type Idp, type OperationError } from "../../src/index.ts";
 
 /** Programs in JavaScript have no compiler: what is missing or unknown is told, as the control API tells it. */
 
@@ -92,4 +92,27 @@ test("an option that createIdp does not have is refused, with the one that is me
   }
   const server = await createIdp({ port: 0, fixture: undefined } as object);
   await server.close();
+});
+
+const many = { users: ["a", "b", "c", "d", "e", "f", "g"].map((username) => ({ username, emial: "" })) };
+
+test("what is wrong with fixtures stands in the message: test runners print nothing else of an error", async () => {
+  const unknown = "emial: unknown key. Did you mean email?";
+  const listed = [0, 1, 2, 3, 4].map((index) => `  users[${index}].${unknown}`);
+  const message = ["the fixtures have 7 problems; nothing was applied:", ...listed, "  and 2 more"].join("\n");
+  const fixtures = many as object;
+  const refusal = await createIdp({ port: 0, fixtures }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: "invalid", message, stack: expect.stringContaining(message) as unknown });
+  expect((refusal as OperationError).problems).toHaveLength(7);
+  expect((refusal as OperationError).hint).toContain("Mend what is listed");
+
+  await expect(idp.call("seed", many)).rejects.toMatchObject({ message });
+  await expect(idp.call("reset", { fixtures })).rejects.toMatchObject({ message });
+  const text = "users:\n  - usrname: x\n";
+  await expect(idp.changeFixtures([{ name: "bad.yaml", text }])).rejects.toMatchObject({
+    message: expect.stringContaining("bad.yaml:2:5 users[0].usrname unknown key. Did you mean username?") as unknown,
+  });
+  await expect(idp.call("users.add", { entry: { username: "" } })).rejects.toMatchObject({
+    message: expect.stringMatching(/^the user has 1 problem; nothing was changed:\n {2}username: /) as unknown,
+  });
 });

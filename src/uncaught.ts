@@ -1,0 +1,29 @@
+import { OperationError, problemText } from "./core/errors.ts";
+
+/** What a program sees of a refusal that it does not catch: test runners print the message of an error, and nothing else of it. */
+
+/** So many problems stand in the message; whoever has more of them starts with these. */
+const most = 5;
+
+/** The same refusal, with its first problems in the message where that does not list them yet. */
+function withProblems(error: unknown): unknown {
+  if (!(error instanceof OperationError) || error.code !== "invalid" || error.problems.length === 0) return error;
+  const { code, summary, hint, problems } = error;
+  const lines = problems.slice(0, most).map((problem) => `  ${problemText(problem)}`);
+  if (problems.length > most) lines.push(`  and ${problems.length - most} more`);
+  return new OperationError(code, [`${summary}:`, ...lines].join("\n"), {
+    problems,
+    summary,
+    ...(hint !== null && { hint }),
+    ...("cause" in error && { cause: error.cause }),
+  });
+}
+
+/** Does the work; a refusal lists its problems in its message. */
+export async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw withProblems(error);
+  }
+}
