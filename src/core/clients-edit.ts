@@ -1,6 +1,7 @@
 import type { Client } from "../store/store.ts";
-import { checkEntry, type Entry } from "./check-entry.ts";
+import { checkComputed, checkEntry, type Entry } from "./check-entry.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "./clients-admin.ts";
+import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { normaliseClient } from "./fixtures/normalise.ts";
@@ -11,6 +12,15 @@ import { commandFor } from "../shell-word.ts";
 
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureClient => entry as unknown as FixtureClient;
+
+/** Whether a client is a public one is shown with it, and nobody says it (RFC 6749 2.1). @param client as it would be */
+const checkPublic = (given: unknown, client: Client): void =>
+  checkComputed("client", {
+    field: "public",
+    given,
+    is: isPublic(client),
+    rule: 'a client is public with the token_endpoint_auth_method "none", or without any where it has no client_secret',
+  });
 
 /** Without a word on authentication a client is a confidential one, as in RFC 7591 2: a secret that nobody gave is made. */
 function wantsSecret({ client_secret, token_endpoint_auth_method: method }: Entry): boolean {
@@ -24,10 +34,12 @@ function wantsSecret({ client_secret, token_endpoint_auth_method: method }: Entr
  * @throws {OperationError} invalid, with every problem; conflict where the id is taken
  */
 export async function addClient(ctx: Context, input: { readonly entry: Entry }): Promise<ClientView> {
-  const made = wantsSecret(input.entry);
-  const entry = made ? { ...input.entry, client_secret: ctx.random(32) } : input.entry;
+  const { public: shown, ...given } = input.entry;
+  const made = wantsSecret(given);
+  const entry = made ? { ...given, client_secret: ctx.random(32) } : given;
   await checkEntry("client", entry);
   const client = normaliseClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
+  checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
       throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
@@ -39,8 +51,13 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   });
 }
 
-/** Writes the client that `change` makes of the present one, once it is checked. */
-async function change(ctx: Context, clientId: string, work: (before: Client) => Entry): Promise<Client> {
+/** Writes the client that `work` makes of the present one, once it is checked. @param shown whether it is public, as the caller says */
+async function change(
+  ctx: Context,
+  clientId: string,
+  work: (before: Client) => Entry,
+  shown?: unknown,
+): Promise<Client> {
   for (;;) {
     const before = await ctx.store.read((tx) => requireClient(tx, clientId));
     const entry = work(before);
@@ -54,6 +71,7 @@ async function change(ctx: Context, clientId: string, work: (before: Client) => 
         ...(registrationTokenHash !== undefined && { registrationTokenHash }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };
+      checkPublic(shown, client);
       tx.put("clients", client);
       return client;
     });
@@ -70,16 +88,17 @@ export async function editClient(
   ctx: Context,
   input: { readonly client_id: string; readonly entry: Entry },
 ): Promise<ClientView> {
-  const client = await change(ctx, input.client_id, (before) => {
-    const merged: Entry = { ...metadataOf(before), ...input.entry };
+  const { public: shown, ...given } = input.entry;
+  const work = (before: Client): Entry => {
+    const merged: Entry = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {
       throw new OperationError("usage", "the id of a client cannot be changed: its grants and tokens carry it", {
         hint: "Add another client: idp clients add CLIENT_ID",
       });
     }
     return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
-  });
-  return viewClient(client, false);
+  };
+  return viewClient(await change(ctx, input.client_id, work, shown), false);
 }
 
 /**

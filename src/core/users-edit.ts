@@ -1,6 +1,6 @@
 import type { Tx, User } from "../store/store.ts";
 import { tellAll } from "./backchannel-logout.ts";
-import { checkEntry, type Entry } from "./check-entry.ts";
+import { checkComputed, checkEntry, type Entry } from "./check-entry.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { normaliseUser } from "./fixtures/normalise.ts";
@@ -12,6 +12,10 @@ import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type Use
 
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
+
+/** That a user has a password is shown with them, and nobody says it. @param is as it would be */
+const checkHasPassword = (given: unknown, is: boolean): void =>
+  checkComputed("user", { field: "hasPassword", given, is, rule: "a user has one where password was given" });
 
 function requireFree(tx: Tx, username: string): void {
   if (tx.find("users", "username", username) === undefined) return;
@@ -30,9 +34,11 @@ const hashed = async (ctx: Context, { password }: FixtureUser): Promise<string |
  * @throws {OperationError} invalid, with every problem; conflict where the name or the id is taken
  */
 export async function addUser(ctx: Context, input: { readonly entry: Entry }): Promise<UserView> {
-  const entry = { createdAt: new Date(ctx.now()).toISOString(), ...input.entry };
+  const { hasPassword: shown, ...fields } = input.entry;
+  const entry = { createdAt: new Date(ctx.now()).toISOString(), ...fields };
   await checkEntry("user", entry);
   const given = checked(entry);
+  checkHasPassword(shown, given.password !== undefined);
   const passwordHash = await hashed(ctx, given);
   return ctx.store.transaction((tx) => {
     requireFree(tx, given.username);
@@ -58,9 +64,10 @@ export async function editUser(
   ctx: Context,
   input: { readonly username: string; readonly entry: Entry },
 ): Promise<UserView> {
+  const { hasPassword: shown, ...fields } = input.entry;
   for (;;) {
     const before = await ctx.store.read((tx) => requireUser(tx, input.username));
-    const entry = { ...fieldsOf(before), ...input.entry } as Entry;
+    const entry = { ...fieldsOf(before), ...fields } as Entry;
     if (entry.id !== before.id) {
       throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
         hint: "Add another user: idp users add NAME --set id=…",
@@ -68,6 +75,7 @@ export async function editUser(
     }
     await checkEntry("user", entry);
     const given = checked(entry);
+    checkHasPassword(shown, given.password !== undefined || viewUser(before).hasPassword);
     const passwordHash = await hashed(ctx, given);
     const done = await ctx.store.transaction((tx) => {
       // Somebody else changed the user meanwhile: what was checked is not what would be written.

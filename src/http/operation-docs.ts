@@ -26,6 +26,11 @@ export const user = z
   })
   .describe("A user as it is shown: without the password or its hash");
 
+/** What is shown and not set may be sent back (CONTRACT 9). */
+const computed = "Follows from the rest; taken where it is what is so";
+const userInput = userSchema.extend({ hasPassword: z.boolean().optional().describe(computed) });
+const clientInput = clientSchema.extend({ public: z.boolean().optional().describe(computed) });
+
 const statusChange = user.extend({
   previousStatus: z.enum(["active", "suspended", "banned"]),
   sessionsEnded: z.int(),
@@ -108,15 +113,15 @@ const doc = <O>(summary: string, answer: z.ZodType<O>, body?: z.ZodType): Operat
 export const operationDocs: { readonly [N in OperationName]: OperationDoc<OperationOutput<N>> } = {
   "users.list": doc("List users, in the order they were added", z.array(user)),
   "users.show": doc("Show a user", user),
-  "users.add": doc("Add a user; a username is enough", user, userSchema),
-  "users.edit": doc("Change fields of a user; each takes the place of what was there", user, userSchema.partial()),
+  "users.add": doc("Add a user; a username is enough", user, userInput),
+  "users.edit": doc("Change fields of a user; each takes the place of what was there", user, userInput.partial()),
   "users.remove": doc("Remove a user with their grants and sessions", nothing),
   "users.suspend": doc("Suspend a user: no sign-in, tokens answer 403 until the user is restored", statusChange),
   "users.ban": doc("Ban a user: sessions end, grants are revoked for good", statusChange),
   "users.restore": doc("Make a suspended or banned user active again", statusChange),
   "clients.list": doc("List clients, in the order they were added", z.array(client)),
   "clients.show": doc("Show a client", client),
-  "clients.add": doc("Add a client; a secret that nobody gave is made and shown once", client, clientSchema),
+  "clients.add": doc("Add a client; a secret that nobody gave is made and shown once", client, clientInput),
   "clients.edit": doc("Change metadata of a client; null takes it away", client, z.record(z.string(), z.unknown())),
   "clients.remove": doc("Remove a client with its grants", nothing),
   "clients.rotate-secret": doc("Give a client another secret; one that nobody gave is made and shown once", client),

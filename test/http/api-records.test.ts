@@ -151,3 +151,44 @@ test("422 lists what is wrong, also where it is one thing about the whole", asyn
   const answer = await call("POST", "keys", { alg: "RS1" });
   expect(answer).toMatchObject({ status: 422, body: { problems: [{ path: "", message: '"RS1" is no kind of key' }] } });
 });
+
+test("what GET gives of a user or client can be sent back; where it says what is not so, 422 tells what decides it", async () => {
+  const { call } = await connect();
+  const get = async (path: string) => (await call("GET", path)).body as Readonly<Record<string, unknown>>;
+  for (const path of ["users/alice", "users/carol", "clients/demo-app", "clients/demo-spa", "clients/demo-service"]) {
+    const shown = await get(path);
+    expect(await call("PATCH", path, shown)).toEqual({ status: 200, body: shown });
+  }
+  const wrong = (path: string, message: string) => ({
+    status: 422,
+    body: { error: "invalid", problems: [{ path, message: expect.stringContaining(message) as unknown }] },
+  });
+  const decides = "token_endpoint_auth_method";
+  expect(await call("PATCH", "clients/demo-app", { public: true })).toMatchObject(wrong("public", decides));
+  expect(await call("PATCH", "clients/demo-app", { public: "no" })).toMatchObject(wrong("public", "would be false"));
+  expect(await call("PATCH", "clients/demo-spa", { public: false })).toMatchObject(wrong("public", "would be true"));
+  expect(await get("clients/demo-app")).toMatchObject({ public: false });
+  // What counts is the client as it will be.
+  expect(await call("PATCH", "clients/demo-app", { client_secret: null, public: true })).toMatchObject({ status: 200 });
+  expect(await call("PATCH", "users/alice", { hasPassword: false })).toMatchObject(
+    wrong("hasPassword", "would be true"),
+  );
+
+  const app = { client_id: "app", redirect_uris: ["http://localhost:1/cb"] };
+  expect(await call("POST", "clients", { ...app, public: true })).toMatchObject(wrong("public", decides));
+  expect(await call("POST", "clients", { ...app, token_endpoint_auth_method: "none", public: true })).toMatchObject({
+    status: 201,
+    body: { public: true },
+  });
+  expect(await call("POST", "users", { username: "erin", hasPassword: true })).toMatchObject(
+    wrong("hasPassword", "password"),
+  );
+  expect(await call("POST", "users", { username: "erin", hasPassword: false })).toMatchObject({ status: 201 });
+  expect(await call("PATCH", "users/erin", { hasPassword: true })).toMatchObject(
+    wrong("hasPassword", "would be false"),
+  );
+  expect(await call("PATCH", "users/erin", { password: "pw-of-erin", hasPassword: true })).toMatchObject({
+    status: 200,
+    body: { hasPassword: true },
+  });
+});
