@@ -163,7 +163,7 @@ export interface Idp {
   changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
-  /** Answers the open requests, puts all on disk, and leaves nothing open. */
+  /** Answers the open requests, puts all on disk, and leaves nothing open. From then on every other method is refused. */
   close(): Promise<void>;
 }
 
@@ -351,7 +351,15 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
     passwords.start();
     // Beside the requests: who starts waits for no client.
     void tellAll(ctx, ended);
-    const call: Idp["call"] = (name, input) => explained(() => runOperation(ctx, name, input, { server: null }));
+    /** In memory all of it would still work, on data that no request reaches any more. */
+    const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
+      explained(async () => {
+        if (closing === null) return work();
+        throw new OperationError("no_server", "this idp is closed: nothing can be asked of it", {
+          hint: "Close it when all is done, in an afterAll for example, or start another one: createIdp()",
+        });
+      });
+    const call: Idp["call"] = (name, input) => whileOpen(() => runOperation(ctx, name, input, { server: null }));
     return {
       issuer,
       port: listening.port,
@@ -362,7 +370,7 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       issueCode: (input) => call("issue.code", input),
       issueTokens: (input) => call("issue.tokens", input),
       revoke: (selection) => call("revoke", selection),
-      changeFixtures: (others) => explained(() => changeFixtures(ctx, others)),
+      changeFixtures: (others) => whileOpen(() => changeFixtures(ctx, others)),
       reset: () => call("reset", {}),
       call,
       closed,

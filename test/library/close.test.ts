@@ -180,3 +180,24 @@ console.log("closed");
   // Of Node's own deadlines for connections the shortest is 5 s.
   expect(performance.now() - startedAt).toBeLessThan(15_000);
 });
+
+test("once it is closed every method is refused: there is no server that what it did could be seen on", async () => {
+  const idp = await createIdp({ port: 0 });
+  const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
+  expect(tokens).toHaveProperty("access_token");
+  await idp.close();
+  const given = { user: "alice", client: "demo-app" };
+  const refused = {
+    name: "OperationError",
+    code: "no_server",
+    message: expect.stringContaining("this idp is closed") as string,
+  };
+  await expect(idp.issueTokens(given)).rejects.toMatchObject(refused);
+  await expect(idp.issueGrant(given)).rejects.toMatchObject(refused);
+  await expect(idp.issueCode(given)).rejects.toMatchObject(refused);
+  await expect(idp.revoke(given)).rejects.toMatchObject(refused);
+  await expect(idp.reset()).rejects.toMatchObject(refused);
+  await expect(idp.call("users.list", {})).rejects.toMatchObject(refused);
+  await expect(idp.changeFixtures([{ value: {} }])).rejects.toMatchObject(refused);
+  await idp.close();
+});
