@@ -183,9 +183,9 @@ describe("the data", () => {
   });
 
   test("is not what the program made of its own value meanwhile", async () => {
-    const own = fixtures();
-    const idp = await startIdp({ fixtures: own });
-    own.users?.push({ username: "late" });
+    const users = [...(fixtures().users ?? [])];
+    const idp = await startIdp({ fixtures: { ...fixtures(), users } });
+    users.push({ username: "late" });
     await idp.reset();
     expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["alice", "bob"]);
   });

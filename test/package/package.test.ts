@@ -142,6 +142,9 @@ void (() => idp.issueTokens({ client: "shop" }));
 void (() => idp.call("users.suspnd", { username: "erin" }));
 // @ts-expect-error -- a status of its own
 const frank: FixtureUser = { username: "frank", status: "gone" };
+const constant = { clients: [{ client_id: "job", client_secret: "job-secret", grant_types: ["client_credentials"] }] } as const;
+void (() => createIdp({ fixtures: constant }));
+void (() => createIdp({ fixtures: [constant, { users: [erin] }] }));
 const why = await idp.call("users.show", { username: "nobody" }).catch((error: unknown) => error);
 console.log(parts, frank.username, why instanceof OperationError && why.code);
 await idp.close();
