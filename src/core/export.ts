@@ -47,5 +47,5 @@ function asFixtures(tx: ReadTx): FixtureFile {
     grants,
     settings: storedSettings(tx),
   };
-  return file as unknown as FixtureFile;
+  return file;
 }
