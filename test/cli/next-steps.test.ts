@@ -109,19 +109,24 @@ test("init where a file is: what it proposes works as it is pasted, with the fla
 test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it go on or end it", async () => {
   const cwd = newFolder();
   const { pid } = await startIdp([], { cwd });
+  const refused = async (...commands: string[][]): Promise<void> => {
+    const answers = await Promise.all(commands.map((words) => idpIn(cwd, [...words, "--json"])));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ code: 5, stdout: "" });
+      expect(JSON.parse(answer.stderr).error).toEqual({
+        code: "no_server",
+        message: `pid ${pid} holds the data but does not answer (was it stopped?)`,
+        hint: `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`,
+      });
+    }
+  };
   process.kill(pid, "SIGSTOP");
-  const commands = [["users", "list"], ["status"], ["stop"]];
-  const answers = await Promise.all(commands.map((words) => idpIn(cwd, [...words, "--json"])));
-  for (const answer of answers) {
-    expect(answer).toMatchObject({ code: 5, stdout: "" });
-    expect(JSON.parse(answer.stderr).error).toEqual({
-      code: "no_server",
-      message: `pid ${pid} holds the data but does not answer (was it stopped?)`,
-      hint: `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`,
-    });
-  }
+  await refused(["users", "list"], ["status"]);
   // A call that is answered late is answered: the server went on meanwhile.
   const late = idpIn(cwd, ["users", "list"]);
   expect(await shell(`kill -CONT ${pid}`, { cwd })).toMatchObject({ code: 0 });
   expect(await late).toMatchObject({ code: 0 });
+  process.kill(pid, "SIGSTOP");
+  await refused(["stop"]);
+  process.kill(pid, "SIGCONT");
 }, 60_000);
