@@ -245,8 +245,7 @@ function readTokenFile(file: string): string {
     throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
   }
   // The lock file will do as well as the bare token.
-  if (!text.startsWith("{")) return sendable(text, `--admin-token-file ${file}`);
-  const token = /"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1];
-  if (token === undefined) throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
-  return token;
+  const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
+  if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
+  return sendable(token, `--admin-token-file ${file}`);
 }

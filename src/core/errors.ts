@@ -55,6 +55,9 @@ export interface Mismatch {
 /** As descriptions go to clients (RFC 6749 4.1.2.1, 5.2): nothing but printable ASCII, whatever was sent. */
 export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?");
 
+/** Likewise, without quotes and backslashes: for a redirect and a challenge, where a client may check that there are none (RFC 6750 3). */
+export const inQuotes = (text: string): string => inAscii(text).replaceAll(/["\\]/g, "'");
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";

@@ -1,4 +1,4 @@
-import { inAscii, type OAuthError } from "./errors.ts";
+import { inQuotes, type OAuthError } from "./errors.ts";
 
 /** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
 
@@ -50,6 +50,5 @@ export function responseLocation({ target, parameters }: AuthorizationResponse):
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */
 export const errorParameters = (error: OAuthError): Record<string, string> => ({
   error: error.code,
-  // RFC 6749 4.1.2.1 allows printable ASCII without quote and backslash; a client that checks it must not choke on ours.
-  error_description: inAscii(error.message).replaceAll(/["\\]/g, "'"),
+  error_description: inQuotes(error.message),
 });

@@ -1,7 +1,7 @@
 import type { Request } from "express";
 import { proofAlgorithms } from "../core/dpop.ts";
 import { endpoints } from "../core/endpoints.ts";
-import { inAscii, OAuthError } from "../core/errors.ts";
+import { inQuotes, OAuthError } from "../core/errors.ts";
 import { triedBasic } from "./credentials.ts";
 
 /** The value of `WWW-Authenticate` that goes with a refusal. */
@@ -32,7 +32,7 @@ function tokenChallenges(req: Request, error = ""): string {
 
 /** As RFC 6750 3 has them. */
 const errorParameters = (code: string, message: string): string =>
-  `, error="${code}", error_description="${inAscii(message).replaceAll(/["\\]/g, "'")}"`;
+  `, error="${code}", error_description="${inQuotes(message)}"`;
 
 /**
  * RFC 6749 5.2; RFC 6750 3; RFC 9449 7.1.

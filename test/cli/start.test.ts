@@ -336,6 +336,12 @@ test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character 
       stderr: expect.stringContaining("IDP_ADMIN_TOKEN holds a character that no Authorization header can carry"),
     });
   }
+  const empty = join(newFolder(), "token");
+  writeFileSync(empty, "\n");
+  expect(await idpHere(["users", "list", "--url", issuer, "--admin-token-file", empty])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`--admin-token-file ${empty} holds no token`),
+  });
 });
 
 test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {

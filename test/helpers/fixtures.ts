@@ -1,9 +1,14 @@
-import { OperationError } from "../../src/core/errors.ts";
-import { problemLine } from "../../src/core/fixtures/problems.ts";
+import { OperationError, type Problem } from "../../src/core/errors.ts";
 import type { FixtureSource } from "../../src/core/fixtures/source.ts";
 import { checkFixtures } from "../../src/core/seed.ts";
 
-/** The lines that a refusal of fixtures prints; none where nothing was refused. */
+/** Place, path and message of a problem. */
+function problemLine({ file, line, column, path, message }: Problem): string {
+  const place = file === undefined ? "" : line === undefined ? `${file} ` : `${file}:${line}:${column} `;
+  return `${place}${path} ${message}`;
+}
+
+/** The problems of a refusal of fixtures, a line each; none where nothing was refused. */
 export async function linesOf(work: Promise<unknown>): Promise<string[]> {
   try {
     await work;
