@@ -1,6 +1,6 @@
 import type { Client, ReadTx } from "../store/store.ts";
-import { mayAskClaim, readClaimsParameter } from "./claims-parameter.ts";
-import { singleClaim } from "./claims.ts";
+import { readClaimsParameter } from "./claims-parameter.ts";
+import { mayStillAsk } from "./granted-scopes.ts";
 import { findClient, grantTypesOf, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
@@ -12,7 +12,7 @@ import { checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { checkResources } from "./resources.ts";
-import { mayAsk, resolveScopes } from "./scopes.ts";
+import { resolveScopes } from "./scopes.ts";
 
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -112,10 +112,7 @@ export function checkStillAllowed(tx: ReadTx, request: AuthorizationRequest): Cl
   try {
     requireCodes(client);
     if (codeChallenge === null) checkChallenge(undefined, undefined, requiresPkce(client));
-    const gone = scopes.filter((scope) => {
-      const claim = singleClaim(scope);
-      return !(claim === null ? mayAsk(client, scope) : mayAskClaim(tx, client, claim));
-    });
+    const gone = scopes.filter((scope) => !mayStillAsk(tx, client, scope));
     if (gone.length > 0) {
       const now = `its registered scope is "${client.scope ?? ""}" by now`;
       throw new OAuthError("invalid_scope", `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`);

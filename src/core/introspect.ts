@@ -48,11 +48,11 @@ function otherKind(ctx: Context, token: string): string | null {
   }
 }
 
-function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
+function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection {
   const { claims, kind } = genuine;
   const state = tokenState(tx, claims);
   if (isDead(state)) return inactive(state.detail, state.since);
-  const rotated = kind === "refresh" ? rotation(tx, claims) : null;
+  const rotated = kind === "refresh" ? rotation(tx, ctx, claims) : null;
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
   return {
@@ -76,7 +76,7 @@ function stateOf(tx: ReadTx, genuine: GenuineToken): Introspection {
 export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
   const genuine = readToken(ctx, input.token);
   if (genuine instanceof TokenProblem) return refused(ctx, input.token, genuine);
-  return ctx.store.read((tx) => stateOf(tx, genuine));
+  return ctx.store.read((tx) => stateOf(tx, ctx, genuine));
 }
 
 /**

@@ -97,11 +97,24 @@ function endOf(grant: Grant): string {
   return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 
-/** Of a refresh token that a newer one of its family has replaced; null of the newest. Looking is no reuse. */
-export function rotation(tx: ReadTx, claims: RefreshClaims): DeadTokenReason | null {
+/**
+ * What a refresh token of its family is now: the newest; the one before it, which passes for `refresh_grace` seconds; or one whose use is
+ * a reuse.
+ */
+export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): "newest" | "grace" | "rotated" {
+  const { generation, rotatedAt } = tx.get("families", claims.family) ?? { generation: 0, rotatedAt: 0 };
+  if (claims.generation === generation) return "newest";
+  const since = ctx.now() - rotatedAt;
+  // Before it was rotated is no time for a retry: the clock jumped back.
+  const isInTime = since >= 0 && since < ctx.settings.refresh_grace * 1000;
+  return claims.generation === generation - 1 && isInTime ? "grace" : "rotated";
+}
+
+/** Of a refresh token whose use would be a reuse; null of one that is good. Looking is no reuse. */
+export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
+  if (placeInFamily(tx, ctx, claims) !== "rotated") return null;
   const family = tx.get("families", claims.family);
-  if (family === undefined || claims.generation >= family.generation) return null;
-  const isLast = claims.generation === family.generation - 1;
+  const isLast = family !== undefined && claims.generation === family.generation - 1;
   return dead("was rotated: a newer refresh token took its place", isLast ? family.rotatedAt : null);
 }
 

@@ -66,7 +66,7 @@ async function checkState(ctx: Context, payload: Readonly<Record<string, unknown
   const state = await ctx.store.read((tx) => {
     const found = tokenState(tx, payload as unknown as TokenClaims);
     if (isDead(found) || payload["generation"] === undefined) return found;
-    return rotation(tx, payload as unknown as RefreshClaims) ?? found;
+    return rotation(tx, ctx, payload as unknown as RefreshClaims) ?? found;
   });
   if (!isDead(state)) return { name: "state", ok: true, detail: "not revoked, and the user's account is in order" };
   const when = state.since === null ? "" : `, ${moment(state.since / 1000, ctx.now() / 1000)}`;

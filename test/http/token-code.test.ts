@@ -58,6 +58,13 @@ describe("a code", () => {
     expect(jwtPart(json.id_token, 1)).not.toHaveProperty("email");
   });
 
+  test("gives what its client may ask for now", async () => {
+    const own = await register(idp);
+    const { code } = await own.signIn({ scope: "openid email phone" });
+    await idp.call("clients.edit", { client_id: own.credentials.client_id, entry: { scope: "openid phone" } });
+    expect((await own.exchange(code)).json.scope).toBe("openid phone");
+  });
+
   test("does not stand in any refusal, nor does a secret", async () => {
     const { code } = await app.signIn();
     const wrong = await app.exchange(code, { redirect_uri: "http://localhost:3000/other" });

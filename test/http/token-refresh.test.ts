@@ -98,6 +98,19 @@ describe("refresh_grace", () => {
     }
   });
 
+  test("introspection calls it active for as long", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: token } = await own.tokens();
+    await own.refresh(token);
+    const isActive = async () => (await lenient.call("token.introspect", { token })).active;
+    clock.pass(9);
+    expect(await isActive()).toBe(true);
+    clock.pass(1);
+    expect(await isActive()).toBe(false);
+    expect((await own.refresh(token)).json.error_description).toMatch(/already rotated/);
+  });
+
   test("apps that refresh in parallel go on with whichever token they got", async () => {
     const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
     const own = await register(lenient);
@@ -172,6 +185,19 @@ describe("scope", () => {
     const { status, json } = await app.refresh(token, { scope });
     expect([status, json.error]).toEqual([400, "invalid_scope"]);
     expect((await app.refresh(token)).status).toBe(200);
+  });
+
+  test("what the client may not ask for any more is no longer in it, nor in UserInfo", async () => {
+    const own = await register(idp);
+    const { client_id } = own.credentials;
+    const claims = JSON.stringify({ userinfo: { phone_number: null } });
+    const { access_token, refresh_token } = await own.tokens({ scope: "openid email", claims });
+    expect((await userinfo(idp, access_token)).json).toMatchObject({ user: { email: {} } });
+    await idp.call("clients.edit", { client_id, entry: { scope: "openid profile" } });
+    expect((await own.refresh(refresh_token)).json.scope).toBe("openid");
+    const { user } = (await userinfo(idp, access_token)).json as { user?: object };
+    expect(user).not.toHaveProperty("email");
+    expect(user).not.toHaveProperty("phone");
   });
 
   test("what the user took back since is no longer in it", async () => {

@@ -7,7 +7,7 @@ import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
 import { includesAll, splitScope } from "../scopes.ts";
-import { tokensEnd, isDead, killFamily, noteLife, tokenState, fixOf } from "../token-state.ts";
+import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokensEnd, tokenState } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
 
@@ -52,21 +52,15 @@ function renew(
   request: Refresh,
   jkt: string | null,
 ): TokenPlan | OAuthError {
-  const family = tx.get("families", claims.family);
-  const current = family?.generation ?? 0;
-  const rotates = ctx.settings.refresh_rotation === "on";
-  const since = ctx.now() - (family?.rotatedAt ?? 0);
-  // Before it was rotated is no time for a retry: the clock jumped back.
-  const isRetry = claims.generation === current - 1 && since >= 0 && since < ctx.settings.refresh_grace * 1000;
-  const isReuse = claims.generation !== current && !isRetry;
+  const place = placeInFamily(tx, ctx, claims);
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.
-  if (isReuse) killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  if (place === "rotated") killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;
   if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
-  if (isReuse) {
+  if (place === "rotated") {
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
@@ -76,14 +70,17 @@ function renew(
   const scopes = grantedNow(tx, client, grant, narrow(refreshScopes, request.scope));
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
-  const generation = isRetry || !rotates ? current : current + 1;
+  const rotates = ctx.settings.refresh_rotation === "on";
+  const family = tx.get("families", claims.family);
+  const current = family?.generation ?? 0;
+  const generation = place === "grace" || !rotates ? current : current + 1;
   noteLife(tx, ctx);
   if (rotates) {
     // A retry too: its refresh token is good for longer than that of the rotation, and so is what is known of the family.
     tx.put("families", {
       id: claims.family,
       generation,
-      rotatedAt: isRetry ? (family?.rotatedAt ?? 0) : ctx.now(),
+      rotatedAt: place === "grace" ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
       expiresAt: tokensEnd(tx, ctx),
     });
