@@ -4,7 +4,7 @@ import { complete, placeOf, type Candidate } from "./complete.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 
 /**
- * `idp __complete SHELL WORD…`: what the scripts of `idp completion` ask at each press of the key. The last word is the one
+ * `idp __complete WORD…`: what the scripts of `idp completion` ask at each press of the key. The last word is the one
  * at the cursor. The answer is a line a candidate, with a tab before its description; or `:files`. It is no command of
  * its own: it takes words as they are, unfinished ones too, and whatever goes wrong, it is silent.
  */
@@ -15,22 +15,13 @@ const patience = 1000;
 /** What no shell reads as anything but a name. Any other would have to be quoted, in three ways. */
 const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
 
-/** bash takes `--user=al` for three words. */
-const joined = (words: readonly string[]): readonly string[] =>
-  words.reduce<readonly string[]>((before, word) => {
-    const last = before.at(-1) ?? "";
-    const belongs = word === "=" ? /^--[a-z-]+$/.test(last) : /^--[a-z-]+=$/.test(last);
-    return belongs ? [...before.slice(0, -1), last + word] : [...before, word];
-  }, []);
-
 /** Writes the answer to stdout. */
 export async function completeWords(
   program: Command,
-  [shell = "", ...given]: readonly string[],
+  words: readonly string[],
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
 ): Promise<void> {
-  const words = shell === "bash" ? joined(given) : given;
   const current = words.at(-1) ?? "";
   const place = placeOf(program, words.slice(0, -1));
   const completion = complete(place, current);
@@ -47,10 +38,8 @@ export async function completeWords(
           ),
         };
   const fitting = candidates.filter(({ value }) => value.startsWith(current) && harmless.test(value));
-  // For bash, what stands before "=" is a word of its own.
-  const skipped = shell === "bash" && current.startsWith("-") ? current.indexOf("=") + 1 : 0;
   for (const { value, description } of fitting) {
-    terminal.stdout.write(`${value.slice(skipped)}\t${description.replace(/[\p{C}\s]+/gu, " ")}\n`);
+    terminal.stdout.write(`${value}\t${description.replace(/[\p{C}\s]+/gu, " ")}\n`);
   }
 }
 

@@ -8,15 +8,30 @@ import type { Outcome } from "./print.ts";
 
 const bash = `# idp completion for bash. Put this into ~/.bashrc: source <(idp completion bash)
 _idp() {
-  local line
+  # bash ends a word at ":", "=" and "@" too and replaces its end only, and it leaves quotes on: idp gets whole words without.
+  local line=\${COMP_LINE:0:COMP_POINT} quotes=$'["\\'\\\\\\\\]' word="" kept piece i
+  local -a words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if [[ $i == 0 || -z $line || $line == [[:space:]]* ]]; then
+      ((i == 0)) || words+=("\${word//$quotes/}")
+      word=""
+      line=\${line#"\${line%%[![:space:]]*}"}
+    fi
+    piece=\${COMP_WORDS[i]}
+    line=\${line#"$piece"}
+    kept=\${word%@}
+    [[ $piece == [:=]* ]] && kept+=$piece
+    word+=$piece
+  done
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == :files ]]; then
       compopt -o default 2>/dev/null
       return 0
     fi
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <("$1" __complete bash "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null </dev/null)
+    line=\${line%%$'\\t'*}
+    COMPREPLY+=("\${line#"$kept"}")
+  done < <("$1" __complete "\${words[@]:1}" "\${word//$quotes/}" 2>/dev/null </dev/null)
 }
 complete -F _idp idp
 `;
@@ -26,7 +41,7 @@ const zsh = `#compdef idp
 _idp() {
   local line
   local -a candidates
-  for line in "\${(@f)$("\${words[1]}" __complete zsh "\${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null </dev/null)}"; do
+  for line in "\${(@f)$("\${words[1]}" __complete "\${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null </dev/null)}"; do
     if [[ $line == :files ]]; then
       _files
       return
@@ -46,7 +61,7 @@ const fish = `# idp completion for fish. Put this into ~/.config/fish/config.fis
 function __idp_complete
   set -l words (commandline -opc)
   set -l current (commandline -ct)
-  set -l lines ($words[1] __complete fish $words[2..-1] "$current" 2>/dev/null </dev/null)
+  set -l lines ($words[1] __complete $words[2..-1] "$current" 2>/dev/null </dev/null)
   if test "$lines[1]" = :files
     __fish_complete_path "$current"
   else if test (count $lines) -gt 0

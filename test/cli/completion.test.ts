@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 /** The values that are offered for the last word. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const { code, stdout, stderr } = await idpHere(["__complete", "zsh", ...words]);
+  const { code, stdout, stderr } = await idpHere(["__complete", ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\t")[0] ?? ""]));
 }
@@ -83,7 +83,7 @@ test.each([
 
 test("a name that a shell would act upon is not offered, and no description acts on the terminal", async () => {
   expect(JSON.parse((await idpHere(["clients", "list", "--json", "--data", data])).stdout)).toHaveLength(2);
-  const { stdout } = await idpHere(["__complete", "fish", "--data", data, "clients", "show", ""]);
+  const { stdout } = await idpHere(["__complete", "--data", data, "clients", "show", ""]);
   expect(stdout).toBe("app\tEvil [2J\n");
 });
 
@@ -108,22 +108,40 @@ describe("in the shell itself", () => {
     return stdout.trimEnd().split("\n");
   };
 
-  const bash = (...words: readonly string[]): Promise<readonly string[]> =>
+  /** @param pieces the words of the line, taken apart as bash does it */
+  const bash = (line: string, ...pieces: readonly string[]): Promise<readonly string[]> =>
     shell(
       "bash",
       ["--norc"],
       `source <(idp completion bash)
-       COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _idp idp
+       COMP_LINE='${line}'; COMP_POINT=${line.length}
+       COMP_WORDS=(${pieces.map((piece) => `'${piece}'`).join(" ")}); COMP_CWORD=${pieces.length - 1}; _idp idp
        printf '%s\\n' "\${COMPREPLY[@]}"; complete -p idp`,
     );
 
   test("bash", async () => {
     const registered = "complete -F _idp idp";
-    expect(await bash("idp", "us")).toEqual(["users", registered]);
-    expect(await bash("idp", "users", "show", "al")).toEqual(["alice", "albert", registered]);
-    // Its words end at "=".
-    expect(await bash("idp", "revoke", "--user", "=", "bo")).toEqual(["bob", registered]);
-    expect(await bash("idp", "start", "--cert", "")).toEqual(["", registered]);
+    expect(await bash("idp us", "idp", "us")).toEqual(["users", registered]);
+    expect(await bash("idp users show al", "idp", "users", "show", "al")).toEqual(["alice", "albert", registered]);
+    expect(await bash("idp  users show ", "idp", "users", "show", "")).toEqual(expect.arrayContaining(["alice"]));
+    expect(await bash("idp start --cert ", "idp", "start", "--cert", "")).toEqual(["", registered]);
+  });
+
+  // Its words end at "=", ":" and "@", it keeps what stands before them (but for the "@"), and quotes stay on.
+  test.each<[line: string, pieces: readonly string[], offered: readonly string[]]>([
+    ["revoke --user=bo", ["revoke", "--user", "=", "bo"], ["bob"]],
+    ["clients show my:shop:l", ["clients", "show", "my", ":", "shop", ":", "l"], ["live"]],
+    ["clients show my:", ["clients", "show", "my", ":"], ["shop:live"]],
+    ["revoke --client=my:", ["revoke", "--client", "=", "my", ":"], ["shop:live"]],
+    ["clients show shop@li", ["clients", "show", "shop", "@", "li"], ["@live.test"]],
+    ["clients show shop@", ["clients", "show", "shop", "@"], ["@live.test"]],
+    ["--url http://[::1]:1 users sh", ["--url", "http", ":", "//[", "::", "1]", ":", "1", "users", "sh"], ["show"]],
+  ])('bash: idp --data "a b" %s', async (line, pieces, values) => {
+    const clients = ["my:shop:live", "shop@live.test"].map((id) => ({ ...fixtures.clients[1], client_id: id }));
+    writeFileSync(join(cwd, "names.json"), JSON.stringify({ users: fixtures.users, clients }));
+    expect((await idp(["seed", "names.json", "--data", "a b"], { cwd })).code).toBe(0);
+    const answer = await bash(`idp --data "a b" ${line}`, "idp", "--data", '"a b"', ...pieces);
+    expect(answer.slice(0, -1)).toEqual(values);
   });
 
   // What offers the candidates works while a person edits a line only; here it tells what it was given.
