@@ -122,7 +122,12 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
   if (url === null)
     return warning("lock", `held by pid ${pid}, which has been starting since ${startedAt}`, null, "idp wait");
   return (await issuerAt(url, patience)) === null
-    ? problem("lock", `held by pid ${pid}, which does not answer at ${url}`, "End it:", `kill ${pid}`)
+    ? problem(
+        "lock",
+        `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`,
+        `Let it go on, or end it by kill -9 ${pid}:`,
+        `kill -CONT ${pid}`,
+      )
     : ok("lock", `held by pid ${pid}, which answers at ${url}`);
 }
 

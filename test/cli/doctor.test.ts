@@ -142,13 +142,13 @@ test("a lock that another container touched a moment ago is its own, and nothing
   ]);
 });
 
-test("a server that holds the data and does not answer is named with the command that ends it", async () => {
+test("a server that holds the data and does not answer is named with the command that lets it go on", async () => {
   const cwd = newFolder();
   const { child, pid } = await startIdp([], { cwd });
   child.kill("SIGSTOP");
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(6);
-  expect(named(checks, "lock")).toMatchObject([{ status: "problem", command: `kill ${pid}` }]);
+  expect(named(checks, "lock")).toMatchObject([{ status: "problem", command: `kill -CONT ${pid}` }]);
   expect(named(checks, "issuer")).toEqual([]);
 });
 
