@@ -13,9 +13,9 @@ export interface FoundFixtures {
 }
 
 /** CONTRACT section 3, in this order. */
-const usualNames = ["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"] as const;
+export const usualNames: readonly string[] = ["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"];
 
-const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
+export const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
 
 /**
  * The fixtures that are meant: files and folders that were named, else the usual file of the working folder, else the built-in demo.

@@ -18,7 +18,6 @@ import { openKeyRing } from "./core/keys.ts";
 import { createPendingPasswords } from "./core/pending-passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "./core/seed.ts";
 import { effectiveSettings, storedSettings } from "./core/settings.ts";
-import { requireUser } from "./core/users.ts";
 import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
@@ -219,15 +218,12 @@ function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] {
 function checkAutomaticLogin(tx: ReadTx, { login }: Partial<Settings>): void {
   const username = /^auto:(.+)$/.exec(login ?? "")?.[1];
   if (username === undefined) return;
-  try {
-    requireUser(tx, username);
-  } catch (error) {
-    throw unknownHere(
-      error,
-      username,
-      Array.from(tx.all("users"), (user) => user.username),
-    );
-  }
+  if (tx.find("users", "username", username) !== undefined) return;
+  throw unknownHere(
+    new OperationError("not_found", `no user "${username}"`),
+    username,
+    Array.from(tx.all("users"), (user) => user.username),
+  );
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only others resolve. */
@@ -279,6 +275,9 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       log(`passwords could not be written: ${String(error)}`);
     });
     closers.push(() => passwords.close());
+    // What the caller does with their own value later is not what a reset goes back to.
+    const copyOf = (source: FixtureSource): FixtureSource =>
+      "text" in source || source.builtIn === true ? source : { value: structuredClone(source.value) };
     let sources = sourcesOf(options.fixtures);
     let ended: Telling = [];
     const seeded = await seed({ store, now, random, passwords }, sources, {
@@ -288,10 +287,7 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
         ended = sessions;
       },
     });
-    // What the caller does with their own value later is not what a reset goes back to.
-    sources = sources.map((source) =>
-      "text" in source || source.builtIn === true ? source : { value: structuredClone(source.value) },
-    );
+    sources = sources.map(copyOf);
     let settings: Settings;
     const reloadSettings = async (): Promise<void> => {
       settings = effectiveSettings(await store.read(storedSettings), given);
@@ -313,7 +309,7 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       fixtures: {
         sources: () => sources,
         use: (others) => {
-          sources = others;
+          sources = others.map(copyOf);
         },
       },
       log,

@@ -1,6 +1,6 @@
 import { realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import type { FoundFixtures } from "../fixture-files.ts";
+import { isFixtureName, usualNames, type FoundFixtures } from "../fixture-files.ts";
 import type { Idp } from "../index.ts";
 import { printableJson } from "./escape.ts";
 import { failureOf } from "./failure.ts";
@@ -15,6 +15,15 @@ import { few } from "./words.ts";
 /** Milliseconds without a further event: an editor saves in several steps. */
 const quiet = 80;
 
+/** Where a path leads to; null where there is nothing, or no way: who reads the fixtures is told why. */
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
 /** Folders are watched, not files: an editor that puts a new file in the place of the old one is seen, and a file that comes. */
 function foldersOf(paths: readonly string[]): Map<string, (name: string) => boolean> {
   const folders = new Map<string, (name: string) => boolean>();
@@ -22,14 +31,12 @@ function foldersOf(paths: readonly string[]): Map<string, (name: string) => bool
     const before = folders.get(folder);
     folders.set(folder, before === undefined ? concerns : (name) => before(name) || concerns(name));
   };
-  const isFixture = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
-  if (paths.length === 0) add(process.cwd(), (name) => /^idp\.fixtures\.(json|ya?ml)$/.test(name));
+  if (paths.length === 0) add(process.cwd(), (name) => usualNames.includes(name));
   for (const path of paths.map((one) => resolve(one))) {
     add(dirname(path), (name) => name === basename(path));
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) continue;
-    const real = realpathSync(path);
-    if (stat.isDirectory()) add(real, isFixture);
+    const real = realPathOf(path);
+    if (real === null) continue;
+    if (statSync(real).isDirectory()) add(real, isFixtureName);
     else add(dirname(real), (name) => name === basename(real));
   }
   return folders;
@@ -45,22 +52,30 @@ export function watchFixtures(
   idp: Idp,
   { paths, found, read }: { paths: readonly string[]; found: FoundFixtures; read: () => FoundFixtures },
 ): { readonly close: () => Promise<void> } {
-  const watchers: FSWatcher[] = [];
+  let watchers: readonly FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let last = JSON.stringify(found.sources);
   let work = Promise.resolve();
   let closed = false;
 
+  /** What is watched already stays so where that fails (too many watches). */
   function rewatch(): void {
-    for (const watcher of watchers.splice(0)) watcher.close();
-    for (const [folder, concerns] of foldersOf(paths)) {
-      if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
-      const watcher = watchFolder(folder, (_event, name) => {
-        if (name === null || concerns(name)) later();
-      });
-      watcher.on("error", later);
-      watchers.push(watcher);
+    const fresh: FSWatcher[] = [];
+    try {
+      for (const [folder, concerns] of foldersOf(paths)) {
+        if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
+        const watcher = watchFolder(folder, (_event, name) => {
+          if (name === null || concerns(name)) later();
+        });
+        watcher.on("error", later);
+        fresh.push(watcher);
+      }
+    } catch (error) {
+      for (const watcher of fresh) watcher.close();
+      throw error;
     }
+    for (const watcher of watchers) watcher.close();
+    watchers = fresh;
   }
 
   function later(): void {
@@ -72,9 +87,9 @@ export function watchFixtures(
 
   async function refresh(): Promise<void> {
     if (closed) return;
-    // A folder may be another one of the same name by now. Before the files are read: no change comes between.
-    rewatch();
     try {
+      // A folder may be another one of the same name by now. Before the files are read: no change comes between.
+      rewatch();
       const now = read();
       const text = JSON.stringify(now.sources);
       if (text === last) return;
@@ -111,7 +126,7 @@ export function watchFixtures(
     async close() {
       closed = true;
       clearTimeout(timer);
-      for (const watcher of watchers.splice(0)) watcher.close();
+      for (const watcher of watchers) watcher.close();
       await work;
     },
   };

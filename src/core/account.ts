@@ -1,12 +1,12 @@
 import type { Grant, User } from "../store/store.ts";
-import { clientsToTell, tellClients } from "./backchannel-logout.ts";
+import { tellAll } from "./backchannel-logout.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { hashOf, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
+import { endSessions, hashOf, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 
@@ -110,13 +110,10 @@ export async function signOut(
     if (!sameSecret(csrf, csrfOf({ session: current }))) throw new InteractionError("csrf");
     const own = which === "this" ? [current] : tx.findAll("sessions", "user", current.userId);
     const sessions = typeof which === "object" ? own.filter(({ sid }) => sid === which.sid) : own;
-    return sessions.map((session) => {
-      tx.remove("sessions", session.id);
-      return { session, clients: clientsToTell(tx, session) };
-    });
+    return endSessions(tx, sessions);
   });
   if (ended === null) return null;
-  await Promise.all(ended.map(({ session, clients }) => tellClients(ctx, session, clients)));
+  await tellAll(ctx, ended);
   return ended.length;
 }
 

@@ -6,13 +6,14 @@ import {
   type RawParameters,
 } from "./authorization-request.ts";
 import { findClient } from "./clients.ts";
-import { answerWithCode, drawCode } from "./codes.ts";
+import { tellAll, type Telling } from "./backchannel-logout.ts";
+import { drawCode, type CodeOwner } from "./codes.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
 import { grantedNow } from "./granted-scopes.ts";
 import { beginInteraction, endInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
-import { RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
+import { answerClient, RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
 import { takePushed } from "./pushed-request.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
 import { verifyIdTokenHint } from "./accepted-tokens.ts";
@@ -44,6 +45,8 @@ type Step =
 export interface StepResult {
   readonly step: Step;
   readonly sessionCookie: string | null;
+  /** The session that the new one took the place of, whose clients are told once that is on disk. */
+  readonly telling: Telling;
 }
 
 /**
@@ -58,10 +61,12 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   }
   const hintedUserId = await hintedUser(ctx, request);
   const purpose: Purpose = { kind: "authorization", request, hintedUserId };
-  return ctx.store.transaction((tx) => {
+  const result = await ctx.store.transaction((tx) => {
     const session = liveSession(tx, browser.session);
     return proceed(tx, ctx, { purpose, login: null, interaction: null }, session, browser);
   });
+  await tellAll(ctx, result.telling);
+  return result;
 }
 
 /** The one user that will do, by `id_token_hint` or the `claims` parameter; null: whoever signs in. */
@@ -82,10 +87,12 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
 }
 
 /** Begins a sign-in for one of the server's own pages. */
-export function beginSignIn(ctx: Context, path: string, browser: Browser): Promise<StepResult> {
-  return ctx.store.transaction((tx) =>
+export async function beginSignIn(ctx: Context, path: string, browser: Browser): Promise<StepResult> {
+  const result = await ctx.store.transaction((tx) =>
     proceed(tx, ctx, { purpose: { kind: "page", path }, login: null, interaction: null }, null, browser),
   );
+  await tellAll(ctx, result.telling);
+  return result;
 }
 
 /** What is known of a sign-in under way. */
@@ -115,37 +122,32 @@ export function proceed(
   if (next === "login") {
     const automatic = automaticLogin(tx, ctx, progress);
     if (automatic !== null) {
-      const { cookie, session: started } = startSession(tx, ctx, automatic, ["user"], browser.session);
+      const { cookie, session: started, telling } = startSession(tx, ctx, automatic, ["user"], browser.session);
       const login = { userId: automatic.id, at: seconds(ctx) };
-      const result = proceed(tx, ctx, { ...progress, login }, { session: started, user: automatic }, browser);
-      return { step: result.step, sessionCookie: cookie };
+      const { step } = proceed(tx, ctx, { ...progress, login }, { session: started, user: automatic }, browser);
+      return { step, sessionCookie: cookie, telling };
     }
   }
   if (next === "login" || next === "consent") {
     const kept = progress.interaction ?? beginInteraction(tx, ctx, purpose, browser);
     if (kept.login !== progress.login) tx.put("interactions", { ...kept, login: progress.login });
-    return { step: { kind: "page", page: next, uid: kept.uid }, sessionCookie: null };
+    return only({ kind: "page", page: next, uid: kept.uid });
   }
   if (progress.interaction !== null) endInteraction(tx, ctx, progress.interaction);
-  if (purpose.kind === "page") return { step: { kind: "own-page", path: purpose.path }, sessionCookie: null };
+  if (purpose.kind === "page") return only({ kind: "own-page", path: purpose.path });
   const { request } = purpose;
   const client = findClient(tx, request.clientId);
-  const { user, session: current } = next.session;
-  const code = drawCode(
-    tx,
-    ctx,
-    { client, user, grant: next.grant ?? policyGrant(tx, ctx, next.session, client, request), session: current },
-    request,
-  );
-  return {
-    step: {
-      kind: "return",
-      answer: answerWithCode(ctx, request, code),
-      clientId: client.client_id,
-      username: user.username,
-    },
-    sessionCookie: null,
-  };
+  const grant = next.grant ?? policyGrant(tx, ctx, next.session, client, request);
+  return returnWithCode(tx, ctx, request, { ...next.session, client, grant });
+}
+
+/** A step of a user who did not just sign in. */
+const only = (step: Step): StepResult => ({ step, sessionCookie: null, telling: [] });
+
+/** Back to the client, which gets a code. */
+export function returnWithCode(tx: Tx, ctx: Context, request: AuthorizationRequest, to: CodeOwner): StepResult {
+  const answer = answerClient(ctx.issuer, request, { code: drawCode(tx, ctx, to, request) });
+  return only({ kind: "return", answer, clientId: to.client.client_id, username: to.user.username });
 }
 
 /** `login: auto:alice`: the user who signs in without a page, if the account is in order. */

@@ -24,7 +24,7 @@ export function rememberClient(tx: Tx, client: Client, sid: string | null): void
 }
 
 /** The clients to tell when this session ends. */
-export const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =>
+const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =>
   session.clientIds.flatMap((id) => {
     const client = tx.get("clients", id);
     return client !== undefined && wantsLogoutTokens(client) ? [client] : [];
@@ -41,7 +41,7 @@ export const tellAll = async (ctx: Context, telling: Telling): Promise<readonly 
   (await Promise.all(telling.map(([session, clients]) => tellClients(ctx, session, clients)))).flat();
 
 /** Tells all clients at once, each within the time limit of `outbound.ts`: the person who signs out waits for it. A client that does not listen keeps nobody from signing out. */
-export const tellClients = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
+const tellClients = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
   Promise.all(clients.map((client) => tell(ctx, session, client)));
 
 async function tell(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {

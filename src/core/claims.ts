@@ -3,29 +3,32 @@ import type { Client, ReadTx, User } from "../store/store.ts";
 /** Which claims a scope releases, in the three forms of CONTRACT 2.5. */
 
 /** OpenID Connect Core 5.4. */
-const standardByScope: Readonly<Record<string, readonly string[]>> = {
-  profile: [
-    "name",
-    "family_name",
-    "given_name",
-    "middle_name",
-    "nickname",
-    "preferred_username",
+const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
+  [
     "profile",
-    "picture",
-    "website",
-    "gender",
-    "birthdate",
-    "zoneinfo",
-    "locale",
-    "updated_at",
+    [
+      "name",
+      "family_name",
+      "given_name",
+      "middle_name",
+      "nickname",
+      "preferred_username",
+      "profile",
+      "picture",
+      "website",
+      "gender",
+      "birthdate",
+      "zoneinfo",
+      "locale",
+      "updated_at",
+    ],
   ],
-  email: ["email", "email_verified"],
-  phone: ["phone_number", "phone_number_verified"],
-  address: ["address"],
-};
+  ["email", ["email", "email_verified"]],
+  ["phone", ["phone_number", "phone_number_verified"]],
+  ["address", ["address"]],
+]);
 
-const standardNames = new Set(Object.values(standardByScope).flat());
+const standardNames = new Set([...standardByScope.values()].flat());
 
 /** A claim that was asked for by itself is granted as a scope of its own. */
 const claimPrefix = "claim:";
@@ -55,7 +58,7 @@ export function releasingScopes(tx: ReadTx, client: Client, name: string): reado
   const standard =
     isNative(client) && detailsNames.has(name)
       ? ["details"]
-      : Object.keys(standardByScope).filter((scope) => standardByScope[scope]?.includes(name));
+      : [...standardByScope].flatMap(([scope, claims]) => (claims.includes(name) ? [scope] : []));
   const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
   return [...standard, ...own];
 }
@@ -128,7 +131,7 @@ function releasedStandardClaims(
   for (const scope of scopes) {
     const single = singleClaim(scope);
     if (single !== null && standardNames.has(single)) names.add(single);
-    for (const name of standardByScope[scope] ?? []) {
+    for (const name of standardByScope.get(scope) ?? []) {
       if (!(isNative(client) && detailsNames.has(name))) names.add(name);
     }
     if (scope === "details" && isNative(client)) for (const name of detailsNames) names.add(name);

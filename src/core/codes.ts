@@ -1,8 +1,6 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
-import type { AuthorizationRequest } from "./authorization-request.ts";
 import type { Context } from "./context.ts";
 import { grantedNow } from "./granted-scopes.ts";
-import { answerClient, type AuthorizationResponse } from "./redirect-response.ts";
 import { hashOf } from "./sessions.ts";
 
 /** Authorization codes: opaque, 256 random bits, usable once (CONTRACT 2.3). The store has their hash only. */
@@ -24,16 +22,17 @@ const usedCodeMemory = 600_000;
 
 export const requestOf = (code: Code): CodeRequest => code.request as CodeRequest;
 
-/**
- * Draws a code for what the grant allows of the request.
- * @param session null for a code that was made without a browser
- */
-export function drawCode(
-  tx: Tx,
-  ctx: Context,
-  to: { readonly client: Client; readonly user: User; readonly grant: Grant; readonly session: Session | null },
-  request: CodeRequest,
-): string {
+/** Who gets a code, and by whose consent. */
+export interface CodeOwner {
+  readonly client: Client;
+  readonly user: User;
+  readonly grant: Grant;
+  /** Null: the code was made without a browser. */
+  readonly session: Session | null;
+}
+
+/** Draws a code for what the grant allows of the request. */
+export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeRequest): string {
   const code = ctx.random(32);
   const usableUntil = ctx.now() + ctx.settings.code_ttl * 1000;
   tx.insert("codes", {
@@ -61,7 +60,3 @@ export function drawCode(
   });
   return code;
 }
-
-/** The successful answer of the authorization endpoint. */
-export const answerWithCode = (ctx: Context, request: AuthorizationRequest, code: string): AuthorizationResponse =>
-  answerClient(ctx.issuer, request, { code });

@@ -1,6 +1,7 @@
 import type { Client, Grant, Interaction, ReadTx, User } from "../store/store.ts";
-import { nextStep, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
-import { drawCode, answerWithCode } from "./codes.ts";
+import { nextStep, proceed, progressOf, refuse, returnWithCode, type StepResult } from "./authorize.ts";
+import type { AuthorizationRequest } from "./authorization-request.ts";
+import { tellAll } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
 import { isCovered } from "./granted-scopes.ts";
@@ -46,12 +47,12 @@ export interface ConsentPage {
  * What the consent page shows; or the step to take where consent is not what is missing (signed out meanwhile, granted in another tab).
  * @throws {InteractionError | RedirectedError}
  */
-export function showConsent(
+export async function showConsent(
   ctx: Context,
   uid: string,
   browser: Browser,
 ): Promise<ConsentPage | (StepResult & { readonly kind: "step" })> {
-  return ctx.store.transaction((tx) => {
+  const result = await ctx.store.transaction((tx): Awaited<ReturnType<typeof showConsent>> => {
     const interaction = findInteraction(tx, ctx, uid, browser);
     refuseBarred(tx, interaction, browser);
     const session = liveSession(tx, browser.session);
@@ -86,6 +87,8 @@ export function showConsent(
       request: summarise(request),
     };
   });
+  if (result.kind === "step") await tellAll(ctx, result.telling);
+  return result;
 }
 
 /** Whoever signed in was suspended or banned since: they are told, and not just asked to sign in again. */
@@ -108,42 +111,29 @@ export interface ConsentForm {
  * @throws {InteractionError}; {RedirectedError} where the user denies
  */
 export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {
-  const outcome = await ctx.store.transaction(
-    (tx): StepResult | { denied: true; purpose: ReturnType<typeof purposeOf> } => {
-      const interaction = findInteraction(tx, ctx, uid, browser);
-      refuseBarred(tx, interaction, browser);
-      const progress = progressOf(interaction);
-      const { purpose } = progress;
-      if (purpose.kind !== "authorization") throw new InteractionError("gone");
-      const session = liveSession(tx, browser.session);
-      if (session !== null && !sameSecret(form.csrf, csrfFor(interaction, session.user)))
-        throw new InteractionError("csrf");
-      // Signed out since the page was shown. Where consent was given in another tab meanwhile, this decision counts all the same.
-      if (session === null || nextStep(tx, ctx, progress, session) === "login") {
-        return proceed(tx, ctx, progress, session, browser);
-      }
-      endInteraction(tx, ctx, interaction);
-      if (form.decision === "deny") return { denied: true, purpose };
-      const { request } = purpose;
-      const client = findClient(tx, request.clientId);
-      // Only what was asked for can be allowed, whatever the form says; openid cannot be unticked (CONTRACT 2.2).
-      const allowed = request.scopes.filter((name) => name === "openid" || form.scopes.includes(name));
-      const grant = recordGrant(tx, ctx, { user: session.user, client, asked: request.scopes, allowed, by: "user" });
-      const code = drawCode(tx, ctx, { client, user: session.user, grant, session: session.session }, request);
-      return {
-        step: {
-          kind: "return",
-          answer: answerWithCode(ctx, request, code),
-          clientId: client.client_id,
-          username: session.user.username,
-        },
-        sessionCookie: null,
-      };
-    },
-  );
-  if ("denied" in outcome) {
-    if (outcome.purpose.kind === "page") throw new InteractionError("gone");
-    throw refuse(outcome.purpose.request, "access_denied", "The user denied the request");
-  }
+  const outcome = await ctx.store.transaction((tx): StepResult | { denied: AuthorizationRequest } => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    refuseBarred(tx, interaction, browser);
+    const progress = progressOf(interaction);
+    const { purpose } = progress;
+    if (purpose.kind !== "authorization") throw new InteractionError("gone");
+    const session = liveSession(tx, browser.session);
+    if (session !== null && !sameSecret(form.csrf, csrfFor(interaction, session.user)))
+      throw new InteractionError("csrf");
+    // Signed out since the page was shown. Where consent was given in another tab meanwhile, this decision counts all the same.
+    if (session === null || nextStep(tx, ctx, progress, session) === "login") {
+      return proceed(tx, ctx, progress, session, browser);
+    }
+    endInteraction(tx, ctx, interaction);
+    const { request } = purpose;
+    if (form.decision === "deny") return { denied: request };
+    const client = findClient(tx, request.clientId);
+    // Only what was asked for can be allowed, whatever the form says; openid cannot be unticked (CONTRACT 2.2).
+    const allowed = request.scopes.filter((name) => name === "openid" || form.scopes.includes(name));
+    const grant = recordGrant(tx, ctx, { user: session.user, client, asked: request.scopes, allowed, by: "user" });
+    return returnWithCode(tx, ctx, request, { ...session, client, grant });
+  });
+  if ("denied" in outcome) throw refuse(outcome.denied, "access_denied", "The user denied the request");
+  await tellAll(ctx, outcome.telling);
   return outcome;
 }

@@ -27,6 +27,12 @@ export function recordUse(tx: Tx, ctx: Pick<Context, "now">, grant: Grant): void
   noteUse(ctx, used);
 }
 
+/** What a record that takes this one's place says of it: it is written anyway, so to the moment. */
+export function useOf(grant: Grant): Pick<Grant, "lastUsedAt"> {
+  const at = lastUsed(grant);
+  return at === null ? {} : { lastUsedAt: at };
+}
+
 /** @returns ISO 8601; null where the app never came for a token */
 export function lastUsed(grant: Grant): string | null {
   const noted = lastUse.get(grant);

@@ -1,6 +1,7 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { requireClient } from "./clients-admin.ts";
+import { useOf } from "./grant-use.ts";
 import { OperationError } from "./errors.ts";
 import { commandFor } from "../shell-word.ts";
 import { isDefined, mayAsk, splitScope } from "./scopes.ts";
@@ -61,7 +62,7 @@ export function recordGrant(
 ): Grant {
   const { user, client, asked, allowed, by } = decision;
   const at = new Date(ctx.now()).toISOString();
-  const used = by === "user" || by === "policy" ? { lastUsedAt: at } : {};
+  const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
   const previous = findGrant(tx, user.id, client.client_id);
   if (previous?.status === "active") {
     const kept = previous.scopes.filter((scope) => !asked.includes(scope));
@@ -69,7 +70,7 @@ export function recordGrant(
     if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
       return previous;
     }
-    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...used };
+    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...(used ?? useOf(previous)) };
     tx.put("grants", grant);
     return grant;
   }
@@ -153,7 +154,8 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
       });
     }
     const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
-    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt: new Date(ctx.now()).toISOString() };
+    const updatedAt = new Date(ctx.now()).toISOString();
+    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt, ...useOf(grant) };
     tx.put("grants", changed);
     return viewGrant(tx, changed);
   });

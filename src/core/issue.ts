@@ -5,6 +5,7 @@ import type { Context } from "./context.ts";
 import { OAuthError, OperationError } from "./errors.ts";
 import { requireClient } from "./clients-admin.ts";
 import { recordGrant, viewGrant, type GrantView } from "./grants.ts";
+import { restoreUser } from "./fix-commands.ts";
 import { requireUser } from "./users.ts";
 import { signTokens, userClaimsOf, type TokenResponse } from "./issue-tokens.ts";
 import { checkChallenge } from "./pkce.ts";
@@ -49,8 +50,7 @@ export function approve(
   const client = requireClient(tx, input.client);
   const refusal = userRefusal(user);
   if (refusal !== null) {
-    const undo = user.status === "suspended" ? { hint: `Lift it: idp users restore ${user.username}` } : {};
-    throw new OperationError("refused", refusal.detail, undo);
+    throw new OperationError("refused", refusal.detail, { hint: `Lift it: ${restoreUser(user)}` });
   }
   if (!mayUse(client, "authorization_code")) {
     throw new OperationError(

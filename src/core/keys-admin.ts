@@ -42,7 +42,7 @@ export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<
 /**
  * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
  * they signed has expired.
- * @param input `alg`: this kind only
+ * @param input `alg`: this kind only, also where there was none
  * @throws {OperationError} usage for an unknown kind
  */
 export async function rotateKeys(
@@ -55,8 +55,8 @@ export async function rotateKeys(
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
-  // In use, whether or not it has been asked for yet.
-  if (input.alg === undefined || input.alg === "RS256") algs.add("RS256");
+  // Wanted, or in use: whether or not it has been asked for yet.
+  algs.add(input.alg ?? "RS256");
   const createdAt = new Date(ctx.now()).toISOString();
   const made = await Promise.all(
     [...algs].map(async (alg) => {

@@ -1,7 +1,7 @@
 import type { ReadTx, User } from "../store/store.ts";
 import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
-import { tellAll, type Telling } from "./backchannel-logout.ts";
+import { tellAll } from "./backchannel-logout.ts";
 import { checkStillAllowed } from "./authorization-request.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -100,7 +100,14 @@ export interface LoginForm {
 /** Signed in and on, or why not. */
 export type LoginResult =
   | (StepResult & { readonly kind: "step" })
-  | { readonly kind: "refused"; readonly state: "error-credentials" | "error-suspended" | "error-banned" };
+  | {
+      readonly kind: "refused";
+      readonly state: "error-credentials" | "error-suspended" | "error-banned";
+      /** Who proved who they are, and may not come in. */
+      readonly barred: User | null;
+    };
+
+const wrong = { kind: "refused", state: "error-credentials", barred: null } as const;
 
 /**
  * Takes the login form.
@@ -115,21 +122,20 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
   const proven = form.pick
     ? ctx.settings.login !== "password" && user !== undefined
     : await checkPassword(ctx, user, browser, form);
-  if (!proven || user === undefined) return { kind: "refused", state: "error-credentials" };
-  const { telling, ...result } = await ctx.store.transaction((tx): LoginResult & { readonly telling?: Telling } => {
+  if (!proven || user === undefined) return wrong;
+  const result = await ctx.store.transaction((tx): LoginResult => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     // Read again: the account may have been suspended while the password was checked.
     const current = tx.get("users", user.id);
-    if (current === undefined) return { kind: "refused", state: "error-credentials" };
-    if (current.status === "banned") return { kind: "refused", state: "error-banned" };
-    if (current.status !== "active") return { kind: "refused", state: "error-suspended" };
+    if (current === undefined) return wrong;
+    if (current.status !== "active") return { kind: "refused", state: `error-${current.status}`, barred: current };
     const amr = form.pick ? ["user"] : ["pwd"];
     const { cookie, session, telling } = startSession(tx, ctx, current, amr, browser.session);
     const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };
     const { step } = proceed(tx, ctx, progress, { session, user: current }, { ...browser, session: cookie });
     return { kind: "step", step, sessionCookie: cookie, telling };
   });
-  await tellAll(ctx, telling ?? []);
+  if (result.kind === "step") await tellAll(ctx, result.telling);
   return result;
 }
 
@@ -165,5 +171,6 @@ async function cancel(ctx: Context, uid: string, browser: Browser, form: LoginFo
     kind: "step",
     step: { kind: "own-page", path: purpose.path },
     sessionCookie: null,
+    telling: [],
   };
 }

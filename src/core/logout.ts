@@ -1,5 +1,5 @@
-import type { Client, ReadTx, Session, Tx } from "../store/store.ts";
-import { clientsToTell, tellClients, type LogoutNotice } from "./backchannel-logout.ts";
+import type { Client, ReadTx, Tx } from "../store/store.ts";
+import { tellAll, type LogoutNotice, type Telling } from "./backchannel-logout.ts";
 import { clientName, findClient, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
@@ -13,7 +13,7 @@ import {
   type LogoutPurpose,
 } from "./interactions.ts";
 import { checkLength } from "./request-length.ts";
-import { liveSession, sessionOf } from "./sessions.ts";
+import { endSessions, liveSession, sessionOf } from "./sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "./accepted-tokens.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
@@ -66,7 +66,7 @@ export async function beginLogout(
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
-    return { kind: "end", ...endSession(tx, browser), location, back: wayBack(client) } as const;
+    return { kind: "end", ended: endSession(tx, browser), location, back: wayBack(client) } as const;
   });
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
@@ -112,17 +112,10 @@ function returnAddress(
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
 }
 
-interface Ending {
-  readonly session: Session | null;
-  readonly clients: readonly Client[];
-}
-
 /** Also one that does not count while its user is suspended: after a restore it would come back. */
-function endSession(tx: Tx, browser: Browser): Ending {
+function endSession(tx: Tx, browser: Browser): Telling {
   const session = sessionOf(tx, browser.session);
-  if (session === undefined) return { session: null, clients: [] };
-  tx.remove("sessions", session.id);
-  return { session, clients: clientsToTell(tx, session) };
+  return session === undefined ? [] : endSessions(tx, [session]);
 }
 
 /** Nothing else is linked to than what the client registered for this, and nothing that a browser would run. */
@@ -131,10 +124,11 @@ function wayBack(client: Client | null): SignedOut["back"] {
   return client === null || href === undefined ? null : { name: clientName(client), href };
 }
 
-async function tellAndReturn(ctx: Context, ending: Ending & Pick<SignedOut, "location" | "back">): Promise<SignedOut> {
-  const { session, clients, location, back } = ending;
-  const notices = session === null ? [] : await tellClients(ctx, session, clients);
-  return { kind: "signed-out", location, notices, ended: session !== null, back };
+async function tellAndReturn(
+  ctx: Context,
+  { ended, location, back }: Pick<SignedOut, "location" | "back"> & { readonly ended: Telling },
+): Promise<SignedOut> {
+  return { kind: "signed-out", location, notices: await tellAll(ctx, ended), ended: ended.length > 0, back };
 }
 
 export interface LogoutPage {
@@ -178,7 +172,7 @@ export async function answerLogout(
     // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
     const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
     const location = isRegistered ? returnAddress(client, asked) : null;
-    return { ...endSession(tx, browser), location, back: wayBack(client) };
+    return { ended: endSession(tx, browser), location, back: wayBack(client) };
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

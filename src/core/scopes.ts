@@ -85,6 +85,21 @@ export function resolveScopes(
   return { scopes, ignored };
 }
 
-/** Whether two lists hold the same scopes, or the first all of the second. */
-export const includesAll = (granted: readonly string[], asked: readonly string[]): boolean =>
-  asked.every((name) => granted.includes(name));
+/**
+ * Those of the granted scopes that a request asks for; all of them where it names none.
+ * @param whose the token that holds them, and `rule`, for the refusal
+ * @throws {OAuthError} invalid_scope, for one that is not among them
+ */
+export function narrowScope(
+  granted: readonly string[],
+  scope: string | undefined,
+  whose: string,
+  rule: string,
+): readonly string[] {
+  const asked = splitScope(scope ?? "");
+  if (asked.length === 0) return granted;
+  const wider = asked.filter((name) => !granted.includes(name));
+  if (wider.length === 0) return asked;
+  const message = `scope "${wider.join(" ")}" is not part of ${whose} "${granted.join(" ")}": ${rule}`;
+  throw new OAuthError("invalid_scope", message);
+}

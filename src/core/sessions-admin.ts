@@ -1,7 +1,8 @@
 import type { ReadTx, Session } from "../store/store.ts";
-import { tellAll, whomToTell, type LogoutNotice } from "./backchannel-logout.ts";
+import { tellAll, type LogoutNotice } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
+import { endSessions } from "./sessions.ts";
 import { requireUser } from "./users.ts";
 
 /** The sessions of browsers as an operator sees and ends them. */
@@ -56,9 +57,9 @@ export interface EndedSessions {
   readonly notices: readonly LogoutNotice[];
 }
 
-/** Ends one session, as {@link endSessions} does. @throws {OperationError} not_found */
+/** Ends one session, as {@link endSelected} does. @throws {OperationError} not_found */
 export const endSession = async (ctx: Context, { id }: { readonly id: string }): Promise<null> => {
-  await endSessions(ctx, { id });
+  await endSelected(ctx, { id });
   return null;
 };
 
@@ -66,7 +67,7 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
  * Ends sessions, and tells the clients that want to know.
  * @throws {OperationError} not_found for an unknown name; usage where nothing is named
  */
-export async function endSessions(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
+export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
   if (selection.user === undefined && selection.id === undefined) {
     throw new OperationError("usage", "sessions end needs a user or a session id", {
       hint: "idp sessions end --user alice",
@@ -74,10 +75,8 @@ export async function endSessions(ctx: Context, selection: SessionSelection): Pr
   }
   const { ended, telling } = await ctx.store.transaction((tx) => {
     const sessions = select(tx, selection);
-    const toTell = whomToTell(tx, sessions);
     const views = sessions.map((session) => viewSession(tx, session));
-    for (const session of sessions) tx.remove("sessions", session.id);
-    return { ended: views, telling: toTell };
+    return { ended: views, telling: endSessions(tx, sessions) };
   });
   return { ended, notices: await tellAll(ctx, telling) };
 }

@@ -65,9 +65,12 @@ export function startSession(
   return { cookie, session, telling };
 }
 
-/** Ends every session of a user. @returns those that there were */
-export function endSessionsOf(tx: Tx, userId: string): readonly Session[] {
-  const sessions = tx.findAll("sessions", "user", userId);
+/** Ends sessions. @returns whom to tell, once that is on disk */
+export function endSessions(tx: Tx, sessions: readonly Session[]): Telling {
   for (const session of sessions) tx.remove("sessions", session.id);
-  return sessions;
+  return whomToTell(tx, sessions);
 }
+
+/** Ends every session of a user, as {@link endSessions} does. */
+export const endSessionsOf = (tx: Tx, userId: string): Telling =>
+  endSessions(tx, tx.findAll("sessions", "user", userId));

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx, User } from "../store/store.ts";
-import { tellAll, whomToTell, type Telling } from "./backchannel-logout.ts";
+import { tellAll, type Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { revokeGrant } from "./grants.ts";
@@ -89,14 +89,14 @@ export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): B
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
   for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
   const ended = endSessionsOf(tx, userId);
-  return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: whomToTell(tx, ended) };
+  return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: ended };
 }
 
 /** Takes a user away, and with them their grants and sessions: nothing of them stays. @returns whom to tell once it is on disk */
 export function removeUserRecord(tx: Tx, user: User): Telling {
   for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
   tx.remove("users", user.id);
-  return whomToTell(tx, endSessionsOf(tx, user.id));
+  return endSessionsOf(tx, user.id);
 }
 
 /**

@@ -67,7 +67,8 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   // The user's record decides the language, and is nothing that a page shows.
   const { user, ...content } = page;
   const failed = content.state !== "enter" && content.state !== "confirm";
-  const shown = viewFor(web, req, res, { user });
+  const view = viewFor(web, req, res, { user });
+  const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
   await send(web, res, failed ? 400 : 200, shown, {
     ...(content.state === "confirm"
       ? {

@@ -43,36 +43,41 @@ export const errorHandler =
       next(error);
       return;
     }
-    if (error instanceof RedirectedError) {
-      note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });
-      await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
-      return;
-    }
-    const answer = forPerson(isPagePath(web, req), answerTo(error));
-    if (answer.status === 500) onUnexpected(error);
-    // The operator is told what exactly happened, where the answer must not say it.
-    const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
-    note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
-    if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
-    if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
-    const authenticate = challenge(req, error);
-    if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
-    const isOver = error instanceof InteractionError && error.reason !== "csrf";
-    if (!isOver && !choosesPage(web, req)) {
-      const { code, message, extra } = answer;
-      const description = error instanceof OAuthError ? inAscii(message) : message;
-      sendJson(res, answer.status, { error: code, error_description: description, ...extra });
-      return;
-    }
+    const answer = forPerson(isPagePath(web, req), answerTo(error instanceof RedirectedError ? error.error : error));
     try {
-      if (isOver) await sendEnded(web, req, res, error);
-      else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
+      if (error instanceof RedirectedError) {
+        note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });
+        await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
+        return;
+      }
+      if (answer.status === 500) onUnexpected(error);
+      await sendAnswer(web, req, res, error, answer);
     } catch (failure) {
       // The page itself is broken: Express would answer with a stack trace.
       onUnexpected(failure);
       res.status(500).set(privateApiHeaders).type("text").send(`${answer.code}: ${answer.message}\n`);
     }
   };
+
+/** A page or JSON, with what HTTP says beside it. */
+async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
+  // The operator is told what exactly happened, where the answer must not say it.
+  const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
+  note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
+  if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
+  if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
+  const authenticate = challenge(req, error);
+  if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
+  const isOver = error instanceof InteractionError && error.reason !== "csrf";
+  if (!isOver && !choosesPage(web, req)) {
+    const { code, message, extra } = answer;
+    const description = error instanceof OAuthError ? inAscii(message) : message;
+    sendJson(res, answer.status, { error: code, error_description: description, ...extra });
+    return;
+  }
+  if (isOver) await sendEnded(web, req, res, error);
+  else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
+}
 
 function errorView(web: Web, req: Request, res: Response, answer: Answer): ErrorView {
   return {

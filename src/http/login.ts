@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
 import { devicePath } from "../core/device.ts";
-import { addUnknownUser } from "../core/fix-commands.ts";
+import { addUnknownUser, restoreUser } from "../core/fix-commands.ts";
 import { login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
 import { lookedThrough, pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
@@ -37,17 +37,17 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
   });
   if (result.kind === "refused") {
     note(res, { user: username, error: result.state.replace("error-", "") });
-    await sendLogin(web, req, res, { state: result.state, username }, {});
+    await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
   note(res, { user: username, note: "signed in" });
   await takeStep(web, req, res, result);
 };
 
-interface Refusal {
-  readonly state: Extract<LoginResult, { kind: "refused" }>["state"];
+type Refusal = Extract<LoginResult, { kind: "refused" }> & {
+  /** As it was typed. */
   readonly username: string;
-}
+};
 
 async function sendLogin(
   web: Web,
@@ -79,6 +79,8 @@ async function sendLogin(
     message: messageOf(page, refusal),
     canCancel: client !== null,
     ...shown,
+    // After a form too there is this page, without what was wrong.
+    keptQuery: shown.keptQuery ?? "",
     ...requestView(page.request),
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
@@ -130,12 +132,14 @@ const pickerOf = (href: string, user: User): PickerView => ({
 });
 
 /** Where more is to be said than the sentence of the state. */
-function messageOf({ barred, likely, loginHint }: LoginPage, refusal: Refusal | null): LoginView["message"] {
-  if (refusal !== null) return null;
+function messageOf(page: LoginPage, refusal: Refusal | null): LoginView["message"] {
+  const { likely, loginHint } = page;
+  const { barred } = refusal ?? page;
   if (barred !== null) {
     const { username, status } = barred;
-    return { text: { key: `login.error-${status}`, values: { username } }, fix: `idp users restore ${username}` };
+    return { text: { key: `login.error-${status}`, values: { username } }, fix: restoreUser(barred) };
   }
+  if (refusal !== null) return null;
   if (loginHint === null || likely !== null) return null;
   const text = { key: "login.hint-unknown", values: { username: loginHint } };
   return { text, fix: addUnknownUser(loginHint) ?? null };

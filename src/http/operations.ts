@@ -121,6 +121,13 @@ const texts = (sources: readonly unknown[]): FixtureSource[] =>
     throw new OperationError("usage", "each of sources has to have a name and a text");
   });
 
+/** Files, or one document. @throws {OperationError} usage, for both at once */
+function meantBy(sources: readonly unknown[] | undefined, document: unknown): readonly FixtureSource[] | undefined {
+  if (sources === undefined) return document === undefined ? undefined : [{ value: document }];
+  if (document === undefined) return texts(sources);
+  throw new OperationError("usage", "sources came with a document beside them, and only one of the two can be meant");
+}
+
 export const operations = {
   "users.list": reads("/users", { limit: "number?" }, async (ctx, input) => (await users()).listUsers(ctx, input)),
   "users.show": reads("/users/:username", { username: "string" }, async (ctx, input) =>
@@ -203,7 +210,7 @@ export const operations = {
     (await sessions()).listSessions(ctx, input),
   ),
   "sessions.end": changes("/sessions/end", { user: "string?", id: "string?" }, async (ctx, input) =>
-    (await sessions()).endSessions(ctx, input),
+    (await sessions()).endSelected(ctx, input),
   ),
   "sessions.show": reads("/sessions/:id", { id: "string" }, async (ctx, input) =>
     (await sessions()).showSession(ctx, input),
@@ -290,7 +297,8 @@ export const operations = {
         import("../core/seed.ts"),
         import("../core/backchannel-logout.ts"),
       ]);
-      const meant = sources === undefined ? [{ value: fixtures }] : texts(sources);
+      const isGiven = Object.values(fixtures).some((value) => value !== undefined);
+      const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
       const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
       await ctx.reloadSettings();
       return seeded;
@@ -302,8 +310,7 @@ export const operations = {
     { sources: "array?", fixtures: "any?", keys: "boolean?" },
     async (ctx, { sources, fixtures, keys }, { progress }) => {
       const { reset } = await import("../core/reset.ts");
-      const meant = sources !== undefined ? texts(sources) : fixtures === undefined ? undefined : [{ value: fixtures }];
-      return reset(ctx, { sources: meant, keys, progress });
+      return reset(ctx, { sources: meantBy(sources, fixtures), keys, progress });
     },
     { bodyLimit: fixtureBody },
   ),

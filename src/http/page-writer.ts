@@ -36,6 +36,7 @@ interface Heading {
 
 /** The links in the footer: the same page in another language, in another theme. */
 function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
+  if (keptQuery === null) return { languages: [], themes: [] };
   const href = (name: string, value: string): string => `?${keptQuery === "" ? "" : `${keptQuery}&`}${name}=${value}`;
   return {
     languages: languages.map((code) => ({

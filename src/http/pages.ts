@@ -40,7 +40,6 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
   const { lang, plain } = writerOf(renderer, view);
   if (view.message !== null) return { text: plain(view.message.text), fix: view.message.fix };
   if (view.state === "default" || view.state === "hint") return null;
-  const isBarred = view.state === "error-suspended" || view.state === "error-banned";
   const text =
     view.state === "reauth" && view.reauth !== null
       ? {
@@ -51,7 +50,7 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
           },
         }
       : { key: `login.${view.state}`, values: { username: view.username } };
-  return { text: plain(text), fix: isBarred ? `idp users restore ${view.username}` : null };
+  return { text: plain(text), fix: null };
 }
 
 export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {

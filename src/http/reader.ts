@@ -67,6 +67,6 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
     lang: languageFor(web, req, res, reader),
     theme: themeFor(web, req, res, reader),
     base: web.base,
-    keptQuery: req.method === "GET" && kept.length > 0 ? new URLSearchParams(kept).toString() : "",
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? new URLSearchParams(kept).toString() : null,
   };
 }

@@ -15,8 +15,11 @@ export interface View {
   /** The language of its texts: English where there are none in this one. */
   readonly lang: string;
   readonly theme: Theme;
-  /** The query of its address without `lang` and `theme`: the links that change those keep it. */
-  readonly keptQuery: string;
+  /**
+   * The query of its address without `lang` and `theme`: the links that change those keep it. Null: no link leads to this page, which
+   * answers a form.
+   */
+  readonly keptQuery: string | null;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
 }

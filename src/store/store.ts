@@ -302,6 +302,9 @@ const originOf = (uri: string): string =>
 /** Requests that wait for a person, of each kind. */
 const mostWaiting = 10_000;
 
+/** With `login: auto:` every request without a cookie begins one. */
+const mostSessions = 100_000;
+
 /** Every collection: its key, and each way its records are looked up. */
 export const collections = {
   users: define<User>()({
@@ -329,6 +332,7 @@ export const collections = {
   deadTokens: define<DeadToken>()({ key: "jti" }),
   sessions: define<Session>()({
     key: "id",
+    most: mostSessions,
     unique: { sid: (session) => session.sid },
     index: { user: (session) => session.userId },
   }),

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
@@ -44,4 +44,17 @@ test("a folder: a file that comes is applied, one that goes is told; in words", 
   await server.printed("f/a.yaml, f/b.json: users 1 same; clients 1 added");
   rmSync(join(cwd, "f", "b.json"));
   await server.printed("no longer in them, but kept until idp reset: client app");
+});
+
+test("a file that leads nowhere is told, and watched on", async () => {
+  const cwd = newFolder();
+  const file = join(cwd, "a.yaml");
+  writeFileSync(file, "users: [{ username: alice }]");
+  const server = await startIdp(["--watch", "--json", "--fixtures", "a.yaml"], { cwd });
+  rmSync(file);
+  symlinkSync("a.yaml", file);
+  await server.printed('"applied":false');
+  rmSync(file);
+  writeFileSync(file, "users: [{ username: bob }]");
+  await server.printed('"added":["bob"]');
 });

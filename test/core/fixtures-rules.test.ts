@@ -346,6 +346,7 @@ describe("what is refused", () => {
     // Scopes.
     [{ scopes: { "orders read": {} } }, 'scopes["orders read"] "orders read" is not a scope name'],
     [{ scopes: { email: {} } }, 'scopes.email "email" is built in, and cannot be defined'],
+    [{ scopes: { "claim:email": {} } }, 'scopes["claim:email"] "claim:email" cannot be defined'],
     [{ scopes: { offline_access: {} } }, "is built in, and cannot be defined"],
     [{ scopes: { o: { descripton: "x" } } }, "scopes.o.descripton unknown key. Did you mean description?"],
     [{ scopes: { o: { description: { en: 5 } } } }, "scopes.o.description is neither text nor texts by language"],

@@ -364,8 +364,18 @@ export const loginViews = {
     reauth: { signedInAgo: 7300, maxAge: 300 },
   },
   "login-error-credentials": { ...login, state: "error-credentials", username: "alice" },
-  "login-error-suspended": { ...login, state: "error-suspended", username: "carol" },
-  "login-error-banned": { ...login, state: "error-banned", username: "dave" },
+  "login-error-suspended": {
+    ...login,
+    state: "error-suspended",
+    username: "carol",
+    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+  },
+  "login-error-banned": {
+    ...login,
+    state: "error-banned",
+    username: "dave",
+    message: { text: { key: "login.error-banned", values: { username: "dave" } }, fix: "idp users restore dave" },
+  },
 } satisfies Record<string, LoginView>;
 
 export const endedViews = {

@@ -134,6 +134,14 @@ test("says when each app last used its access: to the second while it runs, and 
   expect((await userinfo(idp, token)).status).toBe(200);
   expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
   expect(written()).toEqual(before);
+  // A grant that is changed is still of that app.
+  await idp.call("grants.edit", {
+    id: (await idp.call("grants.list", { client: "shop" }))[0]?.id ?? "",
+    scope: "openid email",
+  });
+  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
+  await idp.call("seed", { grants: [{ user: "alice", client: "shop", scope: "openid" }] });
+  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
   clock.pass(7200);
   expect((await app.refresh(refresh_token)).status).toBe(200);
   await idp.close();

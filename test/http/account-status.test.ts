@@ -65,6 +65,22 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     expect((await pick(browser, picked, "bob")).page).toBe("consent");
   });
 
+  test("who signs in by e-mail address is told the command for the user name, quoted or not", async () => {
+    const user = await enrol(idp, {
+      password: "right",
+      email: `x\`touch pwned\`.${status}@example.test`.replace(" ", ""),
+    });
+    await bar(user);
+    const browser = new Browser(idp.issuer);
+    const email = (await idp.call("users.show", { username: user })).email;
+    const page = await browser.press(await browser.open(app.url()), "login-submit", {
+      username: email,
+      password: "right",
+    });
+    expect([page.status, page.state]).toEqual([403, `error-${status}`]);
+    expect(page.body).toContain(`<code>idp users restore ${user}</code>`);
+  });
+
   test("with a wrong password the page says nothing of the account", async () => {
     const user = await enrol(idp, { password: "right" });
     await bar(user);
@@ -100,6 +116,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
       await expect(issue).rejects.toMatchObject({
         code: "refused",
         message: expect.stringContaining(status) as string,
+        hint: `Lift it: idp users restore ${user}`,
       });
     }
   });

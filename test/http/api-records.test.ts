@@ -146,6 +146,12 @@ test("keys: a retired one is taken back, and what it signed is refused at once; 
   expect(await userInfo(signedAnew)).toBe(200);
 });
 
+test("a key of a kind that there was none of is made by POST", async () => {
+  const { idp, call } = await connect();
+  expect(await call("POST", "keys", { alg: "EdDSA" })).toMatchObject({ status: 201 });
+  expect((await idp.call("keys.list", {})).map(({ alg }) => alg)).toContain("EdDSA");
+});
+
 test("422 lists what is wrong, also where it is one thing about the whole", async () => {
   const { call } = await connect();
   const answer = await call("POST", "keys", { alg: "RS1" });

@@ -260,6 +260,15 @@ describe("what it does", () => {
       body: { problems: [{ file: "a.yaml", line: 2, column: 15, path: "users[0].username" }] },
     });
     expect((await call("POST", "seed", { sources: ["a.yaml"] })).status).toBe(422);
+    for (const [path, input] of [
+      ["seed", { sources: [], users: [] }],
+      ["reset", { sources: [], fixtures: {} }],
+    ] as const) {
+      expect(await call("POST", path, input)).toMatchObject({
+        status: 422,
+        body: { error: "usage", error_description: expect.stringContaining("only one of the two") },
+      });
+    }
   });
 
   test("status tells who and what", async () => {

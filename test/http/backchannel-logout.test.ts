@@ -197,6 +197,16 @@ test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   expect(told.map(({ path }) => path).sort()).toEqual(["/one", "/two"]);
 });
 
+test("the session that an automatic sign-in takes the place of: its clients are told", async () => {
+  const auto = await serve({ now: clock.now });
+  const app = await register(auto, { backchannel_logout_uri: `${base}/told` });
+  const browser = new Browser(auto.issuer);
+  await app.tokens({ browser, user: "bob" });
+  await auto.call("seed", { settings: { login: "auto:alice" } });
+  expect((await browser.open(app.url({ prompt: "login" }))).page).toBe("consent");
+  expect(told).toHaveLength(1);
+});
+
 test("a user whom the fixtures of the next start ban: their clients are told once it runs", async () => {
   const data = newFolder();
   const clients = [{ client_id: "app", client_secret: "a secret of some length", redirect_uris: [callback] }];

@@ -70,12 +70,6 @@ test("marks the fields of a wrong password, keeps the name and never the passwor
   expect(hooked(await login(), "login-username").attributes).not.toHaveProperty("aria-invalid");
 });
 
-test("names the command that restores a suspended user", async () => {
-  expect(await login({ state: "error-suspended", username: "carol" })).toContain(
-    "<code>idp users restore carol</code>",
-  );
-});
-
 test("shows a message of the route in place of the sentence of the state", async () => {
   const html = await login({
     state: "error-credentials",

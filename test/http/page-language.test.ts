@@ -94,6 +94,22 @@ test("the links keep what the address holds beside, and stay on this server what
   expect(await hrefs(`${idp.issuer}//evil.example/`)).toEqual(["?lang=en", "?lang=tr"]);
 });
 
+test("a page that answers a form, and has no address of its own, offers no other language or theme; a form that comes back does", async () => {
+  const browser = new Browser(idp.issuer);
+  const links = (body: string) => elementsOf(body).filter(({ attributes }) => attributes["hreflang"] !== undefined);
+  const login = await browser.open("/account");
+  const wrong = await browser.press(login, "login-submit", { username: "alice", password: "wrong" });
+  expect(links(wrong.body)).toHaveLength(2);
+  for (const link of links(wrong.body)) {
+    const other = await browser.open(new URL(link.attributes["href"] ?? "", wrong.url).href);
+    expect([other.status, other.page]).toEqual([200, "login"]);
+  }
+  const account = await pick(browser, login, "alice");
+  const out = await browser.press(account, "account-signout");
+  expect([out.status, links(out.body)]).toEqual([200, []]);
+  expect(out.body).not.toContain("<nav");
+});
+
 test("discovery lists the languages of the pages", async () => {
   const answer = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
   expect(await answer.json()).toMatchObject({ ui_locales_supported: ["en", "tr"] });

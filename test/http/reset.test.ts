@@ -53,6 +53,16 @@ const login = async (idp: Idp, password: string): Promise<Visit> => {
   return browser.press(page, "login-submit", { username: "alice", password });
 };
 
+test("what the caller does with the fixtures later is not what it goes back to", async () => {
+  const idp = await startIdp({ fixtures: fixtures() });
+  const names = async () => (await idp.call("users.list", {})).map(({ username }) => username);
+  const later: { users: { username: string }[] } = { users: [{ username: "bob" }] };
+  await idp.changeFixtures([{ value: later }]);
+  later.users.push({ username: "mallory" });
+  await idp.reset();
+  expect(await names()).toEqual(["bob"]);
+});
+
 test("passwords of other fixtures are on the disk before it is answered", async () => {
   const data = newFolder();
   const first = await startIdp({ data, fixtures: fixtures() });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
+import { createMemoryStore } from "../../src/store/memory.ts";
 import { testClock } from "../helpers/idp.ts";
 
 /** The session of a browser and its cookies (CONTRACT 5). */
@@ -174,5 +175,16 @@ describe("sign-in", () => {
     const consent = await browser.open(own.url());
     expect(consent.page).toBe("consent");
     expect((await browser.press(consent, "consent-allow")).left?.searchParams.has("code")).toBe(true);
+  });
+
+  test("of the many sessions that requests without a cookie begin that way, the oldest go", async () => {
+    const { transaction, read } = createMemoryStore({ now: clock.now });
+    const most = 100_000;
+    const session = { userId: "1", authTime: 0, amr: [], clientIds: [], createdAt: "", expiresAt: clock.now() + 1000 };
+    await transaction((tx) => {
+      for (let at = 0; at <= most; at += 1) tx.insert("sessions", { ...session, id: `${at}`, sid: `s_${at}` });
+    });
+    const known = await read((tx) => [tx.count("sessions"), tx.get("sessions", "0"), tx.get("sessions", "1")?.id]);
+    expect(known).toEqual([most, undefined, "1"]);
   });
 });

@@ -73,6 +73,16 @@ test("a page of theirs that is broken answers 500 in plain words, and the log sa
   expect(notes.join("\n")).toContain("undefined variable: nothing");
 });
 
+test("so does the form that carries a refusal to the app", async () => {
+  const notes: string[] = [];
+  const templates = templatesFolder({ "form-post.html": "{{ nothing }}" });
+  const idp = await startIdp({ templates, log: (note) => notes.push(note) });
+  const broken = await new Browser(idp.issuer).open(authorizeUrl(idp, { prompt: "none", response_mode: "form_post" }));
+  expect([broken.status, broken.headers.get("content-type")]).toEqual([500, "text/plain; charset=utf-8"]);
+  expect(broken.body).toMatch(/^login_required: [^\n]*\n$/);
+  expect(notes.join("\n")).toContain("undefined variable: nothing");
+});
+
 test.each(["en_US.json", "tr-TR.json", "english.json"])(
   "texts in %s are refused at start: it names no language",
   async (name) => {

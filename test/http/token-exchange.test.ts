@@ -139,6 +139,20 @@ test("scope may narrow", async () => {
   expectRefusal(again, "invalid_scope", /"orders:write" is not part of the subject token's "orders:read"/);
 });
 
+test("a scope of blanks names none: it gives what no scope gives", async () => {
+  const { access_token } = await idp.issueTokens({ user: "bob", client: "front", scope: "email" });
+  expect((await exchange(orders, access_token, { scope: " " })).json.scope).toBe("email");
+});
+
+test("a claim that was asked for by itself goes along, while the grant covers it", async () => {
+  const own = await register(idp);
+  const claims = JSON.stringify({ userinfo: { email: null } });
+  const { access_token } = await own.tokens({ user: "bob", scope: "openid", claims });
+  expect((await exchange(orders, access_token)).json.scope).toBe("openid claim:email");
+  await idp.call("seed", { grants: [{ user: "bob", client: own.credentials.client_id, scope: "openid email" }] });
+  expect((await exchange(orders, access_token)).json.scope).toBe("openid claim:email");
+});
+
 test("scope never widens", async () => {
   const { access_token } = await tokensOf();
   const answer = await exchange(orders, access_token, { scope: "openid phone" });

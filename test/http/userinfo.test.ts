@@ -1,5 +1,6 @@
 import { createHmac, createPublicKey, type JsonWebKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { builtInDemo } from "../../src/fixture-files.ts";
 import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
 import { testClock } from "../helpers/idp.ts";
@@ -213,4 +214,13 @@ describe("a token re-spelt is the same token", () => {
     await post(idp, paths.revoke, { token: respell(token), ...app.credentials });
     expect((await userinfo(idp, token)).status).toBe(401);
   });
+});
+
+test("a scope may be called as what every object has", async () => {
+  const named = await serve({
+    fixtures: [builtInDemo(), { scopes: { constructor: {}, toString: { claims: ["email"] } } }],
+  });
+  const own = await register(named);
+  const { access_token } = await own.tokens({ scope: "openid constructor toString" });
+  expect((await userinfo(named, access_token)).status).toBe(200);
 });

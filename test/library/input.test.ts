@@ -43,6 +43,8 @@ test.each<[object, string, string]>([
   [{ settings: null }, "usage", "settings must be an object, not null"],
   [{ settings: ["code_ttl"] }, "usage", "settings must be an object, not a list"],
   [{ settings: { login: "auto:nobody" } }, "not_found", 'no user "nobody"'],
+  // The id of alice: who signs in is named by the user name.
+  [{ settings: { login: "auto:7123456789012345678" } }, "not_found", 'no user "7123456789012345678"'],
   [{ backchannel: "foo" }, "usage", 'backchannel "foo" is neither "off" nor "dynamic"'],
   [{ port: 65_536 }, "usage", "port 65536 is not a whole number from 0 to 65535"],
   [{ port: -1 }, "usage", "port -1 is not a whole number from 0 to 65535"],

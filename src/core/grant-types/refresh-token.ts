@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
-import { includesAll, splitScope } from "../scopes.ts";
+import { narrowScope, splitScope } from "../scopes.ts";
 import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokensEnd, tokenState } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
 import type { RefreshClaims } from "../tokens.ts";
@@ -67,7 +67,13 @@ function renew(
     );
   }
   const refreshScopes = splitScope(claims.scope);
-  const scopes = grantedNow(tx, client, grant, narrow(refreshScopes, request.scope));
+  const asked = narrowScope(
+    refreshScopes,
+    request.scope,
+    "the refresh token's",
+    "a refresh may only narrow (RFC 6749 6)",
+  );
+  const scopes = grantedNow(tx, client, grant, asked);
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
@@ -97,18 +103,4 @@ function renew(
     keptRefreshToken: rotates ? null : token,
     userClaims: userClaimsOf(tx, subject),
   };
-}
-
-/** RFC 6749 6: `scope` may narrow, never widen. */
-function narrow(granted: readonly string[], scope: string | undefined): readonly string[] {
-  if (scope === undefined) return granted;
-  const asked = splitScope(scope);
-  if (!includesAll(granted, asked)) {
-    const wider = asked.filter((name) => !granted.includes(name));
-    throw new OAuthError(
-      "invalid_scope",
-      `scope "${wider.join(" ")}" is not part of the refresh token's "${granted.join(" ")}": a refresh may only narrow (RFC 6749 6)`,
-    );
-  }
-  return asked;
 }

@@ -7,7 +7,8 @@ import { OAuthError } from "../errors.ts";
 import { noteUse } from "../grant-use.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
-import { includesAll, mayAsk, resolveScopes, splitScope } from "../scopes.ts";
+import { grantedNow, mayStillAsk } from "../granted-scopes.ts";
+import { narrowScope, resolveScopes, splitScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
 import { signAccessToken, type AccessTokenSubject, type Actor, type Origin, type TokenClaims } from "../tokens.ts";
 
@@ -56,9 +57,10 @@ export async function exchangeToken(
     request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
   const resources = checkResources(request.resource);
   const { subject, userClaims } = await ctx.store.read((tx) => {
-    const { user, grant } = requireAlive(tx, "subject_token", subjectClaims);
+    const alive = requireAlive(tx, "subject_token", subjectClaims);
+    const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
-    const scopes = narrowScopes(tx, client, subjectClaims, grant, request.scope);
+    const scopes = narrowScopes(tx, client, alive, splitScope(subjectClaims.scope), request.scope);
     if (grant !== null) noteUse(ctx, grant);
     // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
@@ -142,23 +144,14 @@ function originOf({ jti, client_id, grant, epoch, client_epoch }: TokenClaims): 
 function narrowScopes(
   tx: ReadTx,
   client: Client,
-  subject: TokenClaims,
-  grant: LiveToken["grant"],
+  subject: LiveToken,
+  held: readonly string[],
   scope: string | undefined,
 ): readonly string[] {
-  const granted = splitScope(subject.scope).filter((name) => grant === null || grant.scopes.includes(name));
-  if (scope !== undefined) {
-    const asked = splitScope(scope);
-    if (!includesAll(granted, asked)) {
-      const wider = asked.filter((name) => !granted.includes(name));
-      throw new OAuthError(
-        "invalid_scope",
-        `scope "${wider.join(" ")}" is not part of the subject token's "${granted.join(" ")}": an exchange may only narrow`,
-      );
-    }
-    return resolveScopes(tx, client, scope).scopes;
-  }
-  const scopes = granted.filter((name) => mayAsk(client, name));
+  const granted = subject.grant === null ? held : grantedNow(tx, subject.client, subject.grant, held);
+  const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
+  if (asked !== granted) return resolveScopes(tx, client, scope).scopes;
+  const scopes = granted.filter((name) => mayStillAsk(tx, client, name));
   if (scopes.length === 0 && granted.length > 0) {
     throw new OAuthError(
       "invalid_scope",
