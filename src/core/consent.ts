@@ -6,15 +6,7 @@ import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
 import { isCovered } from "./granted-scopes.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
-import {
-  endInteraction,
-  findInteraction,
-  InteractionError,
-  over,
-  purposeOf,
-  sameSecret,
-  type Browser,
-} from "./interactions.ts";
+import { endInteraction, findInteraction, InteractionError, over, sameSecret, type Browser } from "./interactions.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, liveSession, sessionOf } from "./sessions.ts";

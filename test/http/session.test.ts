@@ -178,13 +178,13 @@ describe("sign-in", () => {
   });
 
   test("of the many sessions that requests without a cookie begin that way, the oldest go", async () => {
-    const { transaction, read } = createMemoryStore({ now: clock.now });
+    const store = createMemoryStore({ now: clock.now });
     const most = 100_000;
     const session = { userId: "1", authTime: 0, amr: [], clientIds: [], createdAt: "", expiresAt: clock.now() + 1000 };
-    await transaction((tx) => {
+    await store.transaction((tx) => {
       for (let at = 0; at <= most; at += 1) tx.insert("sessions", { ...session, id: `${at}`, sid: `s_${at}` });
     });
-    const known = await read((tx) => [tx.count("sessions"), tx.get("sessions", "0"), tx.get("sessions", "1")?.id]);
+    const known = await store.read((tx) => [tx.count("sessions"), tx.get("sessions", "0"), tx.get("sessions", "1")?.id]);
     expect(known).toEqual([most, undefined, "1"]);
   });
 });
