@@ -329,7 +329,6 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       backchannel: options.backchannel ?? "off",
       // A name that the operator listens on is one of ours.
       allowedHosts: [...(options.allowHosts ?? []), host],
-      adminToken,
     };
     const onStop = (): void => {
       close().catch((error: unknown) => {

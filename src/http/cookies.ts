@@ -1,6 +1,7 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
-import type { Browser, Web } from "./web.ts";
+import type { Browser } from "../core/interactions.ts";
+import type { Web } from "./web.ts";
 
 /** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen. */
 

@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
 import type { Mismatch } from "../core/errors.ts";
-import type { Browser } from "../core/interactions.ts";
 import type { Renderer } from "./render.ts";
 
 /** What the routes share: made once, when the server is. */
@@ -19,7 +18,6 @@ export interface Web {
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
   readonly allowedHosts: readonly string[];
-  readonly adminToken: string;
 }
 
 /** What a route tells the request log: written into `res.locals`, read when the answer is done. */
@@ -39,5 +37,3 @@ export const note = (res: Response, notes: RequestNotes): void => {
 
 /** Whether the answer for this request should be a page: a browser asks for HTML by name. */
 export const wantsPage = (req: Request): boolean => req.accepts(["json", "html"]) === "html";
-
-export type { Browser };
