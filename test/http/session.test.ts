@@ -184,7 +184,11 @@ describe("sign-in", () => {
     await store.transaction((tx) => {
       for (let at = 0; at <= most; at += 1) tx.insert("sessions", { ...session, id: `${at}`, sid: `s_${at}` });
     });
-    const known = await store.read((tx) => [tx.count("sessions"), tx.get("sessions", "0"), tx.get("sessions", "1")?.id]);
+    const known = await store.read((tx) => [
+      tx.count("sessions"),
+      tx.get("sessions", "0"),
+      tx.get("sessions", "1")?.id,
+    ]);
     expect(known).toEqual([most, undefined, "1"]);
   });
 });
