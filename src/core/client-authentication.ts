@@ -12,7 +12,12 @@ import { sameSecret } from "./interactions.ts";
 /** What a request says of its client, as the http layer read it. */
 export interface ClientCredentials {
   /** Values of an `Authorization: Basic` header, form-decoded (RFC 6749 2.3.1); null: none was sent. */
-  readonly basic: { readonly id: string; readonly secret: string } | null;
+  readonly basic: {
+    readonly id: string;
+    readonly secret: string;
+    /** A "+" in the header stood for a space. */
+    readonly plus: boolean;
+  } | null;
   /** `client_id` and `client_secret` of the body. */
   readonly id: string | undefined;
   readonly secret: string | undefined;
@@ -79,7 +84,9 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
 /** The methods that what was sent can be, in the words of RFC 7591 2. */
 function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
   if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
-  return [basic !== null ? "client_secret_basic" : secret !== undefined ? "client_secret_post" : "none"];
+  if (basic === null) return [secret !== undefined ? "client_secret_post" : "none"];
+  // With an empty secret it says who it is and no more: one that is empty may as well be left out (RFC 6749 2.3.1).
+  return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
 }
 
 /**
@@ -109,15 +116,17 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
   if (method === "client_secret_jwt" || method === "private_key_jwt") {
     await verifyAssertion(ctx, client, method, credentials);
   } else {
-    proveSecret(client, credentials.basic?.secret ?? credentials.secret);
+    proveSecret(client, credentials);
   }
   wasRight();
   return client;
 }
 
-function proveSecret(client: Client, given: string | undefined): void {
+function proveSecret(client: Client, { basic, secret }: ClientCredentials): void {
+  const given = basic?.secret ?? secret;
   if (given === undefined || client.client_secret === undefined || !sameSecret(given, client.client_secret)) {
-    throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"`, {
+    const plus = basic?.plus === true ? '; a "+" in the Basic header is a space: send it as %2B (RFC 6749 2.3.1)' : "";
+    throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"${plus}`, {
       fix: commandFor("idp clients show", client.client_id, "--show-secrets"),
     });
   }

@@ -25,7 +25,7 @@ const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView =>
 
 /** Every key that signs or still verifies. */
 export async function listKeys(ctx: Context): Promise<readonly KeyView[]> {
-  await ctx.keys.signing("RS256");
+  await ctx.keys.jwks();
   return ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
 }
 

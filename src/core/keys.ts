@@ -43,11 +43,14 @@ export interface KeyRing {
   signing(alg: PublicAlg): Promise<SigningKey>;
   /** The secret or public key named by `kid`, also a retired one that is still published. */
   verifying(kid: string | undefined): VerifyingKey | undefined;
-  /** The public keys, that of RS256 always among them; the same object until they change. */
+  /** The public keys, that of RS256 and of every kind that a client registered among them; the same object until they change. */
   jwks(): Promise<JwkSet>;
   /** Reads the keys again, after they were changed in the store. */
   reload(): Promise<void>;
 }
+
+/** Whether the ID tokens of a client are signed so. */
+const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.findAll("clients", "idTokenAlg", alg).length > 0;
 
 const generate = promisify(generateKeyPair);
 
@@ -143,8 +146,11 @@ export async function openKeyRing(
       return found === undefined || found.expiresAt <= now() ? undefined : found;
     },
     async jwks() {
-      // A client reads the keys before it is handed what they sign.
-      await signing("RS256");
+      // A client reads the keys before it is handed what they sign, and may not soon read them again.
+      const needed = await store.read((tx) =>
+        publicAlgs.filter((alg) => !ring.signers.has(alg) && (alg === "RS256" || isUsed(tx, alg))),
+      );
+      await Promise.all(needed.map(signing));
       if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
       return ring.jwks;
     },

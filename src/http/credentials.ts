@@ -22,12 +22,13 @@ function formDecode(value: string): string {
   }
 }
 
-function readBasic(header: string): { id: string; secret: string } {
+function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   const decoded = Buffer.from(header.slice("basic".length).trim(), "base64").toString("utf8");
   const colon = decoded.indexOf(":");
   if (colon < 0)
     throw new OAuthError("invalid_client", "the Authorization: Basic header holds no client_id:client_secret");
-  return { id: formDecode(decoded.slice(0, colon)), secret: formDecode(decoded.slice(colon + 1)) };
+  const [id, secret] = [decoded.slice(0, colon), decoded.slice(colon + 1)];
+  return { id: formDecode(id), secret: formDecode(secret), plus: decoded.includes("+") };
 }
 
 const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");

@@ -8,6 +8,9 @@ import type { Web } from "./web.ts";
 
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
+/** A key may sign from one moment to the next (`idp keys rotate`), and a browser that kept the old set would refuse what it signed. */
+const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
+
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
 export const discovery = (web: Web): RequestHandler => {
   const { ctx, dynamicRegistration } = web;
@@ -43,6 +46,6 @@ export const jwks = ({ ctx }: Web): RequestHandler => {
   return async (_req, res) => {
     const keys = await ctx.keys.jwks();
     if (made?.of !== keys) made = { of: keys, text: JSON.stringify(keys) };
-    sendText(res, 200, headers, jsonType, made.text);
+    sendText(res, 200, jwksHeaders, jsonType, made.text);
   };
 };

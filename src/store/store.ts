@@ -320,6 +320,7 @@ export const collections = {
           [...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== ""),
         ),
       ],
+      idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
     },
   }),
   scopes: define<Scope>()({ key: "name" }),

@@ -53,6 +53,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     ["post registered, post", byPost(post)],
     ["basic registered, basic", byBasic(basic)],
     ["none registered, none", byNone(spa)],
+    ["none registered, basic with an empty secret", { authorization: header(spa.credentials.client_id, "") }],
     ["post, an id and a secret of every kind of character", byPost(odd)],
     ["basic, likewise, form-encoded", byBasic(odd)],
     ["basic, and an equal client_id in the body", { ...byBasic(either), ...byNone(either) }],
@@ -112,6 +113,12 @@ describe.each(encodings)("with a %s body", (encoding) => {
       "basic, an empty secret",
       { authorization: header(either.credentials.client_id, "") },
       /client_secret is not the one of/,
+    ],
+    ["none registered, basic with a secret", { authorization: header(spa.credentials.client_id, "x") }, /with none/],
+    [
+      "basic, a + that was not encoded",
+      { authorization: header(either.credentials.client_id, "a+b") },
+      /send it as %2B/,
     ],
     ["another scheme", { authorization: "Bearer x" }, /client_id is missing/],
   ])("is refused as invalid_client: %s", async (_name, sent: Sent, description) => {

@@ -16,8 +16,8 @@ const send = (path: string, origin: string | null, init: RequestInit = {}) =>
     headers: { ...(origin !== null && { origin }), ...(init.headers as Record<string, string> | undefined) },
     redirect: "manual",
   });
-const preflight = (path: string, origin: string, method = "POST") =>
-  send(path, origin, { method: "OPTIONS", headers: { "access-control-request-method": method } });
+const preflight = (path: string, origin: string, method = "POST", more: Record<string, string> = {}) =>
+  send(path, origin, { method: "OPTIONS", headers: { "access-control-request-method": method, ...more } });
 
 const open = ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/api/v2/oauth/jwks"];
 const guarded = [paths.token, paths.userinfo, paths.revoke];
@@ -76,6 +76,8 @@ describe.each(guarded)("%s", (path) => {
     expect(headers.get("access-control-allow-origin")).toBe(origin);
     expect(headers.get("access-control-allow-methods")).toMatch(/GET, POST/);
     expect(headers.get("access-control-allow-headers")).toMatch(/Authorization, Content-Type/);
+    const traced = await preflight(path, origin, "POST", { "access-control-request-headers": "traceparent,dpop" });
+    expect(traced.headers.get("access-control-allow-headers")).toBe("traceparent,dpop");
   });
 
   test.each(unknown)("%s may not", async (origin) => {

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
+import { register } from "../helpers/app.ts";
 import { exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { startIdp, testClock } from "../helpers/idp.ts";
 
@@ -25,6 +26,21 @@ test("rotated keys sign from now on, and the old ones verify until their tokens 
 
   clock.pass(604_800);
   expect(await kids(idp.issuer)).toEqual([current]);
+});
+
+test("a key of each kind that a client registered is published before it has signed", async () => {
+  const idp = await startIdp();
+  const algs = async () => {
+    const response = await fetch(`${idp.issuer}/api/v2/oauth/jwks`);
+    expect(response.headers.get("cache-control")).toBe("no-cache");
+    return ((await response.json()) as { keys: { alg: string }[] }).keys.map(({ alg }) => alg).sort();
+  };
+  expect(await algs()).toEqual(["RS256"]);
+  await register(idp, { id_token_signed_response_alg: "ES256" });
+  expect(await algs()).toEqual(["ES256", "RS256"]);
+  await register(idp, { id_token_signed_response_alg: "HS256" });
+  await register(idp, { id_token_signed_response_alg: "EdDSA" });
+  expect(await algs()).toEqual(["ES256", "EdDSA", "RS256"]);
 });
 
 test("the first keys are made once, however many need them first, and published before they have signed", async () => {
