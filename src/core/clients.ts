@@ -5,8 +5,13 @@ import { nearest } from "./nearest.ts";
 
 /** What holds for a client where its metadata says nothing (CONTRACT sections 2.3 and 3). */
 
+/** Some metadata of a client, of its record or as a fixture writes it. */
+type Stated<Name extends "client_secret" | "grant_types" | "token_endpoint_auth_method"> = {
+  readonly [N in Name]?: Client[N] | undefined;
+};
+
 /** A client that cannot prove who it is (RFC 6749 2.1). */
-export function isPublic(client: Client): boolean {
+export function isPublic(client: Stated<"token_endpoint_auth_method" | "client_secret">): boolean {
   const method = client.token_endpoint_auth_method;
   return method === undefined ? client.client_secret === undefined : method === "none";
 }
@@ -17,9 +22,11 @@ export function authMethods(client: Client): readonly string[] {
   return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
 }
 
+/** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too (CONTRACT section 3). */
 const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
 
-export const grantTypesOf = (client: Client): readonly string[] => client.grant_types ?? defaultGrantTypes;
+export const grantTypesOf = (client: Stated<"grant_types">): readonly string[] =>
+  client.grant_types ?? defaultGrantTypes;
 
 /** Whether the client may use this grant type. */
 export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);

@@ -1,4 +1,5 @@
 import type { Client, Tx } from "../store/store.ts";
+import { grantTypesOf } from "./clients.ts";
 import { metadataOf, removeClientRecord } from "./clients-admin.ts";
 import { registrationLimits } from "./attempts.ts";
 import type { Context } from "./context.ts";
@@ -61,7 +62,7 @@ function answer(ctx: Context, client: Client, registrationAccessToken: string): 
   const uri = `${baseOf(ctx.issuer)}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
   return {
     // RFC 7591 2: the defaults that were taken are told too.
-    grant_types: ["authorization_code", "refresh_token"],
+    grant_types: grantTypesOf(client),
     response_types: ["code"],
     ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
     ...metadataOf(client),
