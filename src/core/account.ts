@@ -4,9 +4,10 @@ import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
-import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
+import { InteractionError, type Browser } from "./interactions.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { endSessions, hashOf, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
+import { hashOf, sameSecret } from "./secrets.ts";
+import { endSessions, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
 
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 

@@ -1,5 +1,5 @@
 import { OAuthError } from "./errors.ts";
-import { hashOf } from "./sessions.ts";
+import { hashOf } from "./secrets.ts";
 
 /**
  * Guessing is slowed: passwords, client secrets, user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of

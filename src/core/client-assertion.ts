@@ -6,7 +6,7 @@ import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { fetchJson } from "./outbound.ts";
 import { readJws } from "./jws.ts";
-import { hashOf } from "./sessions.ts";
+import { hashOf } from "./secrets.ts";
 
 /** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */
 

@@ -5,7 +5,7 @@ import { authMethods, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { commandFor } from "../shell-word.ts";
-import { sameSecret } from "./interactions.ts";
+import { sameSecret } from "./secrets.ts";
 
 /** Client authentication at the token, revocation and introspection endpoints (RFC 6749 2.3, CONTRACT 2.3). */
 

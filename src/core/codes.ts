@@ -1,7 +1,7 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { grantedNow } from "./granted-scopes.ts";
-import { hashOf } from "./sessions.ts";
+import { hashOf } from "./secrets.ts";
 
 /** Authorization codes: opaque, 256 random bits, usable once (CONTRACT 2.3). The store has their hash only. */
 

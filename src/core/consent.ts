@@ -6,10 +6,11 @@ import type { Context } from "./context.ts";
 import { findClient } from "./clients.ts";
 import { isCovered } from "./granted-scopes.ts";
 import { activeGrant, recordGrant } from "./grants.ts";
-import { endInteraction, findInteraction, InteractionError, over, sameSecret, type Browser } from "./interactions.ts";
+import { endInteraction, findInteraction, InteractionError, over, type Browser } from "./interactions.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { hashOf, liveSession, sessionOf } from "./sessions.ts";
+import { hashOf, sameSecret } from "./secrets.ts";
+import { liveSession, sessionOf } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
 

@@ -6,12 +6,13 @@ import type { Context } from "./context.ts";
 import { baseOf } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
 import { recordGrant } from "./grants.ts";
-import { InteractionError, sameSecret, type Browser } from "./interactions.ts";
+import { InteractionError, type Browser } from "./interactions.ts";
 import { checkLength } from "./request-length.ts";
 import { checkResources } from "./resources.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { mayAsk, resolveScopes } from "./scopes.ts";
-import { hashOf, liveSession } from "./sessions.ts";
+import { hashOf, sameSecret } from "./secrets.ts";
+import { liveSession } from "./sessions.ts";
 
 /** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
 

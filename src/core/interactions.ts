@@ -1,9 +1,8 @@
-import { timingSafeEqual } from "node:crypto";
 import type { Interaction, ReadTx, Tx } from "../store/store.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
-import { hashOf } from "./sessions.ts";
+import { hashOf, sameSecret } from "./secrets.ts";
 
 /** What waits for the person in front of the browser, bound to that browser. */
 
@@ -154,12 +153,6 @@ export function findInteraction(tx: ReadTx, ctx: Context, uid: string, browser: 
   if (kind === "finished") throw over(tx, interaction, "finished");
   if (interaction.expiresAt - expiredTtl <= ctx.now()) throw over(tx, interaction, "gone");
   return interaction;
-}
-
-/** Whether two secrets of the same kind are equal, in a time that says nothing of where they differ. */
-export function sameSecret(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(hashOf(given)), Buffer.from(hashOf(expected))];
-  return timingSafeEqual(a, b);
 }
 
 /** The interaction a form belongs to, the form's `csrf` value proven. @throws {InteractionError} */

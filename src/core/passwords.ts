@@ -101,8 +101,8 @@ export interface PendingPasswords {
   start(): void;
   /** Hashes what waits, now, with every thread. @throws what the store throws */
   settle(): Promise<void>;
-  /** The user's hash, worked out before all others; null where none waits. */
-  hashOf(userId: string): Promise<string | null>;
+  /** The hash of a password that waits, worked out before all others; null where none of this user does. */
+  hashNow(userId: string): Promise<string | null>;
   /** How many wait. */
   readonly waiting: number;
   /** Stops the background work and forgets what waits; resolves when nothing runs any more. */
@@ -115,6 +115,6 @@ export interface PendingPasswords {
  */
 export async function verifyPassword(ctx: Context, user: User | undefined, password: string): Promise<boolean> {
   if (user === undefined) return matchesHash(password, null);
-  const pending = user.passwordPending ? await ctx.passwords.hashOf(user.id) : null;
+  const pending = user.passwordPending ? await ctx.passwords.hashNow(user.id) : null;
   return matchesHash(password, pending ?? user.passwordHash);
 }

@@ -82,7 +82,7 @@ export function createPendingPasswords(
       };
       await Promise.all(Array.from({ length: threads }, work));
     },
-    async hashOf(userId) {
+    async hashNow(userId) {
       const job = jobs.get(userId);
       return job === undefined ? null : hash(job);
     },

@@ -5,9 +5,8 @@ import { registrationLimits } from "./attempts.ts";
 import type { Context } from "./context.ts";
 import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "./errors.ts";
-import { sameSecret } from "./interactions.ts";
 import { isObject } from "./json-object.ts";
-import { hashOf } from "./sessions.ts";
+import { hashOf, sameSecret } from "./secrets.ts";
 
 /** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */
 

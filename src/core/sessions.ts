@@ -1,13 +1,10 @@
-import { hash } from "node:crypto";
 import type { ReadTx, Session, Tx, User } from "../store/store.ts";
 import { whomToTell, type Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
+import { hashOf } from "./secrets.ts";
 import { seconds } from "./time.ts";
 
 /** Sessions of browsers. The cookie's value is known to the browser alone: the store has its hash. */
-
-/** The key under which the value of a cookie is kept. */
-export const hashOf = (value: string): string => hash("sha256", value, "base64url");
 
 /** A session that counts, with its user. */
 export interface LiveSession {

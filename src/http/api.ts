@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import type { Context } from "../core/context.ts";
 import { OAuthError, OperationError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
+import { sameSecret } from "../core/secrets.ts";
 import { RouteError } from "./error-answers.ts";
 import { checkInput, kindOf } from "./operation-input.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
@@ -21,8 +21,6 @@ export interface ApiOptions {
   readonly onStop: () => void;
 }
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-
 /** A page of another origin may not use the API, even one that got hold of the token: 403. */
 function ownOrigin(issuer: string): RequestHandler {
   const own = new URL(issuer).origin;
@@ -40,9 +38,7 @@ function ownOrigin(issuer: string): RequestHandler {
 
 const whereTheTokenIs = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
 
-/** Compares digests, so that the time taken tells nothing about the token. */
 function adminOnly(adminToken: string): RequestHandler {
-  const expected = digest(adminToken);
   return (req, _res, next) => {
     const given = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? "")?.[1];
     if (given === undefined) {
@@ -50,7 +46,7 @@ function adminOnly(adminToken: string): RequestHandler {
         fix: whereTheTokenIs,
       });
     }
-    if (!timingSafeEqual(digest(given), expected)) {
+    if (!sameSecret(given, adminToken)) {
       throw new OAuthError("invalid_token", "this is not the admin token of this server", { fix: whereTheTokenIs });
     }
     next();

@@ -74,7 +74,7 @@ test.each(["", "x", secret.slice(0, -1), `${secret}x`, `x${secret.slice(1)}`, "x
 test.each(["x", adminToken.slice(0, -1), `${adminToken}x`, adminToken])("so is the admin token: %#", async (given) => {
   const { status } = await fetch(`${idp.issuer}/_idp/api/users`, { headers: { authorization: `Bearer ${given}` } });
   expect(status).toBe(given === adminToken ? 200 : 401);
-  expect(compared).toEqual([[32, 32]]);
+  expect(compared).toEqual([[43, 43]]);
 });
 
 test("so is the csrf value of a form", async () => {

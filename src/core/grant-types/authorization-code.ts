@@ -9,7 +9,7 @@ import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
-import { hashOf } from "../sessions.ts";
+import { hashOf } from "../secrets.ts";
 import { killFamily, noteLife, requireApproval } from "../token-state.ts";
 import type { TokenSubject } from "../tokens.ts";
 

@@ -6,7 +6,7 @@ import { recordUse } from "../grant-use.ts";
 import { grantedNow } from "../granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../issue-tokens.ts";
 import { narrowResources } from "../resources.ts";
-import { hashOf } from "../sessions.ts";
+import { hashOf } from "../secrets.ts";
 import { noteLife, requireApproval } from "../token-state.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
