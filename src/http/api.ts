@@ -3,10 +3,10 @@ import type { Context } from "../core/context.ts";
 import { OAuthError, OperationError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
 import { sameSecret } from "../core/secrets.ts";
-import { RouteError } from "./error-answers.ts";
 import { checkInput, kindOf } from "./operation-input.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
 import { BodyError } from "./params.ts";
+import { route, type Methods } from "./route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";
 
@@ -96,50 +96,30 @@ export function createApi({ ctx, adminToken, server, onStop }: ApiOptions): Rout
     next();
   });
   api.use(ownOrigin(ctx.issuer), adminOnly(adminToken));
-  addRoute(api, "/openapi.json", [
-    [
-      "GET",
-      async (_req, res) => {
-        // It brings zod along, which nothing else of a server needs once its fixtures are read.
-        const { openApiDocument } = await import("./openapi.ts");
-        res.json(openApiDocument({ issuer: ctx.issuer, version: server.version }));
-      },
-    ],
-  ]);
+  const openApi: RequestHandler = async (_req, res) => {
+    // It brings zod along, which nothing else of a server needs once its fixtures are read.
+    const { openApiDocument } = await import("./openapi.ts");
+    res.json(openApiDocument({ issuer: ctx.issuer, version: server.version }));
+  };
+  route(api, "/openapi.json", { get: [openApi] });
+  const handlersOf = (name: string, operation: Operation): RequestHandler[] => {
+    const { method, status, bodyLimit } = operation;
+    const handle: RequestHandler = async (req, res) => {
+      note(res, { note: name });
+      const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
+      if (name === "stop") res.on("finish", onStop);
+      if (status === 204) res.status(204).end();
+      else res.status(status).json(result);
+    };
+    return method === "GET" || method === "DELETE" ? [handle] : [bodyOf(bodyLimit), handle];
+  };
   const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
   for (const path of new Set(all.map(([, operation]) => operation.path))) {
     const here = all.filter(([, operation]) => operation.path === path);
-    addRoute(
-      api,
-      path,
-      here.map(([name, operation]) => [
-        operation.method,
-        async (req, res) => {
-          note(res, { note: name });
-          const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
-          if (name === "stop") res.on("finish", onStop);
-          if (operation.status === 204) res.status(204).end();
-          else res.status(operation.status).json(result);
-        },
-        operation.bodyLimit,
-      ]),
+    const methods: Methods = Object.fromEntries(
+      here.map(([name, operation]) => [operation.method.toLowerCase(), handlersOf(name, operation)]),
     );
+    route(api, path, methods);
   }
   return api;
-}
-
-type Handled = readonly [method: Operation["method"], handle: RequestHandler, bodyLimit?: number];
-
-/** One path, its methods, and 405 with `Allow` for all others. */
-function addRoute(api: Router, path: string, methods: readonly Handled[]): void {
-  const route = api.route(path);
-  for (const [method, handle, bodyLimit = 0] of methods) {
-    if (method === "GET") route.get(handle);
-    else if (method === "DELETE") route.delete(handle);
-    else route[method === "POST" ? "post" : "patch"](bodyOf(bodyLimit), handle);
-  }
-  const allow = methods.map(([method]) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
-  route.all((req, _res, next) => {
-    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
-  });
 }

@@ -21,41 +21,13 @@ import { formBody, formOrJsonBody, jsonBody } from "./params.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./register.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
+import { route } from "./route.ts";
 import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
 import { postToken } from "./token.ts";
 import { userinfo } from "./userinfo.ts";
 import type { Web } from "./web.ts";
 
 /** Every route on one page. */
-
-// A handler that takes path parameters of its own is a handler of its path.
-type Handler = RequestHandler | RequestHandler<never>;
-interface Methods {
-  /** Before everything that can fail, so that error answers carry its headers too. */
-  readonly cors?: RequestHandler;
-  readonly get?: readonly Handler[];
-  readonly post?: readonly Handler[];
-  readonly put?: readonly Handler[];
-  readonly delete?: readonly Handler[];
-}
-
-/** One path, its methods, and 405 with `Allow` for all others. */
-function route(router: Router, path: string, { cors, ...methods }: Methods): void {
-  // One entry for all of its methods: a request is compared with each entry before its own.
-  const entry = router.route(path);
-  if (cors !== undefined) entry.all(cors);
-  const allowed: string[] = [];
-  for (const name of ["get", "post", "put", "delete"] as const) {
-    const handlers = methods[name];
-    if (handlers === undefined) continue;
-    entry[name](...(handlers as RequestHandler[]));
-    allowed.push(...(name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()]));
-  }
-  const allow = allowed.join(", ");
-  entry.all((req, _res, next) => {
-    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
-  });
-}
 
 /** @param router where the paths of the issuer begin */
 function addIssuerRoutes(router: Router, web: Web): void {
@@ -68,7 +40,7 @@ function addIssuerRoutes(router: Router, web: Web): void {
   route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
   route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
 
-  const publicDocument = (handler: RequestHandler): Methods => ({ cors: anyOrigin, get: [handler] });
+  const publicDocument = (handler: RequestHandler) => ({ cors: anyOrigin, get: [handler] });
   route(router, "/.well-known/openid-configuration", publicDocument(discovery(web)));
   route(router, "/.well-known/oauth-authorization-server", publicDocument(discovery(web)));
   route(router, endpoints.jwks, publicDocument(jwks(web)));
