@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
-import { OperationError } from "../core/errors.ts";
+import { dirname, join, resolve } from "node:path";
+import { OperationError, problemText } from "../core/errors.ts";
 import { quoteWord } from "../shell-word.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
@@ -12,6 +12,7 @@ import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
+import { fixturePaths } from "./server-flags.ts";
 import { startCommand } from "./target.ts";
 import { count } from "./words.ts";
 
@@ -156,8 +157,8 @@ function diskFindings(cli: Invocation): readonly Finding[] {
   }
 }
 
-async function fixtureFinding({ env }: Invocation): Promise<Finding> {
-  const named = env.IDP_FIXTURES?.split(delimiter) ?? [];
+async function fixtureFinding(cli: Invocation): Promise<Finding> {
+  const named = fixturePaths(cli, {});
   try {
     const { sources, names } = findFixtures(named, process.cwd());
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
@@ -167,8 +168,7 @@ async function fixtureFinding({ env }: Invocation): Promise<Finding> {
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     const [first] = error.problems;
-    const where =
-      first === undefined ? "" : `: ${[first.file, first.line, first.column].join(":")} ${first.path} ${first.message}`;
+    const where = first === undefined ? "" : `: ${problemText(first)}`;
     return problem(
       "fixtures",
       `${error.message}${where}`,

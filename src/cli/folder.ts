@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { createAttempts } from "../core/attempts.ts";
 import type { Context } from "../core/context.ts";
 import { defaultIssuer } from "../core/endpoints.ts";
@@ -12,6 +11,7 @@ import {
   type OperationOutput,
   type Runner,
 } from "../http/operations.ts";
+import { randomText } from "../random.ts";
 import type { Store } from "../store/store.ts";
 import { openStore } from "../store/open.ts";
 import type { Invocation } from "./invocation.ts";
@@ -20,8 +20,6 @@ import { fixturesOf } from "./server-flags.ts";
 import { version } from "../package.ts";
 
 /** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
-
-const random = (bytes: number): string => randomBytes(bytes).toString("base64url");
 
 /**
  * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
@@ -34,17 +32,17 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
     settings: storedSettings(tx),
   }));
   const log = (note: string): void => say(cli, note);
-  const passwords = createPendingPasswords({ store, random }, (error) => log(String(error)));
+  const passwords = createPendingPasswords({ store, random: randomText }, (error) => log(String(error)));
   return {
     issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
     settings: effectiveSettings(remembered.settings, {}),
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),
-    keys: await openKeyRing(store, now, random),
+    keys: await openKeyRing(store, now, randomText),
     // As `idp start` would find them. The next command looks anew.
     fixtures: { sources: () => fixturesOf(cli, {}).sources, use: () => undefined },
     attempts: createAttempts(now),
-    ...{ store, now, random, passwords, log },
+    ...{ store, now, random: randomText, passwords, log },
   };
 }
 

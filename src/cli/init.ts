@@ -5,6 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri, hasOpenPort } from "../core/redirect-uri.ts";
 import { checkFixtures } from "../core/seed.ts";
 import { usernameForm } from "../core/username.ts";
+import { usualNames } from "../fixture-files.ts";
 import { quoteWord } from "../shell-word.ts";
 import { codeOf } from "../store/fault.ts";
 import { loopbackRedirectUri, type AppType } from "./app-types.ts";
@@ -29,7 +30,7 @@ export interface InitFlags {
 const file = "idp.fixtures.yaml";
 
 /** Only one of the usual names can be meant, so the others are as much in the way. */
-const otherNames = ["idp.fixtures.json", "idp.fixtures.yml"];
+const otherNames = usualNames.filter((name) => name !== file);
 
 /** Short enough for the question and its answer to stand on one line of 80. */
 const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [

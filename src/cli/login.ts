@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { attempt, newReport } from "../client/check.ts";
 import { clientCredentialsFlow } from "../client/client-credentials.ts";
@@ -7,6 +6,7 @@ import { deviceFlow } from "../client/device-flow.ts";
 import { discover } from "../client/provider.ts";
 import { nothing, type Result } from "../client/result.ts";
 import type { SignIn } from "../client/tokens.ts";
+import { randomText } from "../random.ts";
 import type { Invocation } from "./invocation.ts";
 import { checkFlags, type LoginFlags } from "./login/flags.ts";
 import { outcomeOf } from "./login/outcome.ts";
@@ -29,13 +29,7 @@ const usualScope = "openid profile email";
 
 async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: SignIn["report"]): Promise<Result> {
   const { client, issuer } = place;
-  const base = {
-    client,
-    report,
-    now: cli.now,
-    wait,
-    random: (bytes: number) => randomBytes(bytes).toString("base64url"),
-  };
+  const base = { client, report, now: cli.now, wait, random: randomText };
   const begin = async (): Promise<SignIn | null> => {
     const provider = await attempt(report, "discovery", () => discover(issuer));
     if (provider === null) return null;
