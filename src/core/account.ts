@@ -11,7 +11,7 @@ import { endSessions, liveSession, sessionOf, type LiveSession } from "./session
 
 /** The user's own page: connected apps and taking their access away, sessions, language and theme. */
 
-interface ConnectedApp {
+export interface ConnectedApp {
   readonly clientId: string;
   readonly name: ClientName;
   readonly grant: Grant;

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { removeApp, savePreferences, showAccount, signOut } from "../core/account.ts";
+import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../core/account.ts";
 import { clientName } from "../core/clients.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
@@ -60,7 +60,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     languages: [...new Set([...web.renderer.texts.languages, user.language])],
     language: user.language,
     chosenTheme: user.theme ?? "system",
-    outcome: await outcomeOf(web, req, shown.lang),
+    outcome: await outcomeOf(web, req, account.apps, shown.lang),
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
     endSessionAction: `${base}${accountPath}/end-session`,
@@ -69,12 +69,18 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
 };
 
 /** What was just done: the address names the client only, and the words are ours. */
-async function outcomeOf(web: Web, req: Request, lang: string): Promise<AccountView["outcome"]> {
+async function outcomeOf(
+  web: Web,
+  req: Request,
+  apps: readonly ConnectedApp[],
+  lang: string,
+): Promise<AccountView["outcome"]> {
   const query = queryParameters(req);
   const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
   if (done !== undefined) return { kind: done };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
-  if (kind === undefined) return null;
+  // The address of what was done may be opened again once the app is back.
+  if (kind === undefined || apps.some(({ clientId }) => clientId === single(query, kind))) return null;
   const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
   return client === undefined ? null : { kind, app: clientName(client)(lang) };
 }

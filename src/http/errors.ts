@@ -100,7 +100,7 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
   const view = {
     ...shown,
     step,
-    state: endedState(error, step, req.method),
+    state: endedState(error, step),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
     message: error.message,
@@ -110,11 +110,10 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
   sendPage(res, status, await renderEnded(web.renderer, view));
 }
 
-function endedState({ reason }: InteractionError, step: EndedView["step"], method: string): EndedView["state"] {
+function endedState({ reason }: InteractionError, step: EndedView["step"]): EndedView["state"] {
   if (reason === "other-browser") return "no-cookie";
   if (reason === "suspended") return "suspended";
-  // What is gone altogether was most likely answered, where somebody just now pressed a button.
-  return step === "consent" && (reason === "finished" || method === "POST") ? "finished" : "expired";
+  return step === "consent" && reason === "finished" ? "finished" : "expired";
 }
 
 /** Where an app begins: where it says that sign-ins begin (OpenID Connect Core 4), else as far as its redirect URI tells; null for a private-use scheme. */

@@ -390,7 +390,12 @@ export const endedViews = {
   "login-expired-unknown": { ...ended, client: null, href: null },
   "consent-finished-unknown": { ...ended, step: "consent", state: "finished", client: null, href: null },
   "consent-finished": { ...ended, step: "consent", state: "finished" },
-  "consent-suspended": { ...ended, step: "consent", state: "suspended" },
+  "consent-suspended": {
+    ...ended,
+    step: "consent",
+    state: "suspended",
+    client: { id: "long", name: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" },
+  },
 } satisfies Record<string, EndedView>;
 
 export const consentViews = {

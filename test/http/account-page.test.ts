@@ -174,6 +174,16 @@ test("who is suspended while signed in is told why the account page asks to sign
   expect(login.body).toContain(`<code>idp users restore ${user}</code>`);
 });
 
+test("that an app was removed is not said once it is connected again", async () => {
+  const idp = await startIdp();
+  const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
+  const { browser } = await app.signIn();
+  const removed = await browser.press(await browser.open("/account/apps/shop/remove"), "account-revoke-confirm");
+  expect(wordsOf(removed.body)).toMatch(/The Shop\s+can no longer use your account\./);
+  await app.signIn({ browser });
+  expect(wordsOf((await browser.open(removed.url)).body)).not.toContain("can no longer use your account");
+});
+
 test("an app that somebody removed elsewhere is said to be gone", async () => {
   const idp = await startIdp();
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });

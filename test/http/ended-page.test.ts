@@ -67,6 +67,15 @@ test("a sign-in that is over leads back to its app: cancelled, answered, or left
   expect(wordsOf(late.body)).toContain("Start again from Demo App");
 });
 
+test("a decision on a request that nobody knows, as after a restart, is not called answered", async () => {
+  const idp = await startIdp();
+  const browser = new Browser(idp.issuer);
+  const body = new URLSearchParams({ csrf: "x", decision: "allow" });
+  const page = await browser.open(`${idp.issuer}/interaction/AAAAAAAAAAAAAAAAAAAAAA/consent`, { method: "POST", body });
+  expect([page.status, page.page, page.state]).toEqual([400, "consent", "expired"]);
+  expect(wordsOf(page.body)).toContain("Nothing was shared.");
+});
+
 test("leads to where the app says that sign-ins begin, with the issuer", async () => {
   const idp = await startIdp();
   const app = await register(idp, { initiate_login_uri: "https://app.example.test/login?from=idp" });
