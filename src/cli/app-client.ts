@@ -1,4 +1,5 @@
 import type { ClientView } from "../core/clients-admin.ts";
+import type { FoundFixtures } from "../fixture-files.ts";
 import { hasOpenPort } from "../core/redirect-uri.ts";
 import { loginClient } from "./app-types.ts";
 import type { AppValues } from "./app-variables.ts";
@@ -15,9 +16,23 @@ export function appsAmong(clients: readonly ClientView[]): readonly ClientView[]
   return apps.length > 0 ? apps : clients;
 }
 
-/** The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none. */
-export function likelyClient(clients: readonly ClientView[]): ClientView | undefined {
-  const apps = appsAmong(clients);
+/** Whether the fixture files of this folder speak of a client: whoever wrote one means that one, and not what the demo left in the data. */
+export const namedIn =
+  ({ sources }: FoundFixtures) =>
+  ({ client_id }: ClientView): boolean =>
+    sources.some((source) => "text" in source && source.text.includes(client_id));
+
+/**
+ * The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none.
+ * @param isNamed those that go before all others
+ */
+export function likelyClient(
+  clients: readonly ClientView[],
+  isNamed: (client: ClientView) => boolean = () => false,
+): ClientView | undefined {
+  const all = appsAmong(clients);
+  const named = all.filter(isNamed);
+  const apps = named.length > 0 ? named : all;
   return (
     apps.find((client) => fixedRedirectUris(client).length > 0) ??
     apps.find(({ redirect_uris }) => redirect_uris.length > 0) ??

@@ -1,6 +1,6 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
-import { appsAmong, likelyClient, valuesOf } from "./app-client.ts";
+import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";
 import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "./ask.ts";
 import { readTextFile, writeBlock } from "./env-file.ts";
@@ -19,10 +19,20 @@ export interface EnvFlags extends NameFlags {
   readonly for?: Library;
 }
 
+/** Fixtures with a mistake say nothing here: `idp start` and `idp seed` tell of it. */
+async function namedHere(cli: Invocation): Promise<(client: ClientView) => boolean> {
+  const { fixturesOf } = await import("./server-flags.ts");
+  try {
+    return namedIn(fixturesOf(cli, {}));
+  } catch {
+    return () => false;
+  }
+}
+
 /** The client of the app: named, or asked for where there are several and somebody to ask. */
 async function clientOf(cli: Invocation, target: Target, named: string | undefined): Promise<ClientView> {
   const clients = await target.call("clients.list", { secrets: true });
-  const likely = likelyClient(clients);
+  const likely = likelyClient(clients, await namedHere(cli));
   if (likely === undefined) {
     throw new OperationError("not_found", "there is no client yet", {
       hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",

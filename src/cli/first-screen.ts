@@ -1,6 +1,5 @@
 import { baseOf } from "../core/endpoints.ts";
 import { commandFor, quoteWord } from "../shell-word.ts";
-import { loginClient } from "./app-types.ts";
 import type { Style } from "./style.ts";
 import { columnWidths, rowLines } from "./table.ts";
 
@@ -33,8 +32,14 @@ export interface Screen {
   /** The first few of them, and how many there are. */
   readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
+  /** The client that an app is likely to be; null: none signs users in. */
+  readonly app: ScreenClient | null;
+  /** Where it listens, in words, where its issuer does not say so. */
+  readonly listens: string | null;
+  /** What commands need to reach it: "", or ` --url http://localhost:4370`. */
+  readonly reach: string;
   /** Where the data is, in words. */
-  readonly data: string;
+  readonly data: readonly string[];
   /** Which fixtures were applied, and what they added and changed. */
   readonly fixtures: readonly string[];
 }
@@ -55,17 +60,17 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
 const more = (all: number, shown: number, command: string): readonly string[] =>
   all > shown ? [`… ${all - shown} more: ${command}`] : [];
 
-function userRows({ first, all }: Screen["users"]): readonly string[] {
+function userRows({ users: { first, all }, reach }: Screen): readonly string[] {
   if (all === 0) return ["none yet: name some in a fixture file"];
   const remark = ({ status, password }: ScreenUser): string =>
     status === "active" ? (password === null ? "" : `password ${password}`) : status;
   return [
     ...columns(first.map((user) => [user.username, user.email, remark(user)])),
-    ...more(all, first.length, "idp users list"),
+    ...more(all, first.length, `idp users list${reach}`),
   ];
 }
 
-function clientRows({ first, all }: Screen["clients"]): readonly string[] {
+function clientRows({ clients: { first, all }, reach }: Screen): readonly string[] {
   if (all === 0) return ["none yet: name some in a fixture file"];
   return [
     ...columns(
@@ -75,18 +80,17 @@ function clientRows({ first, all }: Screen["clients"]): readonly string[] {
         redirectUris[0] ?? grantTypes.join(" "),
       ]),
     ),
-    ...more(all, first.length, "idp clients list"),
+    ...more(all, first.length, `idp clients list${reach}`),
   ];
 }
 
-/** What an app needs to use the first client that signs users in; that of `idp login` is no app's. */
-function environment({ issuer, clients }: Pick<Screen, "issuer" | "clients">): readonly string[] {
-  const client = clients.first.find(({ id, redirectUris }) => id !== loginClient && redirectUris.length > 0);
-  if (client === undefined) return [`OIDC_ISSUER=${issuer}`];
-  const { id, isPublic, secret, redirectUris } = client;
+/** What an app needs to know. */
+function environment({ issuer, app, reach }: Screen): readonly string[] {
+  if (app === null) return [`OIDC_ISSUER=${issuer}`];
+  const { id, isPublic, secret, redirectUris } = app;
   const secretLine =
     secret === null
-      ? `# OIDC_CLIENT_SECRET: ${commandFor("idp clients show", id, "--show-secrets")}`
+      ? `# OIDC_CLIENT_SECRET: ${commandFor("idp clients show", id, `--show-secrets${reach}`)}`
       : `OIDC_CLIENT_SECRET=${quoteWord(secret)}`;
   return [
     `OIDC_ISSUER=${issuer}`,
@@ -106,17 +110,18 @@ export function firstScreen(screen: Screen, style: Style): string {
     `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}`)}`,
     "",
     block("Issuer", [style.cyan(issuer)]),
+    ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
     block("Account", [`${baseOf(issuer)}/account`]),
     "",
-    block("Users", userRows(screen.users)),
-    block("Clients", clientRows(screen.clients)),
+    block("Users", userRows(screen)),
+    block("Clients", clientRows(screen)),
     "",
     "  Put this in your app:",
     "",
     ...environment(screen).map((line) => `  ${line}`),
     "",
-    block("Data", [screen.data]),
+    block("Data", screen.data),
     block("Fixtures", screen.fixtures),
     "",
     style.dim("  For development and tests only. Ctrl+C to stop."),

@@ -207,8 +207,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
-      const kept = file === null ? "in memory: nothing is kept" : `${file}, kept between runs`;
-      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, kept)), cli.out)}\n`);
+      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, file)), cli.out)}\n`);
     }
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);

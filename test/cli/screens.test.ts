@@ -49,7 +49,16 @@ const screen: Screen = {
     ],
     all: 9,
   },
-  data: ".idp/data.json, kept between runs",
+  app: {
+    id: "web",
+    isPublic: false,
+    secret: "web-secret",
+    redirectUris: ["http://127.0.0.1:*/cb", "http://localhost:3000/cb"],
+    grantTypes: [],
+  },
+  listens: null,
+  reach: "",
+  data: [".idp/data.json, kept between runs"],
   fixtures: ["built-in demo", "users 2 added"],
 };
 
@@ -58,7 +67,7 @@ test("the first screen", () => {
 });
 
 test("the first screen of a server without users and clients, that took a while", () => {
-  const empty = { ...screen, took: 7578, users: { first: [], all: 0 }, clients: { first: [], all: 0 } };
+  const empty = { ...screen, took: 7578, users: { first: [], all: 0 }, clients: { first: [], all: 0 }, app: null };
   expect(firstScreen(empty, plain)).toMatchSnapshot();
 });
 

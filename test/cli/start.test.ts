@@ -414,3 +414,32 @@ test("--login auto: names a user who is there", async () => {
   expect(code).toBe(3);
   expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
 });
+
+test("fixtures of one's own beside data that has the demo: the app is that of the fixtures, and the rest is told", async () => {
+  const cwd = newFolder();
+  const first = await startIdp([], { cwd });
+  first.child.kill("SIGTERM");
+  await first.ended;
+  writeFileSync(
+    join(cwd, "idp.fixtures.yaml"),
+    "clients: [{ client_id: shop, redirect_uris: ['http://localhost:3000/cb'] }]",
+  );
+  const { output } = await startIdp([], { cwd });
+  expect(output.stdout).toContain("OIDC_CLIENT_ID=shop\n");
+  expect(output.stdout).toContain("beside them 4 users and 4 clients from before: idp reset removes them");
+  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=shop\n");
+});
+
+test("a server that no command finds by its folder is named in the commands of its screen; one elsewhere tells its port", async () => {
+  const cwd = newFolder();
+  writeFileSync(
+    join(cwd, "idp.fixtures.yaml"),
+    "clients: [{ client_id: shop, client_secret: shop-secret, redirect_uris: ['http://localhost:3000/cb'] }]",
+  );
+  const { issuer, output } = await startIdp(["--memory"], { cwd });
+  const [, command = ""] = /OIDC_CLIENT_SECRET: idp (.*)/.exec(output.stdout) ?? [];
+  expect(command).toBe(`clients show shop --show-secrets --url ${issuer}`);
+  expect(output.stdout).not.toContain("Listens on");
+  const moved = await startIdp(["--memory", "--issuer", "http://idp.test:9"], { cwd });
+  expect(moved.output.stdout).toMatch(/Listens on {2}port [1-9]\d+\n/);
+});
