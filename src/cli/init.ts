@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { clientIdForm } from "../core/client-id.ts";
 import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri, hasOpenPort } from "../core/redirect-uri.ts";
 import { checkFixtures } from "../core/seed.ts";
@@ -83,7 +84,7 @@ async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Prom
 }
 
 const clientIdProblem = (text: string): string | null =>
-  /^[\x21-\x7e]{1,200}$/.test(text) ? null : "1 to 200 visible ASCII characters, without spaces";
+  clientIdForm.test(text) ? null : "1 to 200 visible ASCII characters, without spaces, not . or ..";
 
 const redirectUriProblem =
   (type: AppType) =>

@@ -1,4 +1,5 @@
 import type { Client, User } from "../store/store.ts";
+import { clientIdForm } from "./client-id.ts";
 import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
 import { shellWord } from "../shell-word.ts";
 import { usernameForm } from "./username.ts";
@@ -50,7 +51,7 @@ export const addScopes = (client: Client, scopes: readonly string[]): string | u
 export function addUnknownClient(clientId: string, redirectUri: string | undefined): string {
   const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
   const add =
-    usable && /^(?!-)[\x21-\x7e]{1,200}$/.test(clientId)
+    usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
       ? command(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
       : undefined;
   return add ?? "idp clients list";

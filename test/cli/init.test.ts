@@ -158,7 +158,9 @@ test("on a terminal each is asked for, and a wrong answer again", async () => {
   await shown("❯ Server-rendered app   confidential");
   type(enter);
   await shown("Its client_id (app)");
-  type(`shop${enter}`);
+  type(`..${enter}`);
+  await shown("1 to 200 visible ASCII characters");
+  type(`\u0015shop${enter}`);
   await shown("Redirect URI (http://localhost:3000/callback)");
   type(`nowhere${enter}`);
   await shown('"nowhere" is not absolute');

@@ -72,9 +72,10 @@ test("what a request sent is quoted in the command that mends it; what no comman
   expect(await fixOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" })).toContain(
     " --redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
   );
-  for (const odd of [{ client_id: "--help" }, { client_id: "two words" }, { client_id: "shop", redirect_uri: "no" }]) {
-    expect(await fixOf(odd)).toBe("idp clients list");
+  for (const client_id of ["--help", "two words", "..", "a".repeat(201)]) {
+    expect(await fixOf({ client_id })).toBe("idp clients list");
   }
+  expect(await fixOf({ client_id: "shop", redirect_uri: "no" })).toBe("idp clients list");
   expect(await fixOf({ redirect_uri: "http://evil.example/cb" })).toBe("none");
 });
 
