@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer, defaultPort } from "../core/endpoints.ts";
-import { hasOpenPort } from "../core/redirect-uri.ts";
+import { hasOpenPort, isLoopbackHost } from "../core/redirect-uri.ts";
 import { commandFor, quoteWord } from "../shell-word.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
@@ -22,8 +22,6 @@ export interface Served {
 /** In milliseconds: an app on this machine that does not take a connection by then is not there. */
 const briefly = 500;
 const patience = 3000;
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export async function networkFindings(cli: Invocation, served: Served): Promise<readonly Finding[]> {
   const issuer = served.answers ?? served.issuer ?? defaultIssuer;
@@ -93,7 +91,7 @@ function localApps(clients: Served["clients"]): ReadonlyMap<string, ReadonlySet<
     for (const uri of uris) {
       if (hasOpenPort(uri) || !URL.canParse(uri)) continue;
       const { protocol, hostname, origin } = new URL(uri);
-      if (/^https?:$/.test(protocol) && loopback.test(hostname))
+      if (/^https?:$/.test(protocol) && isLoopbackHost(hostname))
         apps.set(origin, (apps.get(origin) ?? new Set()).add(id));
     }
   }
@@ -118,7 +116,8 @@ function answersAt(origin: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(origin);
   return new Promise((resolve) => {
     const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ""),
+      // Browsers take app.localhost for localhost by themselves; not every resolver does (RFC 6761 6.3).
+      host: hostname.replace(/^\[|\]$/g, "").replace(/^.*\.localhost$/, "localhost"),
       port: Number(port || (protocol === "https:" ? 443 : 80)),
       timeout: briefly,
     });
@@ -130,10 +129,13 @@ function answersAt(origin: string): Promise<boolean> {
   });
 }
 
+/** Those that are taken for one another. Who has names such as app.localhost has them on purpose. */
+const mixedUp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
 /** To a browser, localhost and 127.0.0.1 are two sites: what one sets, the other does not see. */
 function mixedHosts(issuer: string, clients: Served["clients"]): readonly Finding[] {
   const own = new URL(issuer).hostname;
-  if (!loopback.test(own)) return [];
+  if (!mixedUp.test(own)) return [];
   const findings = clients.flatMap(({ client_id: id, redirect_uris: uris }) => {
     const foreign = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && isOther(own, new URL(uri).hostname));
     const [first] = foreign;
@@ -147,4 +149,4 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
   return findings.length > 0 ? findings : [ok("hosts", `apps here and the issuer are all on ${own}`)];
 }
 
-const isOther = (own: string, host: string): boolean => loopback.test(host) && host !== own;
+const isOther = (own: string, host: string): boolean => mixedUp.test(host) && host !== own;

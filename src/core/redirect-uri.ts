@@ -11,8 +11,10 @@ const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 /** Scheme, host, port and what follows, of a URI with an authority and without user info. */
 const webUri = /^https?:\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([^/?]*))?([/?].*)?$/i;
 
-/** RFC 8252 7.3, RFC 6761 6.3: names and addresses that never leave the machine. */
-const loopbackHost = /^(?:localhost|(?:[a-z0-9-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+const loopbackHost = /^(?:(?:[a-z0-9_-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+
+/** Whether a host, as a URL names it, never leaves the machine (RFC 8252 7.3, RFC 6761 6.3). */
+export const isLoopbackHost = (host: string): boolean => loopbackHost.test(host);
 
 /** A path that a browser would rewrite before it goes there. */
 const dotSegment = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
@@ -44,7 +46,7 @@ function checkWebUri(uri: string, name: "http" | "https"): string | null {
       : `"${uri}" is not an address of the form ${name}://host/path`;
   }
   const [, host = "", port, rest = ""] = parts;
-  const loopback = loopbackHost.test(host);
+  const loopback = isLoopbackHost(host);
   if (name === "http" && !loopback) {
     return `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
   }

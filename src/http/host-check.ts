@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from "express";
+import { isLoopbackHost } from "../core/redirect-uri.ts";
 import { BodyError } from "./params.ts";
 import type { Web } from "./web.ts";
 
@@ -10,10 +11,7 @@ const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase
 /** A name as an operator gives it: an IPv6 address, which has more than the colon before a port, stands in brackets in `Host` only. */
 const ownName = (host: string): string => (/^[^[:]*:[^:]*:/.test(host) ? `[${host.toLowerCase()}]` : hostName(host));
 
-const isLoopback = (name: string): boolean =>
-  name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
-
-/** A `Host` that answers here. */
+/** A `Host` that is none of this server's names. */
 export class MisdirectedError extends Error {
   override readonly name = "MisdirectedError";
   readonly host: string;
@@ -45,6 +43,6 @@ export function hostCheck(web: Web): RequestHandler {
   return (req, _res, next) => {
     requireOneEach(req);
     const name = hostName(req.headers.host ?? "");
-    next(isLoopback(name) || names.has(name) ? undefined : new MisdirectedError(req.headers.host ?? ""));
+    next(isLoopbackHost(name) || names.has(name) ? undefined : new MisdirectedError(req.headers.host ?? ""));
   };
 }

@@ -195,6 +195,16 @@ test("an app that does not run is a warning, and one on the other name of this m
   expect(named((await doctor(cwd)).checks, "hosts")).toMatchObject([{ status: "ok" }]);
 });
 
+test("an app on a name below localhost is looked for too, and is no other name of this machine", async () => {
+  const [free, there] = [await freePort(), await listener()];
+  const cwd = await seeded(`http://app.localhost:${free}/cb`, `http://app.localhost:${there}/cb`);
+  const { checks } = await doctor(cwd);
+  expect(named(checks, "apps")).toMatchObject([
+    { status: "warning", detail: `nothing listens on http://app.localhost:${free}, where app is sent back to` },
+  ]);
+  expect(named(checks, "hosts")).toMatchObject([{ status: "ok" }]);
+});
+
 test("a port that another program has is a problem", async () => {
   const port = await listener();
   const { code, checks } = await doctor(newFolder(), { IDP_PORT: String(port) });

@@ -11,6 +11,7 @@ describe("a redirect URI that may be registered", () => {
     "http://localhost:3000/callback",
     "http://localhost/callback",
     "http://app.localhost:3000/callback",
+    "http://my_app.test.localhost/callback",
     "http://127.0.0.1:8080/",
     "http://127.1.2.3/cb",
     "http://[::1]:3000/cb",
