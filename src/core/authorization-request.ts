@@ -1,12 +1,11 @@
 import type { Client, ReadTx } from "../store/store.ts";
 import { readClaimsParameter } from "./claims-parameter.ts";
 import { mayStillAsk } from "./granted-scopes.ts";
-import { findClient, grantTypesOf, mayUse, requiresPkce } from "./clients.ts";
+import { findClient, grantTypesOf, isPublic, mayUse, requiresPkce } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { addRedirectUri } from "./fix-commands.ts";
-import { isPublic } from "./clients.ts";
 import { checkChallenge } from "./pkce.ts";
 import { checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";

@@ -67,7 +67,7 @@ export async function verifyAssertion(
   const bases = [baseOf(ctx.issuer), ...(asked === null ? [] : [asked])];
   const key = await keyOf(client, method);
   const { jwtVerify } = await import("jose");
-  let claims: { readonly jti?: string; readonly exp?: number; readonly iat?: number };
+  let claims: { readonly jti?: string; readonly exp?: number };
   try {
     const options = {
       // OpenID Connect Registration 2: a client that registered one may use that one only.

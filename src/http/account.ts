@@ -3,13 +3,12 @@ import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } f
 import { clientName } from "../core/clients.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
-import { takeStep } from "./authorize.ts";
+import { redirect, takeStep } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
-import { redirect } from "./authorize.ts";
 import { scopeIn } from "./scope-words.ts";
 import { themes, type AccountView } from "./views.ts";
 import { viewFor } from "./reader.ts";

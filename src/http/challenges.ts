@@ -2,7 +2,7 @@ import type { Request } from "express";
 import { proofAlgorithms } from "../core/dpop.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { inQuotes, OAuthError } from "../core/errors.ts";
-import { triedBasic } from "./credentials.ts";
+import { isBasic } from "./credentials.ts";
 
 /** The value of `WWW-Authenticate` that goes with a refusal. */
 
@@ -43,7 +43,7 @@ export function challenge(req: Request, error: unknown): string | null {
   const { code, message, status } = error;
   switch (code) {
     case "invalid_client":
-      return triedBasic(req) ? 'Basic realm="idp", charset="UTF-8"' : null;
+      return isBasic(req) ? 'Basic realm="idp", charset="UTF-8"' : null;
     case "missing_token":
       return tokenChallenges(req);
     case "invalid_request":

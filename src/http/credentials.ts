@@ -31,7 +31,8 @@ function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   return { id: formDecode(id), secret: formDecode(secret), plus: decoded.includes("+") };
 }
 
-const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
+/** Whether the client tries Basic: then a refusal has to say so (RFC 6749 5.2). */
+export const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
 
 /** Who guesses: pages of any origin, which send it (Fetch 3.1), share an allowance that is not the one of the apps on their machine. */
 const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
@@ -46,9 +47,6 @@ export const clientCredentials = (web: Web, req: Request, body: RawParameters): 
   address: sourceOf(req),
   base: backchannelOf(web, req),
 });
-
-/** Whether the client tried Basic: then the refusal has to say so (RFC 6749 5.2). */
-export const triedBasic = isBasic;
 
 /**
  * The access token of a request (RFC 6750 2, RFC 9449 7.1): of the header, or of a form body.

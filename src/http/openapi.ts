@@ -3,6 +3,7 @@ import { clientSchema } from "../core/fixtures/schema-client.ts";
 import { fixtureFileSchema, translatedKeys } from "../core/fixtures/schema.ts";
 import { userSchema } from "../core/fixtures/schema-user.ts";
 import { client, grant, key, operationDocs, session, user } from "./operation-docs.ts";
+import { kindOf } from "./operation-input.ts";
 import { operations, type Operation, type OperationName } from "./operations.ts";
 import { baseOf } from "../core/endpoints.ts";
 
@@ -52,7 +53,7 @@ const kinds: Readonly<Record<string, Json>> = {
 };
 
 const isOptional = (kind: string): boolean => kind.endsWith("?");
-const schemaOf = (kind: string): Json => kinds[kind.replace("?", "")] ?? {};
+const schemaOf = (declared: string): Json => kinds[kindOf(declared)] ?? {};
 
 /** `/users/:username`: its names. */
 const pathNames = ({ path }: Operation): readonly string[] =>
