@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../core/errors.ts";
 import { quoteWord } from "../shell-word.ts";
+import { codeOf, describeFault } from "../store/fault.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
@@ -152,8 +153,10 @@ function diskFindings(cli: Invocation): readonly Finding[] {
           ),
     ];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return [problem("disk", `${folder} cannot be written: ${why}`, "Free some space, or use another: --data DIR")];
+    const cure = /^E(ACCES|PERM|ROFS)$/.test(codeOf(error)) ? "Make it writable for this user" : "Free some space";
+    return [
+      problem("disk", `${folder} cannot be written: ${describeFault(error)}`, `${cure}, or use another: --data DIR`),
+    ];
   }
 }
 

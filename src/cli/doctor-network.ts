@@ -84,29 +84,36 @@ const isTaken = (host: string, port: number): Promise<boolean> =>
     });
   });
 
-/** Origins on this machine that clients are sent back to, with those clients. An open port is no app that runs all the time. */
-function localApps(clients: Served["clients"]): ReadonlyMap<string, ReadonlySet<string>> {
-  const apps = new Map<string, Set<string>>();
-  for (const { client_id: id, redirect_uris: uris } of clients) {
-    for (const uri of uris) {
+/** Origins on this machine, each with the clients that are sent back there. */
+type LocalApps = ReadonlyMap<string, ReadonlySet<Served["clients"][number]>>;
+
+/** An open port is no app that runs all the time. */
+function localApps(clients: Served["clients"]): LocalApps {
+  const apps = new Map<string, Set<Served["clients"][number]>>();
+  for (const client of clients) {
+    for (const uri of client.redirect_uris) {
       if (hasOpenPort(uri) || !URL.canParse(uri)) continue;
       const { protocol, hostname, origin } = new URL(uri);
       if (/^https?:$/.test(protocol) && isLoopbackHost(hostname))
-        apps.set(origin, (apps.get(origin) ?? new Set()).add(id));
+        apps.set(origin, (apps.get(origin) ?? new Set()).add(client));
     }
   }
   return apps;
 }
 
-async function redirectFindings(apps: ReadonlyMap<string, ReadonlySet<string>>): Promise<readonly Finding[]> {
+async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
   const silent = await Promise.all(
     [...apps].map(async ([origin, clients]) => ((await answersAt(origin)) ? [] : [{ origin, clients: [...clients] }])),
   );
-  const findings = silent.flat().map(({ origin, clients: [first = "", ...others] }) => {
+  const findings = silent.flat().map(({ origin, clients: [first, ...others] }) => {
+    const { client_id: id = "", redirect_uris: uris = [] } = first ?? {};
     const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
     const fix = "Start your app; or, if it is elsewhere, say so:";
-    const detail = `nothing listens on ${origin}, where ${first} ${sent} back to`;
-    return warning("apps", detail, fix, commandFor("idp clients edit", first, "--redirect-uri URI"));
+    const detail = `nothing listens on ${origin}, where ${id} ${sent} back to`;
+    // It sets all of them at once.
+    const kept = uris.filter((uri) => hasOpenPort(uri) || !URL.canParse(uri) || new URL(uri).origin !== origin);
+    const flags = [...kept.map(quoteWord), "URI"].map((uri) => `--redirect-uri ${uri}`).join(" ");
+    return warning("apps", detail, fix, commandFor("idp clients edit", id, flags));
   });
   if (findings.length > 0) return findings;
   return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];

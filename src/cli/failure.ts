@@ -1,6 +1,7 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
+import { codeOf } from "../store/fault.ts";
 import { defaultData } from "./invocation.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
@@ -67,6 +68,18 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
       );
 }
 
+/** What helps where a file could not be written. @param cause what the file system said */
+function cureOf(cause: unknown): string {
+  switch (codeOf(cause)) {
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return "Make the folder writable for this user, or use another: --data DIR";
+    default:
+      return "Free some space or mend the folder, then try again.";
+  }
+}
+
 /**
  * What an error means to the person at the terminal. Nothing of it is a stack trace.
  * @param data `--data` as it was given
@@ -82,8 +95,7 @@ export function failureOf(error: unknown, data?: string): Failure {
   if (error instanceof LockedError) return lockFailure(error, data);
   if (error instanceof DataFileError) return failure("invalid", error.message, error.hint);
   if (error instanceof StorageError) {
-    const hint = "Nothing was changed. Free some space or mend the folder, then try again.";
-    return failure("temporarily_unavailable", error.message, hint);
+    return failure("temporarily_unavailable", error.message, `Nothing was changed. ${cureOf(error.cause)}`);
   }
   // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);

@@ -145,7 +145,12 @@ async function send(
       });
     });
     function fail(cause: Error): void {
-      reject(new OperationError("no_server", `nothing answers at ${url}`, { hint: "Start it: idp start", cause }));
+      reject(
+        new OperationError("no_server", `nothing answers at ${url}`, {
+          hint: "Start it: idp start. Without --url and IDP_URL a command works on the data folder",
+          cause,
+        }),
+      );
     }
     sent.on("timeout", () => sent.destroy(new Error(`no answer within ${timeout / 1000} s`)));
     sent.on("error", fail);
@@ -211,16 +216,18 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   return new RemoteError(body.error, description, body.hint ?? null, problemsIn(body).filter(isNews));
 }
 
-/** `--url`, where it is an address. @throws {OperationError} usage */
-export function checkUrl(url: string): string {
+/** `--url` or IDP_URL, where it is an address. @throws {OperationError} usage */
+export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
-  throw new OperationError("usage", `--url takes an address such as http://localhost:4370; this is "${url}"`);
+  const name = env.IDP_URL === url ? "IDP_URL" : "--url";
+  throw new OperationError("usage", `${name} takes an address such as http://localhost:4370; this is "${url}"`);
 }
 
 /** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
-export function serverOfUrl({ adminTokenFile, env }: Invocation, url: string): Server {
+export function serverOfUrl(cli: Invocation, url: string): Server {
+  const { adminTokenFile, env } = cli;
   const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
-  return { url: checkUrl(url), adminToken };
+  return { url: checkUrl({ url, env }), adminToken };
 }
 
 /** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */

@@ -36,8 +36,9 @@ export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
   data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
-export function addressOf(cli: Pick<Invocation, "url" | "data">): string | null {
-  if (cli.url !== null) return checkUrl(cli.url);
+export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
+  const { url, env } = cli;
+  if (url !== null) return checkUrl({ url, env });
   const lock = readLock(cli.data);
   return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
 }

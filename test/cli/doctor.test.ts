@@ -186,7 +186,12 @@ test("an app that does not run is a warning, and one on the other name of this m
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(0);
   expect(named(checks, "apps")).toMatchObject([
-    { status: "warning", detail: `nothing listens on http://localhost:${free}, where app is sent back to` },
+    {
+      status: "warning",
+      detail: `nothing listens on http://localhost:${free}, where app is sent back to`,
+      // The addresses that it names replace those there are.
+      command: `idp clients edit app --redirect-uri http://127.0.0.1:${there}/cb --redirect-uri 'http://127.0.0.1:*/cb' --redirect-uri URI`,
+    },
   ]);
   const [hosts] = named(checks, "hosts");
   expect(hosts).toMatchObject({ status: "warning", detail: expect.stringContaining("two cookie jars") });

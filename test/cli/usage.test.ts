@@ -198,3 +198,12 @@ test("--data that is a file: exit 7, and a folder is asked for", async () => {
     stderr: expect.stringContaining("file is no folder\n  Name a folder: "),
   });
 });
+
+test("an address that came by IDP_URL is called by that name, and a hint does not start what it would not reach", async () => {
+  const status = (IDP_URL: string) => idp(["status", "--json"], { cwd: newFolder(), env: { IDP_URL } });
+  expect(await status("zzz")).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_URL takes an address") });
+  const gone = await status("http://localhost:1");
+  expect(JSON.parse(gone.stderr)).toMatchObject({
+    error: { hint: expect.stringContaining("Without --url and IDP_URL") },
+  });
+});

@@ -64,7 +64,7 @@ async function runningServer(
     return server === null ? null : { url: server.url, server };
   }
   const known = cli.adminTokenFile !== null || cli.env.IDP_ADMIN_TOKEN !== undefined;
-  return { url: checkUrl(cli.url), server: known ? serverOfUrl(cli, cli.url) : null };
+  return { url: checkUrl({ url: cli.url, env: cli.env }), server: known ? serverOfUrl(cli, cli.url) : null };
 }
 
 async function clientOn(server: Server, client_id: string) {
