@@ -61,7 +61,10 @@ function clientLines({ type, clientId, secret, redirectUris }: App): readonly st
     ...list("grant_types", grantTypes[type]),
     ...(type === "service"
       ? ["    # scope: orders:read # what it may ask for; define it below scopes"]
-      : ["    # scope: openid profile email # what it may ask for; absent: everything"]),
+      : [
+          "    # scope: openid profile email # what it may ask for; absent: everything",
+          "    # userinfo_format: standard # email, name, … as libraries expect them, not in the form of the service",
+        ]),
   ];
 }
 
