@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 
 test.each(["", "short", "with a space in its middle", "with-a-line-break\r\nX: y", "with-ümlauts-in-it-all-over"])(
   "%j is no admin token: it is told, but not repeated",
   async (adminToken) => {
-    const refusal: unknown = await startIdp({ adminToken }).catch((error: unknown) => error);
+    const refusal: unknown = await serve({ adminToken }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "usage" });
     if (adminToken !== "") expect(String(refusal)).not.toContain(adminToken);
   },

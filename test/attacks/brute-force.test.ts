@@ -5,7 +5,7 @@ import { enrol, register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { pick, post } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Guessing: slowed at its source, while whoever is meant by it gets in from elsewhere. */
 

@@ -3,7 +3,7 @@ import { enrol, register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, paths, pick, post, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** What an operator changes while a sign-in is under way, or tokens are out, holds for these too. */
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { bin, environment, idp as command, newFolder, startIdp } from "../helpers/cli.ts";
 import { callback, exchange, refresh, signIn, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** What a server does when the disk, the folder or the clock fails it. */
 

@@ -17,8 +17,8 @@ import {
 } from "./client.ts";
 
 /**
- * One server for all tests of a file, with the demo; each test brings a client of its own, and users where they matter. Begun inside a
- * test, it ends with it.
+ * A server in memory on a free port, with the demo unless told otherwise. Mostly one for all tests of a file, each of which brings a client
+ * of its own, and users where they matter; begun inside a test, it ends with it.
  */
 export async function serve(options: IdpOptions = {}): Promise<Idp> {
   const idp = await createIdp({ port: 0, fixtures: [builtInDemo()], ...options });

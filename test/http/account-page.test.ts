@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { renderAccount } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { AccountView } from "../../src/http/views.ts";
-import { enrol, register } from "../helpers/app.ts";
+import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { pick, userinfo } from "../helpers/client.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
 import { accountViews } from "../helpers/sample-views.ts";
 
@@ -46,13 +46,13 @@ test("writes times with their zone, which is this machine's unless said otherwis
   expect(await inZone()).toBe(await inZone(new Intl.DateTimeFormat().resolvedOptions().timeZone));
 });
 
-async function signedIn(idp: Awaited<ReturnType<typeof startIdp>>, user: string): Promise<[Browser, Visit]> {
+async function signedIn(idp: Awaited<ReturnType<typeof serve>>, user: string): Promise<[Browser, Visit]> {
   const browser = new Browser(idp.issuer);
   return [browser, await pick(browser, await browser.open("/account"), user)];
 }
 
 test("language and theme are kept on the user, and hold in every browser", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp, { language: "en" });
   const [browser, page] = await signedIn(idp, user);
   const saved = await browser.press(page, "account-save", { language: "tr", theme: "dark" });
@@ -64,7 +64,7 @@ test("language and theme are kept on the user, and hold in every browser", async
 });
 
 test("a choice goes before what the browser chose earlier; what is none is refused", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp, { language: "en" });
   const [browser] = await signedIn(idp, user);
   const page = await browser.open("/account?lang=tr&theme=light");
@@ -79,7 +79,7 @@ test("a choice goes before what the browser chose earlier; what is none is refus
 });
 
 test("signing out everywhere ends the sessions of all browsers, of this user only", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp);
   const [other, otherPage] = await signedIn(idp, await enrol(idp));
   const [first] = await signedIn(idp, user);
@@ -95,7 +95,7 @@ test("signing out everywhere ends the sessions of all browsers, of this user onl
 });
 
 test("one other session is ended from the account page, and only one's own", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp);
   const [stranger, strangersPage] = await signedIn(idp, await enrol(idp));
   const [first, firstPage] = await signedIn(idp, user);
@@ -119,7 +119,7 @@ test("one other session is ended from the account page, and only one's own", asy
 test("says when each app last used its access: to the second while it runs, and never with a write for UserInfo", async () => {
   const clock = testClock();
   const data = newFolder();
-  const idp = await startIdp({ now: clock.now, data });
+  const idp = await serve({ now: clock.now, data });
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
   const { browser, code } = await app.signIn();
   const usedAt = async (): Promise<string | undefined> =>
@@ -145,7 +145,7 @@ test("says when each app last used its access: to the second while it runs, and 
   clock.pass(7200);
   expect((await app.refresh(refresh_token)).status).toBe(200);
   await idp.close();
-  const again = await startIdp({ now: clock.now, data });
+  const again = await serve({ now: clock.now, data });
   const account = await again.call("grants.list", { user: "alice", client: "shop" });
   expect(account).toHaveLength(1);
   const [, page] = await signedIn(again, "alice");
@@ -154,7 +154,7 @@ test("says when each app last used its access: to the second while it runs, and 
 });
 
 test("who is suspended while signed in can sign out all the same: the session does not come back", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp);
   const [browser, page] = await signedIn(idp, user);
   await idp.call("users.suspend", { username: user });
@@ -164,7 +164,7 @@ test("who is suspended while signed in can sign out all the same: the session do
 });
 
 test("who is suspended while signed in is told why the account page asks to sign in", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const user = await enrol(idp);
   const [browser] = await signedIn(idp, user);
   await idp.call("users.suspend", { username: user });
@@ -175,7 +175,7 @@ test("who is suspended while signed in is told why the account page asks to sign
 });
 
 test("that an app was removed is not said once it is connected again", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
   const { browser } = await app.signIn();
   const removed = await browser.press(await browser.open("/account/apps/shop/remove"), "account-revoke-confirm");
@@ -185,7 +185,7 @@ test("that an app was removed is not said once it is connected again", async () 
 });
 
 test("an app that somebody removed elsewhere is said to be gone", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
   const { browser } = await app.signIn();
   const page = await browser.open("/account/apps/shop/remove");
@@ -196,7 +196,7 @@ test("an app that somebody removed elsewhere is said to be gone", async () => {
 });
 
 test("after a sign-out that an app asked for, the page leads back to the address it registered for that", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const [browser] = await signedIn(idp, "alice");
   const asks = await browser.open("/api/v2/oauth/logout?client_id=demo-app");
   expect(asks.page).toBe("logout");

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { IdpOptions } from "../../src/index.ts";
 import { signIn } from "../helpers/client.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 
 /** Users, clients, grants and sessions as REST (CONTRACT 9): created, changed, deleted, and each refusal. */
 
 async function connect(options: IdpOptions = {}) {
-  const idp = await startIdp(options);
+  const idp = await serve(options);
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${idp.issuer}/_idp/api/${path}`, {
       method,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** prompt, max_age, login_hint and id_token_hint (OpenID Connect Core 3.1.2.1; CONTRACT 2.1). */
 

@@ -6,7 +6,7 @@ import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { callback, exchange, jwtPart, paths, pick, post, signIn } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: clients of a session are told when it ends. */
 

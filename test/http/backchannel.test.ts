@@ -1,9 +1,8 @@
 import { request } from "node:http";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { register } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { exchange, jwtPart, paths, signIn } from "../helpers/client.ts";
-import { startIdp } from "../helpers/idp.ts";
 
 /** Browser and container know one server by two names (CONTRACT 1). */
 
@@ -25,7 +24,7 @@ const discoveryAt = (port: number, host: string): Promise<{ status: number; json
 const own = ["token_endpoint", "userinfo_endpoint", "jwks_uri", "introspection_endpoint", "revocation_endpoint"];
 
 test("dynamic: what the client calls itself is at the name it asked under; issuer and pages stay", async () => {
-  const idp = await startIdp({ backchannel: "dynamic", allowHosts: ["idp"] });
+  const idp = await serve({ backchannel: "dynamic", allowHosts: ["idp"] });
   const { json } = await discoveryAt(idp.port, "idp:4370");
   for (const name of own) expect(json[name]).toMatch(/^http:\/\/idp:4370\/api\/v2\/oauth\//);
   expect(json["issuer"]).toBe(idp.issuer);
@@ -37,7 +36,7 @@ test("dynamic: what the client calls itself is at the name it asked under; issue
 });
 
 test("off: the same document under every name, and none for a name that is not ours", async () => {
-  const idp = await startIdp({ allowHosts: ["idp"] });
+  const idp = await serve({ allowHosts: ["idp"] });
   const { json } = await discoveryAt(idp.port, "idp:4370");
   for (const name of own) expect(json[name]).toContain(idp.issuer);
   expect((await discoveryAt(idp.port, "evil.example")).status).toBe(421);
@@ -50,7 +49,7 @@ test.each([
 ] as const)(
   "an assertion for an endpoint by the name that discovery gave: --backchannel %s, asked at idp:4370, for %s: %i",
   async (backchannel, named, status) => {
-    const idp = await startIdp({ backchannel, allowHosts: ["idp", "other"] });
+    const idp = await serve({ backchannel, allowHosts: ["idp", "other"] });
     const secret = "a secret of 32 bytes or more, for HS256 and the like";
     const app = await register(idp, { token_endpoint_auth_method: "client_secret_jwt", client_secret: secret });
     const { client_id: id } = app.credentials;

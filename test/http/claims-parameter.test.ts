@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, jwtPart, signIn, userinfo } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 
 /** OpenID Connect Core 5.5. */
 
 const claims = JSON.stringify({ userinfo: { given_name: { essential: true }, name: null }, id_token: { email: null } });
 
 test("single claims are asked for on the consent page, and released once they are allowed", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const login = await browser.open(authorizeUrl(idp, { scope: "openid", claims }));
   const consent = await browser.press(login, "login-as-alice");
@@ -25,7 +25,7 @@ test("single claims are asked for on the consent page, and released once they ar
 });
 
 test("what the scopes release needs no asking, and what nobody knows is ignored", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   await signIn(idp, { scope: "openid profile" });
   const asked = JSON.stringify({ userinfo: { name: null, "http://example.test/unknown": { essential: true } } });
   const { code } = await signIn(idp, { scope: "openid profile", claims: asked });
@@ -33,7 +33,7 @@ test("what the scopes release needs no asking, and what nobody knows is ignored"
 });
 
 test("what a scope that was granted before releases needs no asking either", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const { browser } = await signIn(idp, { scope: "openid email" });
   const asked = JSON.stringify({ userinfo: { email: null }, id_token: { email: null } });
   const { left } = await browser.open(authorizeUrl(idp, { scope: "openid", claims: asked, prompt: "none" }));
@@ -47,7 +47,7 @@ test("what a scope that was granted before releases needs no asking either", asy
 });
 
 test("a client gets no claim of a scope that it may not ask for", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid details" } });
   const asked = JSON.stringify({ userinfo: { email: null, name: null }, id_token: { email: null, website: null } });
   const { code } = await signIn(idp, { scope: "openid", claims: asked });
@@ -62,7 +62,7 @@ test("a client gets no claim of a scope that it may not ask for", async () => {
 });
 
 test("sub with a value: only that user will do", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const [alice, bob] = await Promise.all(["alice", "bob"].map((username) => idp.call("users.show", { username })));
   const { browser } = await signIn(idp, { scope: "openid" });
   const only = (id = "") => ({
@@ -80,7 +80,7 @@ test("sub with a value: only that user will do", async () => {
 });
 
 test.each(["{", "[]", '{"userinfo":[]}', '{"id_token":{"name":"yes"}}'])("claims=%s is refused", async (bad) => {
-  const idp = await startIdp();
+  const idp = await serve();
   const visit = await new Browser(idp.issuer).open(authorizeUrl(idp, { claims: bad }));
   expect(visit.left?.searchParams.get("error")).toBe("invalid_request");
 });

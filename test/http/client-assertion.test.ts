@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } 
 import { afterAll, describe, expect, test } from "vitest";
 import { register, serve, type App } from "../helpers/app.ts";
 import { callback, paths, post, type Answer } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Client authentication by a signed assertion: client_secret_jwt and private_key_jwt (RFC 7523, OpenID Connect Core 9). */
 

@@ -3,7 +3,7 @@ import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { jwtPart, paths, pick, post, userinfo, type Answer, type Parameters } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Device authorization (RFC 8628): the device, and the page for its user. */
 

@@ -7,7 +7,7 @@ import { register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, jwtPart, paths, pick, pkce, post, refresh, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey, tokenHash, type Bend, type ProofKey } from "../helpers/dpop.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -3,10 +3,10 @@ import { renderEnded } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { EndedView } from "../../src/http/views.ts";
 import { endedViews } from "../helpers/sample-views.ts";
-import { register } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 import { hooked, wordsOf } from "../helpers/html.ts";
 
 const renderer = createRenderer();
@@ -45,7 +45,7 @@ test("sends nobody back who has answered already", async () => {
 
 test("a sign-in that is over leads back to its app: cancelled, answered, or left too long", async () => {
   const clock = testClock();
-  const idp = await startIdp({ now: clock.now });
+  const idp = await serve({ now: clock.now });
   const browser = new Browser(idp.issuer);
   const first = await browser.open(authorizeUrl(idp));
   await browser.press(first, "login-cancel");
@@ -68,7 +68,7 @@ test("a sign-in that is over leads back to its app: cancelled, answered, or left
 });
 
 test("a decision on a request that nobody knows, as after a restart, is not called answered", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const body = new URLSearchParams({ csrf: "x", decision: "allow" });
   const page = await browser.open(`${idp.issuer}/interaction/AAAAAAAAAAAAAAAAAAAAAA/consent`, { method: "POST", body });
@@ -77,7 +77,7 @@ test("a decision on a request that nobody knows, as after a restart, is not call
 });
 
 test("leads to where the app says that sign-ins begin, with the issuer", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const app = await register(idp, { initiate_login_uri: "https://app.example.test/login?from=idp" });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url());
@@ -88,7 +88,7 @@ test("leads to where the app says that sign-ins begin, with the issuer", async (
 });
 
 test("somebody who is suspended on the consent page is told so, and nothing is shared", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");
   await idp.call("users.suspend", { username: "alice" });

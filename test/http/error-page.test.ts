@@ -5,7 +5,7 @@ import type { ErrorView } from "../../src/http/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 import { errorViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -49,7 +49,7 @@ test("shows no fix and no comparison where there is none", async () => {
 });
 
 test("a client nobody knows is shown beside the one that may be meant; else the page says how to add it", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const near = await browser.open(authorizeUrl(idp, { client_id: "demo-ap" }));
   expect([near.status, near.state, marks(near.body)]).toEqual([400, "client", ["p"]]);
@@ -61,7 +61,7 @@ test("a client nobody knows is shown beside the one that may be meant; else the 
 });
 
 test("what a request sent is quoted in the command that mends it; what no command would mend has none", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {
     return fixIn((await browser.open(authorizeUrl(idp, change))).body);
@@ -80,7 +80,7 @@ test("what a request sent is quoted in the command that mends it; what no comman
 });
 
 test("a redirect URI that is not registered is shown beside those that are, and so is an address after signing out", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const browser = new Browser(idp.issuer);
   const authorize = await browser.open(authorizeUrl(idp, { redirect_uri: "http://localhost:3000/callback/" }));
   expect([authorize.status, authorize.state, marks(authorize.body)]).toEqual([400, "redirect-uri", ["/"]]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Revoking a grant kills every token and unused code of that user and client at once and for good (CONTRACT 2.2). */
 

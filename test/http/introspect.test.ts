@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths, post, type Parameters } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Introspection (RFC 7662), with client authentication. */
 

@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
-import { register } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 const kids = async (issuer: string): Promise<unknown[]> => {
   const response = await fetch(`${issuer}/api/v2/oauth/jwks`);
@@ -11,7 +11,7 @@ const kids = async (issuer: string): Promise<unknown[]> => {
 
 test("rotated keys sign from now on, and the old ones verify until their tokens have expired", async () => {
   const clock = testClock();
-  const idp = await startIdp({ now: clock.now, settings: { session_ttl: 10_000_000 } });
+  const idp = await serve({ now: clock.now, settings: { session_ttl: 10_000_000 } });
   const { code, browser } = await signIn(idp);
   const before = (await exchange(idp, code)).json;
   await idp.call("keys.rotate", {});
@@ -29,7 +29,7 @@ test("rotated keys sign from now on, and the old ones verify until their tokens 
 });
 
 test("a key of each kind that a client registered is published before it has signed", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const algs = async () => {
     const response = await fetch(`${idp.issuer}/api/v2/oauth/jwks`);
     expect(response.headers.get("cache-control")).toBe("no-cache");
@@ -44,7 +44,7 @@ test("a key of each kind that a client registered is published before it has sig
 });
 
 test("the first keys are made once, however many need them first, and published before they have signed", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const [published, ...tokens] = await Promise.all([
     kids(idp.issuer),
     ...Array.from({ length: 8 }, () => idp.issueTokens({ user: "alice", client: "demo-app" })),
@@ -55,14 +55,14 @@ test("the first keys are made once, however many need them first, and published 
 });
 
 test("rotated twice at the same moment: one key of each kind signs", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   await Promise.all([idp.call("keys.rotate", {}), idp.call("keys.rotate", { alg: "RS256" })]);
   const signing = (await idp.call("keys.list", {})).filter(({ status }) => status === "signing");
   expect(signing.map(({ alg }) => alg).sort()).toEqual(["HS256", "RS256"]);
 });
 
 test("access_token_alg RS256: a resource server verifies access tokens by JWKS, and UserInfo takes them", async () => {
-  const idp = await startIdp({ settings: { access_token_alg: "RS256" } });
+  const idp = await serve({ settings: { access_token_alg: "RS256" } });
   const { code } = await signIn(idp);
   const token = (await exchange(idp, code)).json.access_token;
   const keys = createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`));

@@ -5,7 +5,7 @@ import type { LoginView } from "../../src/http/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";
 import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -109,7 +109,7 @@ test("lets search and pages lead to the neighbours and nowhere else", async () =
 });
 
 test("a user of the hint whom nobody knows: the page names the command that adds them", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const fixFor = async (hint: string): Promise<string | undefined> => {
     const { body, state } = await new Browser(idp.issuer).open(authorizeUrl(idp, { login_hint: hint }));
     expect(state).toBe("hint");
@@ -124,13 +124,13 @@ test("a user of the hint whom nobody knows: the page names the command that adds
 });
 
 test("a sign-in for the device page says so", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const { body } = await new Browser(idp.issuer).open("/device");
   expect(wordsOf(body)).toContain("to connect a device");
 });
 
 test("where the app asks for a choice, the user who is signed in stands first", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   const { browser } = await signIn(idp, { user: "bob" });
   const { body, state } = await browser.open(authorizeUrl(idp, { prompt: "select_account" }));
   expect([state, /login-as-(\w+)/.exec(body)?.[1]]).toEqual(["default", "bob"]);

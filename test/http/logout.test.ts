@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
 

@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, type Body, type Parameters } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Pushed authorization requests (RFC 9126). */
 

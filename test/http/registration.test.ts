@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { Idp } from "../../src/index.ts";
 import { newFolder } from "../helpers/cli.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** RFC 7591 and RFC 7592. */
 
 const path = "/api/v2/oauth/register";
-const start = (): Promise<Idp> => startIdp({ dynamicRegistration: true });
+const start = (): Promise<Idp> => serve({ dynamicRegistration: true });
 
 async function send(url: string, method: string, body?: unknown, token?: string) {
   const response = await fetch(url, {
@@ -24,7 +25,7 @@ async function send(url: string, method: string, body?: unknown, token?: string)
 const metadata = { client_name: "Registered", redirect_uris: ["https://app.example.test/cb"] };
 
 test("it is off unless asked for: no endpoint, and discovery does not name one", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   expect((await send(idp.issuer + path, "POST", metadata)).status).toBe(404);
   expect((await send(`${idp.issuer}/.well-known/openid-configuration`, "GET")).json).not.toHaveProperty(
     "registration_endpoint",
@@ -89,7 +90,7 @@ test("what this server does not do is not registered", async () => {
 
 test("metadata without end is refused, and so are registrations", async () => {
   const clock = testClock();
-  const idp = await startIdp({ dynamicRegistration: true, now: clock.now });
+  const idp = await serve({ dynamicRegistration: true, now: clock.now });
   const large = await send(idp.issuer + path, "POST", { ...metadata, software_id: "x".repeat(16_384) });
   expect([large.status, large.json["error"]]).toEqual([400, "invalid_client_metadata"]);
   // Every one counts, also one that is refused.
@@ -102,7 +103,7 @@ test("metadata without end is refused, and so are registrations", async () => {
 });
 
 test("a secret that is rotated while the client changes itself stays rotated", async () => {
-  const idp = await startIdp({ dynamicRegistration: true, data: newFolder() });
+  const idp = await serve({ dynamicRegistration: true, data: newFolder() });
   for (let round = 0; round < 10; round += 1) {
     const { json } = await send(idp.issuer + path, "POST", metadata);
     const id = String(json["client_id"]);

@@ -15,7 +15,8 @@ import {
   type Answer,
 } from "../helpers/client.ts";
 import { newFolder } from "../helpers/cli.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Back to the fixtures while the server runs: `POST /_idp/api/reset`, `idp.reset()`. */
 
@@ -34,7 +35,7 @@ const fixtures = (): FixtureFile => ({
   grants: [{ user: "alice", client: "demo-app", scope: "openid profile email" }],
   settings: { access_token_ttl: 600 },
 });
-const serve = () => startIdp({ fixtures: fixtures() });
+const serveThose = () => serve({ fixtures: fixtures() });
 
 /** What a person knows of the data, without what is drawn and when it was. */
 async function stateOf(idp: Idp): Promise<unknown> {
@@ -54,7 +55,7 @@ const login = async (idp: Idp, password: string): Promise<Visit> => {
 };
 
 test("what the caller does with the fixtures later is not what it goes back to", async () => {
-  const idp = await startIdp({ fixtures: fixtures() });
+  const idp = await serveThose();
   const names = async () => (await idp.call("users.list", {})).map(({ username }) => username);
   const later: { users: { username: string }[] } = { users: [{ username: "bob" }] };
   await idp.changeFixtures([{ value: later }]);
@@ -65,16 +66,16 @@ test("what the caller does with the fixtures later is not what it goes back to",
 
 test("passwords of other fixtures are on the disk before it is answered", async () => {
   const data = newFolder();
-  const first = await startIdp({ data, fixtures: fixtures() });
+  const first = await serve({ data, fixtures: fixtures() });
   await first.call("reset", { fixtures: { ...fixtures(), users: [{ username: "alice", password: "another" }] } });
   await first.close();
-  const again = await startIdp({ data, fixtures: { clients: fixtures().clients ?? [] } });
+  const again = await serve({ data, fixtures: { clients: fixtures().clients ?? [] } });
   expect((await login(again, "another")).left?.searchParams.get("code")).toBeTypeOf("string");
 });
 
 describe("what was issued before is dead for good, although user, client and grant come back", () => {
   test("tokens of a user: 403, invalid_grant, inactive; the code that nobody redeemed too", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const { browser, code } = await signIn(idp);
     const { json: tokens } = await exchange(idp, code);
     const { code: unused } = await signIn(idp, { browser });
@@ -92,7 +93,7 @@ describe("what was issued before is dead for good, although user, client and gra
   });
 
   test("tokens of the client itself, and what was exchanged for", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const issue = () => post(idp, paths.token, { grant_type: "client_credentials" });
     const { json: tokens } = await issue();
     await idp.reset();
@@ -102,7 +103,7 @@ describe("what was issued before is dead for good, although user, client and gra
   });
 
   test("the session, and whatever waits for the person in front of the browser", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const { browser } = await signIn(idp);
     const waiting = new Browser(idp.issuer);
     const page = await waiting.open(authorizeUrl(idp));
@@ -112,7 +113,7 @@ describe("what was issued before is dead for good, although user, client and gra
   });
 
   test("pushed requests and devices that wait", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const send = (path: string, fields: Record<string, string>) => {
       const form = { client_id: "demo-app", client_secret: "demo-secret", ...fields };
       return post(idp, path, {}, { headers: {}, body: new URLSearchParams(form) });
@@ -137,7 +138,7 @@ describe("what was issued before is dead for good, although user, client and gra
 describe("the data", () => {
   test("is what a server that has just started on the fixtures has", async () => {
     const clock = testClock();
-    const idp = await startIdp({ fixtures: fixtures(), now: clock.now });
+    const idp = await serve({ fixtures: fixtures(), now: clock.now });
     const fresh = await stateOf(idp);
     await signIn(idp, { user: "bob" });
     await idp.call("users.add", { entry: { username: "eve" } });
@@ -178,7 +179,7 @@ describe("the data", () => {
   });
 
   test("what was removed is back, and sessions are counted", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     await signIn(idp, { user: "bob" });
     await idp.call("users.remove", { username: "alice" });
     await idp.call("clients.remove", { client_id: "demo-app" });
@@ -194,14 +195,14 @@ describe("the data", () => {
 
   test("is not what the program made of its own value meanwhile", async () => {
     const users = [...(fixtures().users ?? [])];
-    const idp = await startIdp({ fixtures: { ...fixtures(), users } });
+    const idp = await serve({ fixtures: { ...fixtures(), users } });
     users.push({ username: "late" });
     await idp.reset();
     expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["alice", "bob"]);
   });
 
   test("changes at one moment: who reads beside it sees all of it or nothing", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const fresh = await stateOf(idp);
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
     const reads = Array.from({ length: 40 }, () => userinfo(idp, tokens.access_token));
@@ -217,14 +218,14 @@ describe("keys", () => {
   const kids = async (idp: Idp) => (await idp.call("keys.list", {})).map(({ kid }) => kid);
 
   test("stay", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const before = await kids(idp);
     await idp.reset();
     expect(await kids(idp)).toEqual(before);
   });
 
   test("are new where that is asked for, and the old ones verify nothing", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const before = await kids(idp);
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
     expect(await idp.call("reset", { keys: true })).toMatchObject({ keysRenewed: true });
@@ -250,7 +251,7 @@ describe("other fixtures", () => {
   };
 
   test("take the place of those in use, for later resets too", async () => {
-    const idp = await serve();
+    const idp = await serveThose();
     const { status, json } = await reset(idp, { fixtures: { users: [{ username: "carol" }] } });
     expect(status).toBe(200);
     expect(json["users"]).toMatchObject({ total: 1, removed: ["alice", "bob"], added: ["carol"] });
@@ -266,7 +267,7 @@ describe("other fixtures", () => {
       "grants[0].user",
     ],
   ])("with a problem, %s: 422, and nothing is changed", async (_what, wrong, path) => {
-    const idp = await serve();
+    const idp = await serveThose();
     await idp.call("users.add", { entry: { username: "eve" } });
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
     const { status, json } = await reset(idp, { fixtures: wrong, keys: true });

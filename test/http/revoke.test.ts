@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { paths, post, userinfo, type Parameters } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** The revocation endpoint (RFC 7009; CONTRACT 2.3). */
 

@@ -3,7 +3,7 @@ import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** The session of a browser and its cookies (CONTRACT 5). */
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Two tabs, double submits, the back button, and what happens meanwhile: a decision applies to its own request, once. */
 

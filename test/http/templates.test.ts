@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
-import { startIdp } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
 import { renderLogin, renderSignedOut } from "../../src/http/pages.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { LoginView } from "../../src/http/views.ts";
@@ -52,7 +52,7 @@ test("a running server takes pages, texts and the stylesheet of a folder", async
     "locales/en.json": JSON.stringify({ "login.title": "Come in" }),
     "signed-out.html": '{% layout "layout.html" %}{% block main %}<h1>Bye</h1>{% endblock %}',
   });
-  const idp = await startIdp({ templates: folder });
+  const idp = await serve({ templates: folder });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(authorizeUrl(idp));
   expect(login.body).toContain("<h1>Come in</h1>");
@@ -66,7 +66,7 @@ test("a running server takes pages, texts and the stylesheet of a folder", async
 test("a page of theirs that is broken answers 500 in plain words, and the log says which", async () => {
   const notes: string[] = [];
   const templates = templatesFolder({ "login.html": "{{ nothing }}" });
-  const idp = await startIdp({ templates, log: (note) => notes.push(note) });
+  const idp = await serve({ templates, log: (note) => notes.push(note) });
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp));
   expect(broken.status).toBe(500);
   expect(broken.body).not.toContain("nothing");
@@ -76,7 +76,7 @@ test("a page of theirs that is broken answers 500 in plain words, and the log sa
 test("so does the form that carries a refusal to the app", async () => {
   const notes: string[] = [];
   const templates = templatesFolder({ "form-post.html": "{{ nothing }}" });
-  const idp = await startIdp({ templates, log: (note) => notes.push(note) });
+  const idp = await serve({ templates, log: (note) => notes.push(note) });
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp, { prompt: "none", response_mode: "form_post" }));
   expect([broken.status, broken.headers.get("content-type")]).toEqual([500, "text/plain; charset=utf-8"]);
   expect(broken.body).toMatch(/^login_required: [^\n]*\n$/);
@@ -87,7 +87,7 @@ test.each(["en_US.json", "tr-TR.json", "english.json"])(
   "texts in %s are refused at start: it names no language",
   async (name) => {
     const folder = templatesFolder({ [`locales/${name}`]: "{}" });
-    await expect(startIdp({ templates: folder })).rejects.toMatchObject({
+    await expect(serve({ templates: folder })).rejects.toMatchObject({
       code: "usage",
       message: `${folder}/locales/${name} is not named by a language alone`,
     });
@@ -105,5 +105,5 @@ test("a folder may have no texts, or a file of that name", async () => {
 });
 
 test("what is no folder is refused at start", async () => {
-  await expect(startIdp({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
+  await expect(serve({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
 });

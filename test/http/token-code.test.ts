@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, jwtPart, paths, userinfo, type Body } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** The grant authorization_code: a code is used once, by its client, in time (CONTRACT 2.3). */
 

@@ -3,7 +3,7 @@ import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { jwtPart, paths, post, refresh, userinfo, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

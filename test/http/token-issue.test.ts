@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { enrol, register, serve } from "../helpers/app.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** Single tokens, good ones with other claims and bad ones: the latter are refused by this server too, now and later. */
 

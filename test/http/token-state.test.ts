@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { paths, post } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** What the operator is told of a dead token: why, by whom, and since when. Clients are told no more than that it is dead. */
 

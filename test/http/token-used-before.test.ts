@@ -2,13 +2,14 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { exchange, paths, signIn, userinfo } from "../helpers/client.ts";
-import { startIdp, testClock } from "../helpers/idp.ts";
+import { serve } from "../helpers/app.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** That a token passed once says nothing of the next time. */
 
 test("an access token that was taken is refused once it has expired", async () => {
   const clock = testClock();
-  const idp = await startIdp({ now: clock.now });
+  const idp = await serve({ now: clock.now });
   const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
   expect((await userinfo(idp, token)).status).toBe(200);
   clock.pass(1799);
@@ -19,7 +20,7 @@ test("an access token that was taken is refused once it has expired", async () =
 
 test("an access token that was taken is refused once its key is gone", async () => {
   const clock = testClock();
-  const idp = await startIdp({ now: clock.now, settings: { access_token_ttl: 10_000_000, refresh_token_ttl: 60 } });
+  const idp = await serve({ now: clock.now, settings: { access_token_ttl: 10_000_000, refresh_token_ttl: 60 } });
   const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
   await idp.call("keys.rotate", {});
   expect((await userinfo(idp, token)).status).toBe(200);
@@ -29,7 +30,7 @@ test("an access token that was taken is refused once its key is gone", async () 
 
 test("an access token that one server took is no token of another one, in the same process and under the same issuer", async () => {
   const issuer = "http://idp.example.test";
-  const [idp, other] = [await startIdp({ issuer }), await startIdp({ issuer })];
+  const [idp, other] = [await serve({ issuer }), await serve({ issuer })];
   const at = (port: number) => ({ issuer: `http://localhost:${port}` });
   const { access_token: token } = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid" });
   expect((await userinfo(at(idp.port), token)).status).toBe(200);
@@ -37,7 +38,7 @@ test("an access token that one server took is no token of another one, in the sa
 });
 
 test("what is kept of access tokens that were taken is small, however large the bodies that they came in, or they themselves", async () => {
-  const idp = await startIdp();
+  const idp = await serve();
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const heap = (): number => {

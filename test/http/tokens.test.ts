@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** What tokens say, and how they are signed (CONTRACT 2.4). */
 

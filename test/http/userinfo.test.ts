@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { builtInDemo } from "../../src/fixture-files.ts";
 import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** UserInfo: how a token may be sent, and what is answered to one that is not good (CONTRACT 2.5, RFC 6750). */
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, jwtPart, paths, pick, post, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/idp.ts";
+import { testClock } from "../helpers/clock.ts";
 
 /** The spec's sections Endpoints, Authentication, Errors, Limits and Versioning, a test a row. */
 
