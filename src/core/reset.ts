@@ -50,7 +50,8 @@ export interface ResetOptions {
 /**
  * Goes back to the fixtures, in one transaction: a request sees all of it or nothing.
  * @throws {OperationError} invalid, where the fixtures have a problem by themselves; then nothing is changed
- * @throws {StorageError} where the data could not be written; then nothing is changed but, with `keys`, what signs
+ * @throws {StorageError} where the data could not be written; then nothing is changed but, with `keys`, what signs; or where that became of
+ *   the passwords of other fixtures alone, which are lost
  */
 export async function reset(
   ctx: Context,
@@ -67,12 +68,12 @@ export async function reset(
     applyFixtures(tx, ctx, prepared, { mode: "start", earlier: before.users });
     return compare(before, snapshotOf(tx));
   });
-  // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.
-  if (given !== undefined) await ctx.passwords.settle();
   ctx.attempts.forget();
   ctx.fixtures.use(sources);
   await ctx.reloadSettings();
   if (keys) await ctx.keys.reload();
+  // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.
+  if (given !== undefined) await ctx.passwords.settle();
   const names = sources.flatMap((source) => ("name" in source ? [source.name] : []));
   return { fixtures: names, ...outcome, keysRenewed: keys };
 }

@@ -68,8 +68,9 @@ export async function seed(
   const prepared = await prepareFixtures(key, sources, cross, progress);
   const ended: Telling[number][] = [];
   const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
-  if (mode === "now") await ctx.passwords.settle();
+  // First: whatever becomes of the passwords, those sessions have ended.
   if (ended.length > 0) await onEnded?.(ended);
+  if (mode === "now") await ctx.passwords.settle();
   return result;
 }
 
