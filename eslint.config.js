@@ -33,6 +33,15 @@ const noStore = named(
   "http never touches the store's adapters: call an operation of core. Types of records come from store/store.ts.",
 );
 
+const noClock = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: "Nothing reads the wall clock on the side: use ctx.now().",
+};
+const noRecords = {
+  selector: "MemberExpression[property.name='store'], ObjectPattern > Property[key.name='store']",
+  message: "http never touches the store: call a function of core, which reads what is needed.",
+};
+
 export default tseslint.config(
   { ignores: ["dist/", "shots/", "coverage/"] },
   js.configs.recommended,
@@ -58,13 +67,7 @@ export default tseslint.config(
       // It asks for the assertion that the rule above forbids.
       "@typescript-eslint/non-nullable-type-assertion-style": "off",
       eqeqeq: ["error", "always", { null: "ignore" }],
-      "no-restricted-syntax": [
-        "error",
-        {
-          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-          message: "Nothing reads the wall clock on the side: use ctx.now().",
-        },
-      ],
+      "no-restricted-syntax": ["error", noClock],
     },
   },
   {
@@ -85,6 +88,7 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
   layer(["src/http/**"], [noCli, noClient, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },
   {
     files: ["test/**"],
     rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" },

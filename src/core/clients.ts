@@ -1,4 +1,5 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { addUnknownClient } from "./fix-commands.ts";
 import { nearest } from "./nearest.ts";
@@ -52,6 +53,17 @@ export const clientName =
     return typeof found === "string" ? found : client.client_id;
   };
 
+/** What the client of this id is called; null where there is none. */
+export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName | null> =>
+  ctx.store.read((tx) => {
+    const client = tx.get("clients", clientId);
+    return client === undefined ? null : clientName(client);
+  });
+
+/** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins` (CONTRACT 2.5). */
+export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
+  ctx.store.read((tx) => tx.findAll("clients", "origin", origin).length > 0);
+
 /** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
 const lookedAt = 200;
 
@@ -79,7 +91,11 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
   );
 }
 
-/** The client of an authorization request. @throws {OAuthError} invalid_client where nobody registered it */
+/**
+ * The client that a request names.
+ * @param redirectUri where it wanted to return to
+ * @throws {OAuthError} invalid_client where nobody registered it
+ */
 export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): Client {
   const client = tx.get("clients", clientId);
   if (client === undefined) throw unknownClient(tx, clientId, redirectUri);

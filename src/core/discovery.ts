@@ -3,7 +3,6 @@ import { proofAlgorithms } from "./dpop.ts";
 import { baseOf, endpoints } from "./endpoints.ts";
 import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
-import { builtInScopes } from "./scopes.ts";
 import { supportedGrantTypes } from "./token.ts";
 import type { Context } from "./context.ts";
 import { standardClaimNames } from "./claims.ts";
@@ -12,13 +11,13 @@ const confidentialMethods = ["client_secret_post", "client_secret_basic", "clien
 
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
- * @param definedScopes the names of the fixtures' own scopes
+ * @param scopes the names of all that may be asked for
  * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
  *   server by another name than the browser does
  */
 export function metadata(
   ctx: Context,
-  definedScopes: readonly string[],
+  scopes: readonly string[],
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
   // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
@@ -39,7 +38,7 @@ export function metadata(
     end_session_endpoint: base + endpoints.logout,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    scopes_supported: [...builtInScopes, ...definedScopes],
+    scopes_supported: scopes,
     claims_supported: standardClaimNames,
     response_types_supported: ["code"],
     response_modes_supported: responseModes,

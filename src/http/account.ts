@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../core/account.ts";
-import { clientName } from "../core/clients.ts";
+import { clientNameOf } from "../core/clients.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
 import { redirect, takeStep } from "./authorize.ts";
@@ -80,8 +80,8 @@ async function outcomeOf(
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
   // The address of what was done may be opened again once the app is back.
   if (kind === undefined || apps.some(({ clientId }) => clientId === single(query, kind))) return null;
-  const client = await web.ctx.store.read((tx) => tx.get("clients", single(query, kind) ?? ""));
-  return client === undefined ? null : { kind, app: clientName(client)(lang) };
+  const name = await clientNameOf(web.ctx, single(query, kind) ?? "");
+  return name === null ? null : { kind, app: name(lang) };
 }
 
 export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {

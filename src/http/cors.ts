@@ -1,4 +1,5 @@
 import type { RequestHandler } from "express";
+import { isClientOrigin } from "../core/clients.ts";
 import type { Web } from "./web.ts";
 
 /** CORS (CONTRACT 2.5): set before anything can fail, so that error answers carry it too. */
@@ -32,7 +33,7 @@ export const registeredOrigins =
       return;
     }
     res.vary("Origin, Access-Control-Request-Headers");
-    const isKnown = await ctx.store.read((tx) => tx.findAll("clients", "origin", origin).length > 0);
+    const isKnown = await isClientOrigin(ctx, origin);
     if (isKnown) {
       res.set({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "WWW-Authenticate" });
     }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { metadata } from "../core/discovery.ts";
+import { listScopes } from "../core/scopes.ts";
 import { jsonType, sendJson, sendText } from "./answer.ts";
 import { apiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
@@ -16,7 +17,7 @@ export const discovery = (web: Web): RequestHandler => {
   const { ctx, dynamicRegistration } = web;
   let made: { readonly scopes: string; readonly text: string } | null = null;
   return async (req, res) => {
-    const names = await ctx.store.read((tx) => [...tx.all("scopes")].map((scope) => scope.name));
+    const names = (await listScopes(ctx)).map(({ name }) => name);
     const scopes = names.join(" ");
     const backchannel = backchannelOf(web, req);
     if (backchannel !== null) {
