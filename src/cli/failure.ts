@@ -3,6 +3,7 @@ import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
 import { codeOf } from "../store/fault.ts";
 import { defaultData } from "./invocation.ts";
+import { since } from "./words.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
 export interface Failure {
@@ -63,7 +64,7 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
     ? failure("conflict", message, null)
     : failure(
         "conflict",
-        `idp already runs on this data: ${url} (pid ${pid}, since ${startedAt})`,
+        `idp already runs on this data: ${url} (pid ${pid}, started ${since(startedAt, Date.now())})`,
         `Stop it, or start another one beside it:\n${stop}\n${beside}`,
       );
 }

@@ -162,7 +162,9 @@ test("a second start on the same data names the one that runs", async () => {
   const { issuer, pid } = await startIdp([], { cwd });
   const second = await idp(["start", "--port", "auto"], { cwd });
   expect(second).toMatchObject({ code: 4, stdout: "" });
-  expect(second.stderr).toContain(`idp already runs on this data: ${issuer} (pid ${pid}`);
+  expect(second.stderr).toMatch(
+    new RegExp(`idp already runs on this data: ${issuer} \\(pid ${pid}, started (now|\\d+ s ago)\\)`),
+  );
   expect(second.stderr).toContain("\n  idp stop\n  idp start --data .idp-2 --port auto\n");
 });
 
