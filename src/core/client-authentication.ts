@@ -7,7 +7,7 @@ import { OAuthError } from "./errors.ts";
 import { commandFor } from "../shell-word.ts";
 import { sameSecret } from "./secrets.ts";
 
-/** Client authentication at the token, revocation and introspection endpoints (RFC 6749 2.3, CONTRACT 2.3). */
+/** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3, CONTRACT 2.3). */
 
 /** What a request says of its client, as the http layer read it. */
 export interface ClientCredentials {

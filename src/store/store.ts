@@ -192,7 +192,7 @@ export interface Interaction {
   /** SHA-256 of the browser cookie that began it. */
   readonly browser: string;
   readonly csrf: string;
-  /** Of `core/authorize.ts`. */
+  /** Of `core/interactions.ts`: what the person is asked for. */
   readonly request: unknown;
   /** Who signed in during this interaction, and when (seconds); null: nobody yet. */
   readonly login: { readonly userId: string; readonly at: number } | null;
@@ -207,7 +207,7 @@ export interface Code {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;
-  /** Of `core/authorize.ts`: what of the request the token endpoint needs. */
+  /** Of `core/codes.ts`: what of the request the token endpoint needs. */
   readonly request: unknown;
   readonly family: string;
   /** Seconds since 1970. */

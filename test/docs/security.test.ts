@@ -28,9 +28,12 @@ test.each([
   expect(named.filter((name) => !isThere(name))).toEqual([]);
 });
 
-test("every file of attacks is in the list", () => {
+test.each([
+  ["SECURITY.md", security],
+  ["test/attacks/README.md", attacks],
+])("every file of attacks is in the list of %s", (_name, text) => {
   const files = readdirSync(join(repository, "test/attacks")).filter((name) => name.endsWith(".test.ts"));
-  const named = new Set(testsIn(attacks));
+  const named = new Set(testsIn(text).map((name) => name.replace("attacks/", "")));
   expect(files.map((name) => name.replace(".test.ts", "")).filter((name) => !named.has(name))).toEqual([]);
 });
 
