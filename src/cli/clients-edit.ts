@@ -2,6 +2,7 @@ import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
 import { checkRedirectUri } from "../core/redirect-uri.ts";
 import { commandFor } from "../shell-word.ts";
+import { changesText } from "./changes.ts";
 import { askText, clientOr, confirmed, needed, notConfirmed } from "./ask.ts";
 import { describeClient } from "./clients.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
@@ -107,7 +108,10 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };
   const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
-  return said("Changed", client, { target, about: await scopeNotes(target, entry["scope"]) });
+  const secrets = "client_secret" in entry ? ["client_secret"] : [];
+  return answer(client, (shown, style) => changesText(client_id, before, shown, secrets, style), {
+    notes: [...(await scopeNotes(target, entry["scope"])), target.where],
+  });
 }
 
 /** `idp clients rotate-secret` */

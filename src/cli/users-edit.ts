@@ -1,3 +1,4 @@
+import { changesText } from "./changes.ts";
 import { confirmed, notConfirmed, userOr } from "./ask.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "./entry-flags.ts";
 import type { Invocation } from "./invocation.ts";
@@ -42,8 +43,12 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   requireChange(entry, example);
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
+  const before = await target.call("users.show", { username });
   const user = await saved(target.call("users.edit", { username, entry }));
-  return answer(user, (_shown, style) => `Changed ${describeUser(user, style)}`, { notes: [target.where] });
+  const secrets = "password" in entry ? ["password"] : [];
+  return answer(user, (shown, style) => changesText(before.username, before, shown, secrets, style), {
+    notes: [target.where],
+  });
 }
 
 /** `idp users remove` */

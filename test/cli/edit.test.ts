@@ -185,3 +185,21 @@ test("users show: a field that holds several values in lines of their own, as JS
   const address = lines.find((line) => line.startsWith("address: ")) ?? "";
   expect(JSON.parse(address.slice("address: ".length))).toMatchObject({ formatted: expect.stringContaining("\n") });
 });
+
+test("an edit says what was before and what is now, and of a secret only that it is another", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  expect((await idpIn(cwd, ["seed", join(cwd, "idp.fixtures.json")])).code).toBe(0);
+  const told = async (words: readonly string[], input = "") => (await idpIn(cwd, words, input)).stdout;
+  const uris = ["http://localhost:4000/a", "http://localhost:4000/b"];
+  const edit = ["clients", "edit", "app", ...uris.flatMap((uri) => ["--redirect-uri", uri])];
+  expect(await told(edit)).toBe(`Changed app\n  redirect_uris  http://localhost:3000/callback -> ${uris.join(" ")}\n`);
+  expect(await told(edit)).toBe("app was so already: nothing changed.\n");
+  expect(await told(["users", "edit", "bob", "--set", "displayName=B\u001b[2J", "--set", "about=x"])).toBe(
+    "Changed bob\n  displayName  bob -> B\\u001b[2J\n  about        nothing -> x\n",
+  );
+  expect(await told(["users", "edit", "bob", "--password-stdin"], "s3cret\n")).toMatch(/^ {2}password +set anew$/m);
+  expect(await told(["clients", "edit", "app", "--secret-stdin"], "another-secret\n")).toBe(
+    "Changed app\n  client_secret  set anew\n",
+  );
+});

@@ -1,0 +1,35 @@
+import { escapeLine, printableJson } from "./escape.ts";
+import type { Style } from "./style.ts";
+import { pairs } from "./table.ts";
+
+/** What an edit made of a record, in words: each field that is another one now, before and after. */
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null || value === "") return "nothing";
+  if (typeof value === "string") return escapeLine(value);
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
+    return escapeLine(value.join(" "));
+  return printableJson(value, 0);
+}
+
+/**
+ * @param name of the record
+ * @param secrets fields that were given and are never shown
+ */
+export function changesText(
+  name: string,
+  before: object,
+  after: object,
+  secrets: readonly string[],
+  style: Style,
+): string {
+  const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const fields = [...new Set([...was.keys(), ...is.keys()])].filter((field) => field !== "updatedAt");
+  const lines = fields.flatMap((field): (readonly [string, string])[] => {
+    const [from, to] = [shown(was.get(field)), shown(is.get(field))];
+    return from === to ? [] : [[field, `${from} -> ${to}`]];
+  });
+  const all = [...lines, ...secrets.map((field) => [field, "set anew"] as const)];
+  if (all.length === 0) return `${escapeLine(name)} was so already: nothing changed.`;
+  return `Changed ${style.bold(escapeLine(name))}\n${pairs(all, style, "  ")}`;
+}
