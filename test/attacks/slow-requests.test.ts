@@ -89,9 +89,12 @@ test("who asks for much and never reads is disconnected", async () => {
 });
 
 test("who reads slowly gets all of it, though it takes longer", async () => {
-  const { socket } = await askThrice("/large", 800);
+  const stallTimeout = 2000;
+  const { socket } = await askThrice("/large", stallTimeout);
+  const startedAt = performance.now();
   let taken = 0;
-  const pace = setInterval(() => socket.resume(), 25);
+  // 48 times: half as long again as nothing may be taken, and each of them a thirtieth of that, so that a busy machine is not what ends it.
+  const pace = setInterval(() => socket.resume(), 65);
   socket.on("data", (part: Buffer) => {
     taken += part.length;
     if (taken < 1_000_000) return;
@@ -100,6 +103,7 @@ test("who reads slowly gets all of it, though it takes longer", async () => {
   });
   expect(await bytesOf(socket)).toBeGreaterThan(48_000_000);
   clearInterval(pace);
+  expect(performance.now() - startedAt).toBeGreaterThan(stallTimeout);
 });
 
 test("an answer that is still worked at is no stalled one", async () => {

@@ -1,12 +1,22 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { bin, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
 
@@ -130,15 +140,15 @@ test("a second Ctrl+C does not cut the end short", async () => {
 
 test("a signal during start-up ends it too", async () => {
   const cwd = newFolder();
-  const users = Array.from({ length: 20_000 }, (_, at) => ({ username: `u${at}` }));
-  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));
-  const child = launch(["start", "--port", "auto"], { cwd });
-  let printed = "";
-  child.stdout.on("data", (text: Buffer) => (printed += text.toString()));
-  // It holds its lock, and is not ready yet: the fixtures take a while.
-  while (!existsSync(join(cwd, ".idp", "lock.json"))) await delay(5);
+  const fixtures = join(cwd, "slow.json");
+  execFileSync("mkfifo", [fixtures]);
+  const child = launch(["start", "--port", "auto", "--fixtures", "slow.json"], { cwd });
+  // It can be opened that way once somebody reads there, who goes on reading until all is written.
+  const openWriter = (): number => openSync(fixtures, constants.O_WRONLY | constants.O_NONBLOCK);
+  const writer = await vi.waitFor(openWriter, { timeout: 20_000, interval: 5 });
   child.kill("SIGTERM");
-  expect(printed).toBe("");
+  writeSync(writer, "{}");
+  closeSync(writer);
   expect(await once(child, "close")).toEqual([0, null]);
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
 });

@@ -272,12 +272,12 @@ const user = await client.fetchUserInfo(config, tokens.access_token, tokens.clai
 console.log("signed in", user.user.username, tokens.claims().email);
 `;
 
-// Again where the machine was busy with something else.
-const patience = { retry: 2 };
+// It takes a few seconds, of which npx is the most; the bound is for a machine that is busy with something else.
+const atMost = 40_000;
 
 test(
   "npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds; idp login too",
-  patience,
+  { timeout: 3 * atMost },
   async () => {
     const here = mkdtempSync(join(folder, "empty-"));
     mkdirSync(join(here, "node_modules", ".bin"), { recursive: true });
@@ -290,7 +290,7 @@ test(
     const { code, stdout, stderr } = await shell(line, { cwd: here });
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(atMost);
     expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
     const login = await shell("npx idp exec --quiet -- npx idp login --user alice --approve", { cwd: here });
     expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining("Signed in as alice") });
