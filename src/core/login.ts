@@ -107,6 +107,10 @@ export type LoginResult =
       readonly barred: User | null;
     };
 
+/** What is told to who may not come in: whatever status nobody knows, they are suspended, as in `token-state.ts`. */
+export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
+  status === "banned" ? "error-banned" : "error-suspended";
+
 const wrong = { kind: "refused", state: "error-credentials", barred: null } as const;
 
 /**
@@ -128,7 +132,7 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     // Read again: the account may have been suspended while the password was checked.
     const current = tx.get("users", user.id);
     if (current === undefined) return wrong;
-    if (current.status !== "active") return { kind: "refused", state: `error-${current.status}`, barred: current };
+    if (current.status !== "active") return { kind: "refused", state: barredState(current), barred: current };
     const amr = form.pick ? ["user"] : ["pwd"];
     const { cookie, session, telling } = startSession(tx, ctx, current, amr, browser.session);
     const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };

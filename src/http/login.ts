@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
 import { devicePath } from "../core/device.ts";
 import { addUnknownUser, restoreUser } from "../core/fix-commands.ts";
-import { login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
+import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
 import { lookedThrough, pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
@@ -136,8 +136,8 @@ function messageOf(page: LoginPage, refusal: Refusal | null): LoginView["message
   const { likely, loginHint } = page;
   const { barred } = refusal ?? page;
   if (barred !== null) {
-    const { username, status } = barred;
-    return { text: { key: `login.error-${status}`, values: { username } }, fix: restoreUser(barred) };
+    const { username } = barred;
+    return { text: { key: `login.${barredState(barred)}`, values: { username } }, fix: restoreUser(barred) };
   }
   if (refusal !== null) return null;
   if (loginHint === null || likely !== null) return null;

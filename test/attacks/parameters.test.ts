@@ -184,7 +184,7 @@ describe("client authentication", () => {
     ["an empty secret", { client_id: clientId, client_secret: "" }, {}, "invalid_client"],
     ["Basic with an empty secret", {}, basic(clientId, ""), "invalid_client"],
     ["a secret for a public client", { client_id: "demo-spa", client_secret: "x" }, {}, "invalid_client"],
-    ["Basic for a public client", {}, basic("demo-spa", ""), "invalid_client"],
+    ["Basic with a secret for a public client", {}, basic("demo-spa", "x"), "invalid_client"],
     [
       "the beginning of the secret",
       { client_id: clientId, client_secret: clientSecret.slice(0, -1) },
