@@ -1,7 +1,6 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
-import { codeOf } from "../store/fault.ts";
 import { defaultData } from "./invocation.ts";
 import { since } from "./words.ts";
 
@@ -71,14 +70,10 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
 
 /** What helps where a file could not be written. @param cause what the file system said */
 function cureOf(cause: unknown): string {
-  switch (codeOf(cause)) {
-    case "EACCES":
-    case "EPERM":
-    case "EROFS":
-      return "Make the folder writable for this user, or use another: --data DIR";
-    default:
-      return "Free some space or mend the folder, then try again.";
-  }
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return /^E(ACCES|PERM|ROFS)$/.test(code)
+    ? "Make the folder writable for this user, or use another: --data DIR"
+    : "Free some space or mend the folder, then try again.";
 }
 
 /**
