@@ -144,9 +144,12 @@ export function createModel() {
       statusOf(code.user) === "active" &&
       liveGrant(code) !== null,
 
+    /** Tokens of what is granted now: some of it may have been taken back since the code was drawn (2.2). */
     redeem(code: Code, texts: Issued): void {
+      const granted = liveGrant(code)?.scopes ?? [];
+      const scopes = code.scopes.filter((scope) => granted.includes(scope));
       code.used = { dead: false, generation: 0 };
-      issue({ ...code, family: code.used }, code.scopes, texts);
+      issue({ ...code, scopes, family: code.used }, scopes, texts);
     },
 
     /** A code that is used twice kills the tokens of its first use. */
