@@ -20,7 +20,15 @@ export function appsAmong(clients: readonly ClientView[]): readonly ClientView[]
 export const namedIn =
   ({ sources }: FoundFixtures) =>
   ({ client_id }: ClientView): boolean =>
-    sources.some((source) => "text" in source && source.text.includes(client_id));
+    sources.some((source) => "text" in source && clientIdsIn(source.text).has(client_id));
+
+/** Without reading the whole of it, which may be long: JSON and YAML write this field in the same way. */
+const clientIdsIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.matchAll(/\bclient_id["']?\s*:\s*(?:"([^"]+)"|'([^']+)'|([^\s,}#]+))/g), ([, ...ids]) =>
+      ids.join(""),
+    ),
+  );
 
 /**
  * The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none.

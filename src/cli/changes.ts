@@ -23,11 +23,11 @@ export function changesText(
   secrets: readonly string[],
   style: Style,
 ): string {
-  const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const [was, is] = [new Map<string, unknown>(Object.entries(before)), new Map<string, unknown>(Object.entries(after))];
   const fields = [...new Set([...was.keys(), ...is.keys()])].filter((field) => field !== "updatedAt");
   const lines = fields.flatMap((field): (readonly [string, string])[] => {
-    const [from, to] = [shown(was.get(field)), shown(is.get(field))];
-    return from === to ? [] : [[field, `${from} -> ${to}`]];
+    const [from, to] = [was.get(field), is.get(field)];
+    return JSON.stringify(from) === JSON.stringify(to) ? [] : [[field, `${shown(from)} -> ${shown(to)}`]];
   });
   const all = [...lines, ...secrets.map((field) => [field, "set anew"] as const)];
   if (all.length === 0) return `${escapeLine(name)} was so already: nothing changed.`;

@@ -109,7 +109,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   };
   const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
   const secrets = "client_secret" in entry ? ["client_secret"] : [];
-  return answer(client, (shown, style) => changesText(client_id, before, shown, secrets, style), {
+  return answer(client, (_shown, style) => changesText(client_id, before, client, secrets, style), {
     notes: [...(await scopeNotes(target, entry["scope"])), target.where],
   });
 }

@@ -21,6 +21,7 @@ _idp() {
     line=\${line#"$piece"}
     kept=\${word%@}
     [[ $piece == [:=]* ]] && kept+=$piece
+    kept=\${kept//$quotes/}
     word+=$piece
   done
   COMPREPLY=()

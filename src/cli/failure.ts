@@ -56,6 +56,8 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 /** Who has the data, and what can be done: for a running server its address. */
 function lockFailure({ holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
   const { url, pid, startedAt } = holder;
+  const ago = Date.now() - Date.parse(startedAt);
+  const started = ago >= 0 ? `started ${since(startedAt, Date.now())}` : `since ${startedAt}`;
   // In the words of whoever typed this: the same --data, or the same lack of it.
   const stop = data === undefined ? "idp stop" : `idp stop --data ${quoteWord(data)}`;
   const beside = `idp start --data ${quoteWord(`${data ?? defaultData}-2`)} --port auto`;
@@ -63,7 +65,7 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
     ? failure("conflict", message, null)
     : failure(
         "conflict",
-        `idp already runs on this data: ${url} (pid ${pid}, started ${since(startedAt, Date.now())})`,
+        `idp already runs on this data: ${url} (pid ${pid}, ${started})`,
         `Stop it, or start another one beside it:\n${stop}\n${beside}`,
       );
 }

@@ -7,6 +7,7 @@ import { loginClient } from "./app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { count } from "./words.ts";
+import { quoteWord } from "../shell-word.ts";
 import { version } from "../package.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
@@ -24,7 +25,7 @@ export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string |
     took: performance.now(),
     issuer: idp.issuer,
     listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
-    reach: file === null ? ` --url ${idp.issuer}` : "",
+    reach: file === null ? ` --url ${quoteWord(idp.issuer)}` : "",
     users: {
       first: users.map(({ username, email, status }) => {
         return { username, email, status, password: demo.passwords.get(username) ?? null };

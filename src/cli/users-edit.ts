@@ -46,7 +46,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   const before = await target.call("users.show", { username });
   const user = await saved(target.call("users.edit", { username, entry }));
   const secrets = "password" in entry ? ["password"] : [];
-  return answer(user, (shown, style) => changesText(before.username, before, shown, secrets, style), {
+  return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {
     notes: [target.where],
   });
 }

@@ -1,7 +1,8 @@
 import type { Client, Grant, ReadTx } from "../store/store.ts";
 import { releasingScopes, singleClaim } from "./claims.ts";
 import { mayAskClaim } from "./claims-parameter.ts";
-import { mayAsk } from "./scopes.ts";
+import { mayAsk, splitScope } from "./scopes.ts";
+import type { LiveToken } from "./token-state.ts";
 
 /** A claim that was asked for by itself (OpenID Connect Core 5.5), where the grant has a scope that releases it: nobody need be asked. */
 export function isCovered(tx: ReadTx, client: Client, grant: Pick<Grant, "scopes">, scope: string): boolean {
@@ -15,13 +16,31 @@ export function mayStillAsk(tx: ReadTx, client: Client, scope: string): boolean 
   return claim === null ? mayAsk(client, scope) : mayAskClaim(tx, client, claim);
 }
 
-/** Those of these scopes that the grant and the client's registration allow now: both may have been changed since they were asked for (CONTRACT 2.1, 2.2). */
+/**
+ * Those of these scopes that the grant and the client's registration allow now: both may have been changed since they were asked for
+ * (CONTRACT 2.1, 2.2). A token got by exchange is another client's than the grant: it has what both may ask for.
+ */
 export const grantedNow = (
   tx: ReadTx,
   client: Client,
-  grant: Pick<Grant, "scopes">,
+  grant: Pick<Grant, "scopes" | "clientId">,
   scopes: readonly string[],
-): readonly string[] =>
-  scopes.filter(
-    (scope) => (grant.scopes.includes(scope) || isCovered(tx, client, grant, scope)) && mayStillAsk(tx, client, scope),
+): readonly string[] => {
+  const owner = grant.clientId === client.client_id ? client : (tx.get("clients", grant.clientId) ?? client);
+  return scopes.filter(
+    (scope) =>
+      (grant.scopes.includes(scope) || isCovered(tx, client, grant, scope)) &&
+      mayStillAsk(tx, client, scope) &&
+      (owner === client || mayStillAsk(tx, owner, scope)),
   );
+};
+
+/** The scopes of a token that are good for something now; of one without a user, those that its client may ask for. */
+export const scopesNow = (
+  tx: ReadTx,
+  { client, grant }: Pick<LiveToken, "client" | "grant">,
+  scope: string,
+): readonly string[] =>
+  grant === null
+    ? splitScope(scope).filter((name) => mayStillAsk(tx, client, name))
+    : grantedNow(tx, client, grant, splitScope(scope));

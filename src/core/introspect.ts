@@ -4,8 +4,7 @@ import type { Context } from "./context.ts";
 import { readToken, TokenProblem, type GenuineToken } from "./accepted-tokens.ts";
 import { decodeToken } from "./decode.ts";
 import { OAuthError, OperationError } from "./errors.ts";
-import { grantedNow } from "./granted-scopes.ts";
-import { splitScope } from "./scopes.ts";
+import { scopesNow } from "./granted-scopes.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
 import { tokenTypes } from "./tokens.ts";
 
@@ -62,7 +61,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
     sub,
     ...(aud !== undefined && { aud }),
     client_id,
-    scope: state.grant === null ? scope : grantedNow(tx, state.client, state.grant, splitScope(scope)).join(" "),
+    scope: scopesNow(tx, state, scope).join(" "),
     ...(state.user !== null && { username: state.user.username }),
     iat,
     exp,

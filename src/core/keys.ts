@@ -147,10 +147,10 @@ export async function openKeyRing(
     },
     async jwks() {
       // A client reads the keys before it is handed what they sign, and may not soon read them again.
-      const needed = await store.read((tx) =>
-        publicAlgs.filter((alg) => !ring.signers.has(alg) && (alg === "RS256" || isUsed(tx, alg))),
-      );
-      await Promise.all(needed.map(signing));
+      await signing("RS256");
+      const needed = await store.read((tx) => publicAlgs.filter((alg) => !ring.signers.has(alg) && isUsed(tx, alg)));
+      // One that cannot be written keeps nobody from those there are: whoever needs it is told.
+      await Promise.allSettled(needed.map(signing));
       if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
       return ring.jwks;
     },

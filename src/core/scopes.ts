@@ -74,15 +74,18 @@ export function resolveScopes(
     });
   }
   const foreign = scopes.filter((name) => !mayAsk(client, name));
-  if (foreign.length > 0) {
-    const fix = addScopes(client, foreign);
-    throw new OAuthError(
-      "invalid_scope",
-      `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
-      { ...(fix !== undefined && { fix }) },
-    );
-  }
+  if (foreign.length > 0) throw foreignScopes(client, foreign);
   return { scopes, ignored };
+}
+
+/** The refusal of scopes that are not the client's own. */
+export function foreignScopes(client: Client, foreign: readonly string[]): OAuthError {
+  const fix = addScopes(client, foreign);
+  return new OAuthError(
+    "invalid_scope",
+    `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
+    { ...(fix !== undefined && { fix }) },
+  );
 }
 
 /**

@@ -132,6 +132,7 @@ describe("in the shell itself", () => {
     ["revoke --user=bo", ["revoke", "--user", "=", "bo"], ["bob"]],
     ["clients show my:shop:l", ["clients", "show", "my", ":", "shop", ":", "l"], ["live"]],
     ["clients show my:", ["clients", "show", "my", ":"], ["shop:live"]],
+    ['clients show "my:shop":', ["clients", "show", '"my:shop"', ":"], ["live"]],
     ["revoke --client=my:", ["revoke", "--client", "=", "my", ":"], ["shop:live"]],
     ["clients show shop@li", ["clients", "show", "shop", "@", "li"], ["@live.test"]],
     ["clients show shop@", ["clients", "show", "shop", "@"], ["@live.test"]],

@@ -198,6 +198,12 @@ test("an edit says what was before and what is now, and of a secret only that it
   expect(await told(["users", "edit", "bob", "--set", "displayName=B\u001b[2J", "--set", "about=x"])).toBe(
     "Changed bob\n  displayName  bob -> B\\u001b[2J\n  about        nothing -> x\n",
   );
+  // What is shown escaped is compared as it is.
+  expect(await told(["users", "edit", "bob", "--set", "about=y"])).toBe("Changed bob\n  about  x -> y\n");
+  const contacts = (value: readonly string[]) =>
+    told(["clients", "edit", "app", "--set", `contacts=${JSON.stringify(value)}`]);
+  await contacts(["a b", "c"]);
+  expect(await contacts(["a", "b c"])).toMatch(/^Changed app\n/);
   expect(await told(["users", "edit", "bob", "--password-stdin"], "s3cret\n")).toMatch(/^ {2}password +set anew$/m);
   expect(await told(["clients", "edit", "app", "--secret-stdin"], "another-secret\n")).toBe(
     "Changed app\n  client_secret  set anew\n",

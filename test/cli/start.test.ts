@@ -434,12 +434,12 @@ test("fixtures of one's own beside data that has the demo: the app is that of th
   await first.ended;
   writeFileSync(
     join(cwd, "idp.fixtures.yaml"),
-    "clients: [{ client_id: shop, redirect_uris: ['http://localhost:3000/cb'] }]",
+    "# Not demo-app.\nclients: [{ client_id: my-demo-app, redirect_uris: ['http://localhost:3000/cb'] }]",
   );
   const { output } = await startIdp([], { cwd });
-  expect(output.stdout).toContain("OIDC_CLIENT_ID=shop\n");
+  expect(output.stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
   expect(output.stdout).toContain("beside them 4 users and 4 clients from before: idp reset removes them");
-  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=shop\n");
+  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
 });
 
 test("a server that no command finds by its folder is named in the commands of its screen; one elsewhere tells its port", async () => {

@@ -82,21 +82,27 @@ const redeem = async () => {
   return (await fetch(idp.issuer + "/api/v2/oauth/token", { method: "POST", body: new URLSearchParams(body) })).status;
 };
 // Room for the use of a code, and not for a key of 2048 bits.
-limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)) + 1000);
+const fill = () => limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)) + 1000);
+fill();
 const statuses = [await redeem(), await redeem()];
 limit("unlimited");
-console.log(JSON.stringify([...statuses, await redeem(), await redeem()]));
+statuses.push(await redeem(), await redeem());
+await idp.call("clients.edit", { client_id: "demo-spa", entry: { id_token_signed_response_alg: "PS256" } });
+fill();
+statuses.push((await fetch(idp.issuer + "/api/v2/oauth/jwks")).status);
+limit("unlimited");
+console.log(JSON.stringify(statuses));
 await idp.close();
 `;
 
-test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space", async () => {
+test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "program.mjs"), withoutSpace);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], {
     cwd,
     env: environment({}),
   });
-  expect(JSON.parse(stdout), stderr).toEqual([503, 503, 200, 400]);
+  expect(JSON.parse(stdout), stderr).toEqual([503, 503, 200, 400, 200]);
 });
 
 test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {

@@ -153,6 +153,32 @@ test("a claim that was asked for by itself goes along, while the grant covers it
   expect((await exchange(orders, access_token)).json.scope).toBe("openid claim:email");
 });
 
+test("what was given can be asked for by name, also a claim", async () => {
+  const claims = JSON.stringify({ userinfo: { given_name: null } });
+  const { access_token } = await front.tokens({ scope: "openid", claims });
+  expect((await exchange(orders, access_token)).json.scope).toBe("openid claim:given_name");
+  for (const scope of ["openid claim:given_name", "claim:given_name"])
+    expect((await exchange(orders, access_token, { scope })).json.scope).toBe(scope);
+});
+
+test("a scope that was taken from the client since: of the subject token, of one got for it before, of one without a user", async () => {
+  const own = await service({ grant_types: ["authorization_code", "refresh_token", "client_credentials"] });
+  const { client_id } = own.credentials;
+  const { access_token } = await tokensOf("alice", own);
+  const before = (await exchange(orders, access_token)).json;
+  const alone = await ownToken(await service({ scope: "orders:read" }));
+  expect(claimsOf(await exchange(orders, alone))["scope"]).toBe("orders:read");
+  await idp.call("clients.edit", { client_id, entry: { scope: "openid" } });
+  await idp.call("clients.edit", { client_id: String(jwtPart(alone, 1)["client_id"]), entry: { scope: "openid" } });
+  const introspected = async (token: string) => (await idp.call("token.introspect", { token }))["scope"];
+  for (const token of [access_token, before.access_token]) {
+    expect(await introspected(token)).toBe("openid");
+    expect((await exchange(orders, token)).json.scope).toBe("openid");
+  }
+  expect(await introspected(alone)).toBe("");
+  expect(claimsOf(await exchange(orders, alone))["scope"]).toBe("");
+});
+
 test("scope never widens", async () => {
   const { access_token } = await tokensOf();
   const answer = await exchange(orders, access_token, { scope: "openid phone" });

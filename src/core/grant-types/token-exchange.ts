@@ -7,8 +7,8 @@ import { OAuthError } from "../errors.ts";
 import { noteUse } from "../grant-use.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
-import { grantedNow, mayStillAsk } from "../granted-scopes.ts";
-import { narrowScope, resolveScopes, splitScope } from "../scopes.ts";
+import { mayStillAsk, scopesNow } from "../granted-scopes.ts";
+import { foreignScopes, narrowScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
 import { signAccessToken, type AccessTokenSubject, type Actor, type Origin, type TokenClaims } from "../tokens.ts";
 
@@ -60,7 +60,7 @@ export async function exchangeToken(
     const alive = requireAlive(tx, "subject_token", subjectClaims);
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
-    const scopes = narrowScopes(tx, client, alive, splitScope(subjectClaims.scope), request.scope);
+    const scopes = narrowScopes(tx, client, alive, subjectClaims.scope, request.scope);
     if (grant !== null) noteUse(ctx, grant);
     // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
@@ -145,12 +145,16 @@ function narrowScopes(
   tx: ReadTx,
   client: Client,
   subject: LiveToken,
-  held: readonly string[],
+  held: string,
   scope: string | undefined,
 ): readonly string[] {
-  const granted = subject.grant === null ? held : grantedNow(tx, subject.client, subject.grant, held);
+  const granted = scopesNow(tx, subject, held);
   const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
-  if (asked !== granted) return resolveScopes(tx, client, scope).scopes;
+  if (asked !== granted) {
+    const foreign = asked.filter((name) => !mayStillAsk(tx, client, name));
+    if (foreign.length > 0) throw foreignScopes(client, foreign);
+    return asked;
+  }
   const scopes = granted.filter((name) => mayStillAsk(tx, client, name));
   if (scopes.length === 0 && granted.length > 0) {
     throw new OAuthError(
