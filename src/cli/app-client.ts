@@ -17,17 +17,15 @@ export function appsAmong(clients: readonly ClientView[]): readonly ClientView[]
 }
 
 /** Whether the fixture files of this folder speak of a client: whoever wrote one means that one, and not what the demo left in the data. */
-export const namedIn =
-  ({ sources }: FoundFixtures) =>
-  ({ client_id }: ClientView): boolean =>
-    sources.some((source) => "text" in source && clientIdsIn(source.text).has(client_id));
+export function namedIn({ sources }: FoundFixtures): (client: ClientView) => boolean {
+  const ids = new Set(sources.flatMap((source) => ("text" in source ? clientIdsIn(source.text) : [])));
+  return ({ client_id }) => ids.has(client_id);
+}
 
 /** Without reading the whole of it, which may be long: JSON and YAML write this field in the same way. */
-const clientIdsIn = (text: string): ReadonlySet<string> =>
-  new Set(
-    Array.from(text.matchAll(/\bclient_id["']?\s*:\s*(?:"([^"]+)"|'([^']+)'|([^\s,}#]+))/g), ([, ...ids]) =>
-      ids.join(""),
-    ),
+const clientIdsIn = (text: string): readonly string[] =>
+  Array.from(text.matchAll(/\bclient_id["']?\s*:\s*(?:"([^"]+)"|'([^']+)'|([^\s,}#]+))/g), ([, ...ids]) =>
+    ids.join(""),
   );
 
 /**

@@ -4,12 +4,13 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../core/errors.ts";
 import { quoteWord } from "../shell-word.ts";
-import { codeOf, describeFault } from "../store/fault.ts";
+import { describeFault } from "../store/fault.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
 import { DataFileError } from "../store/store.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
+import { cureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
@@ -153,10 +154,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
           ),
     ];
   } catch (error) {
-    const cure = /^E(ACCES|PERM|ROFS)$/.test(codeOf(error)) ? "Make it writable for this user" : "Free some space";
-    return [
-      problem("disk", `${folder} cannot be written: ${describeFault(error)}`, `${cure}, or use another: --data DIR`),
-    ];
+    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, cureOf(error))];
   }
 }
 

@@ -71,7 +71,7 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
 }
 
 /** What helps where a file could not be written. @param cause what the file system said */
-function cureOf(cause: unknown): string {
+export function cureOf(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   return /^E(ACCES|PERM|ROFS)$/.test(code)
     ? "Make the folder writable for this user, or use another: --data DIR"
