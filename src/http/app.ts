@@ -1,6 +1,7 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device.ts";
 import { endpoints } from "../core/endpoints.ts";
+import { nearest } from "../core/nearest.ts";
 import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
 import { sendJson } from "./answer.ts";
 import { getAuthorize, postAuthorize } from "./authorize.ts";
@@ -41,7 +42,7 @@ function addIssuerRoutes(router: Router, web: Web): void {
   route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
 
   const publicDocument = (handler: RequestHandler) => ({ cors: anyOrigin, get: [handler] });
-  route(router, "/.well-known/openid-configuration", publicDocument(discovery(web)));
+  route(router, discoveryPath, publicDocument(discovery(web)));
   route(router, "/.well-known/oauth-authorization-server", publicDocument(discovery(web)));
   route(router, endpoints.jwks, publicDocument(jwks(web)));
 
@@ -104,6 +105,18 @@ export interface Observers {
   readonly onUnexpected: (error: unknown) => void;
 }
 
+const discoveryPath = "/.well-known/openid-configuration";
+
+/** Other services have the same endpoints elsewhere: the last name of a path tells which one is meant. */
+function nothingAt({ base }: Web, path: string): string {
+  const names = new Map([...Object.values(endpoints), devicePath, "/account"].map((known) => [lastName(known), known]));
+  const known = names.get(nearest(lastName(path), names.keys()) ?? "");
+  const meant = known === undefined || path === base + known ? "" : ` Did you mean ${base}${known}?`;
+  return `there is nothing at ${path}.${meant} All endpoints are listed at ${base}${discoveryPath}`;
+}
+
+const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
+
 /**
  * Adds every route.
  * @param api makes the control API, when the first request for it comes: as many routes again, and a server is started without them
@@ -128,7 +141,7 @@ export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest
     control(req, res, next);
   });
   app.use((req, _res, next) => {
-    next(new RouteError(404, `there is nothing at ${req.path}`));
+    next(new RouteError(404, nothingAt(web, req.path)));
   });
   app.use(errorHandler(web, onUnexpected));
 }

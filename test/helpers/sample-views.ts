@@ -555,7 +555,8 @@ export const errorViews = {
     ...bareError,
     kind: "not-found",
     code: "not_found",
-    message: "there is nothing at /acount",
+    message:
+      "there is nothing at /acount. Did you mean /account? All endpoints are listed at /.well-known/openid-configuration",
     rule: "RFC 9110 15.5.5",
     status: 404,
   },

@@ -118,6 +118,14 @@ describe("an issuer with a path", () => {
     expect((await fetch(at + path, { redirect: "manual" })).status).toBe(404);
   });
 
+  test("who forgets it is told what is meant", async () => {
+    expect(await read("/api/v2/oauth/userinfo", at)).toMatchObject({
+      error_description: expect.stringContaining(
+        "Did you mean /tenants/one/api/v2/oauth/userinfo? All endpoints are listed at /tenants/one/.well-known/",
+      ) as string,
+    });
+  });
+
   test("its pages, forms and redirects stay below it", async () => {
     const app = await register(below);
     const browser = new Browser(at);

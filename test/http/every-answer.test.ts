@@ -26,6 +26,20 @@ describe("an unknown path: 404", () => {
     },
   );
 
+  test.each([
+    ["/oauth2/token", " Did you mean /api/v2/oauth/token?"],
+    ["/api/v2/oauth/token/", " Did you mean /api/v2/oauth/token?"],
+    ["/Authorize", " Did you mean /api/v2/oauth/authorize?"],
+    ["/oauth/introspection", " Did you mean /api/v2/oauth/introspect?"],
+    ["/acount", " Did you mean /account?"],
+    ["/nothing", ""],
+    ["/", ""],
+  ])("%s: the answer says where to look", async (path, meant) => {
+    const { error_description: description } = (await (await send(path)).json()) as { error_description: string };
+    const where = "All endpoints are listed at /.well-known/openid-configuration";
+    expect(description).toBe(`there is nothing at ${path}.${meant} ${where}`);
+  });
+
   test("as a page for a browser, and as JSON for API paths all the same", async () => {
     const page = await send("/nothing", { headers: asBrowser });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
