@@ -5,7 +5,7 @@ import { findClient, grantTypesOf, isPublic, mayUse, requiresPkce } from "./clie
 import type { Context } from "./context.ts";
 import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
-import { addRedirectUri } from "./fix-commands.ts";
+import { addRedirectUri, listClients, showClient } from "./fix-commands.ts";
 import { checkChallenge } from "./pkce.ts";
 import { checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
@@ -147,11 +147,14 @@ function namedClient(tx: ReadTx, raw: RawParameters): Client {
       throw new OAuthError(
         "invalid_request",
         `${name} was sent ${raw[name].length} times; send it once (RFC 6749 3.1)`,
+        { fix: listClients },
       );
     }
   }
   const clientId = single(raw, "client_id");
-  if (clientId === undefined) throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)");
+  if (clientId === undefined) {
+    throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", { fix: listClients });
+  }
   return findClient(tx, clientId, single(raw, "redirect_uri"));
 }
 
@@ -163,6 +166,7 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
     throw new OAuthError(
       "invalid_request",
       `redirect_uri is missing; client "${client.client_id}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
+      { fix: showClient(client) },
     );
   }
   requireRegistered(client, redirectUri);
@@ -172,12 +176,11 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
 function requireRegistered(client: Client, redirectUri: string): void {
   const registered = client.redirect_uris.join("  ") || "none";
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
-    const fix = addRedirectUri(client, redirectUri);
     throw new OAuthError(
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
       {
-        ...(fix !== undefined && { fix }),
+        fix: addRedirectUri(client, redirectUri),
         mismatch: {
           parameter: "redirect_uri",
           sent: redirectUri,

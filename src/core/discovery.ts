@@ -11,13 +11,13 @@ const confidentialMethods = ["client_secret_post", "client_secret_basic", "clien
 
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
- * @param scopes the names of all that may be asked for
+ * @param supported all scopes that may be asked for, and the claims that those of fixtures release
  * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
  *   server by another name than the browser does
  */
 export function metadata(
   ctx: Context,
-  scopes: readonly string[],
+  supported: { readonly scopes: readonly string[]; readonly claims: readonly string[] },
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
   // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
@@ -38,8 +38,8 @@ export function metadata(
     end_session_endpoint: base + endpoints.logout,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    scopes_supported: scopes,
-    claims_supported: standardClaimNames,
+    scopes_supported: supported.scopes,
+    claims_supported: [...new Set([...standardClaimNames, ...supported.claims])],
     response_types_supported: ["code"],
     response_modes_supported: responseModes,
     grant_types_supported: supportedGrantTypes,

@@ -1,7 +1,7 @@
 import type { Client, User } from "../store/store.ts";
 import { clientIdForm } from "./client-id.ts";
 import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
-import { shellWord } from "../shell-word.ts";
+import { commandFor, shellWord } from "../shell-word.ts";
 import { usernameForm } from "./username.ts";
 
 /**
@@ -25,24 +25,29 @@ const editClient = (clientId: string, flags: readonly string[]): string | undefi
 
 const option = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
-/** Registers one more redirect URI; none where that URI cannot be registered. */
-export const addRedirectUri = (client: Client, uri: string): string | undefined =>
-  checkRedirectUri(uri) !== null
-    ? undefined
-    : editClient(client.client_id, option("--redirect-uri", [...client.redirect_uris, uri]));
+/** Registers one more redirect URI; where that URI cannot be registered, shows those that are. */
+export const addRedirectUri = (client: Client, uri: string): string =>
+  (checkRedirectUri(uri) === null
+    ? editClient(client.client_id, option("--redirect-uri", [...client.redirect_uris, uri]))
+    : undefined) ?? showClient(client);
 
-/** Registers one more address to come back to after a sign-out. */
-export const addPostLogoutUri = (client: Client, uri: string): string | undefined =>
-  checkRedirectUri(uri) !== null || hasOpenPort(uri)
-    ? undefined
-    : editClient(client.client_id, [
+/** Registers one more address to come back to after a sign-out; where it cannot be registered, shows those that are. */
+export const addPostLogoutUri = (client: Client, uri: string): string =>
+  (checkRedirectUri(uri) === null && !hasOpenPort(uri)
+    ? editClient(client.client_id, [
         "--set",
         `post_logout_redirect_uris=${JSON.stringify([...(client.post_logout_redirect_uris ?? []), uri])}`,
-      ]);
+      ])
+    : undefined) ?? showClient(client);
+
+/** Shows what is registered for a client. */
+export const showClient = (client: Client): string => commandFor("idp clients show", client.client_id);
 
 /** Lets a client ask for more scopes. */
 export const addScopes = (client: Client, scopes: readonly string[]): string | undefined =>
   editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
+
+export const listClients = "idp clients list";
 
 /**
  * Adds a client that nobody knows; where that would be refused, shows those that are known.
@@ -54,7 +59,7 @@ export function addUnknownClient(clientId: string, redirectUri: string | undefin
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
       ? command(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
       : undefined;
-  return add ?? "idp clients list";
+  return add ?? listClients;
 }
 
 /** Adds a user whom nobody knows. @param name a username or an e-mail address */

@@ -65,8 +65,8 @@ export function recordGrant(
   const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
   const previous = findGrant(tx, user.id, client.client_id);
   if (previous?.status === "active") {
-    const kept = previous.scopes.filter((scope) => !asked.includes(scope));
-    const scopes = [...kept, ...allowed];
+    const kept = previous.scopes.filter((scope) => !asked.includes(scope) || allowed.includes(scope));
+    const scopes = [...kept, ...allowed.filter((scope) => !kept.includes(scope))];
     if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
       return previous;
     }

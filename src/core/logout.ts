@@ -93,12 +93,11 @@ function returnAddress(
   if (uri === undefined || client === null) return null;
   const registered = client.post_logout_redirect_uris ?? [];
   if (!registered.includes(uri)) {
-    const fix = addPostLogoutUri(client, uri);
     throw new OAuthError(
       "invalid_request",
       `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
       {
-        ...(fix !== undefined && { fix }),
+        fix: addPostLogoutUri(client, uri),
         mismatch: {
           parameter: "post_logout_redirect_uri",
           sent: uri,

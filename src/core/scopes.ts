@@ -41,6 +41,10 @@ export interface ScopeView {
   readonly builtIn: boolean;
 }
 
+/** The claims that scopes of fixtures release. */
+export const claimsOfScopes = (ctx: Context): Promise<readonly string[]> =>
+  ctx.store.read((tx) => [...tx.all("scopes")].flatMap(({ claims }) => claims));
+
 /** Every scope that somebody defined: the spec, then fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [

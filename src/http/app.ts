@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device.ts";
-import { endpoints } from "../core/endpoints.ts";
+import { baseOf, endpoints } from "../core/endpoints.ts";
 import { nearest } from "../core/nearest.ts";
 import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
 import { sendJson } from "./answer.ts";
@@ -27,6 +27,7 @@ import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
 import { postToken } from "./token.ts";
 import { userinfo } from "./userinfo.ts";
 import type { Web } from "./web.ts";
+import { commandFor } from "../shell-word.ts";
 
 /** Every route on one page. */
 
@@ -141,7 +142,8 @@ export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest
     control(req, res, next);
   });
   app.use((req, _res, next) => {
-    next(new RouteError(404, nothingAt(web, req.path)));
+    const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
+    next(new RouteError(404, nothingAt(web, req.path), { fix }));
   });
   app.use(errorHandler(web, onUnexpected));
 }

@@ -8,6 +8,7 @@ import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 import { renderFormPost } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
+import { privateApiHeaders } from "./security-headers.ts";
 import { responseLocation, type AuthorizationResponse } from "../core/redirect-response.ts";
 
 /** The authorization endpoint (RFC 6749 3.1). */
@@ -87,11 +88,5 @@ export async function sendToClient(
 
 /** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */
 export function redirect(res: Response, location: string): void {
-  const headers = {
-    Location: location,
-    "Content-Length": 0,
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-  };
-  res.writeHead(303, headers).end();
+  res.writeHead(303, { Location: location, "Content-Length": 0, ...privateApiHeaders }).end();
 }

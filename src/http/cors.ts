@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import { isClientOrigin } from "../core/clients.ts";
+import { privateApiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
 
 /** CORS (CONTRACT 2.5): set before anything can fail, so that error answers carry it too. */
@@ -15,6 +16,7 @@ export const anyOrigin: RequestHandler = (req, res, next) => {
   }
   res
     .set({
+      ...privateApiHeaders,
       "Access-Control-Allow-Methods": "GET",
       "Access-Control-Allow-Headers": "*",
       "Access-Control-Max-Age": maxAge,
@@ -50,5 +52,5 @@ export const registeredOrigins =
         "Access-Control-Max-Age": maxAge,
       });
     }
-    res.status(204).end();
+    res.set(privateApiHeaders).status(204).end();
   };

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { metadata } from "../core/discovery.ts";
-import { listScopes } from "../core/scopes.ts";
+import { claimsOfScopes, listScopes } from "../core/scopes.ts";
 import { jsonType, sendJson, sendText } from "./answer.ts";
 import { apiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
@@ -15,21 +15,22 @@ const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
 export const discovery = (web: Web): RequestHandler => {
   const { ctx, dynamicRegistration } = web;
-  let made: { readonly scopes: string; readonly text: string } | null = null;
+  let made: { readonly of: string; readonly text: string } | null = null;
   return async (req, res) => {
-    const names = (await listScopes(ctx)).map(({ name }) => name);
-    const scopes = names.join(" ");
+    const scopes = (await listScopes(ctx)).map(({ name }) => name);
+    const supported = { scopes, claims: await claimsOfScopes(ctx) };
+    const of = JSON.stringify(supported);
     const backchannel = backchannelOf(web, req);
     if (backchannel !== null) {
       // What it says depends on the name it was asked under.
-      sendJson(res, 200, metadata(ctx, names, { backchannel, dynamicRegistration }), {
+      sendJson(res, 200, metadata(ctx, supported, { backchannel, dynamicRegistration }), {
         ...apiHeaders,
         "Cache-Control": "no-store",
       });
       return;
     }
-    if (made?.scopes !== scopes)
-      made = { scopes, text: JSON.stringify(metadata(ctx, names, { backchannel: null, dynamicRegistration })) };
+    if (made?.of !== of)
+      made = { of, text: JSON.stringify(metadata(ctx, supported, { backchannel: null, dynamicRegistration })) };
     sendText(res, 200, headers, jsonType, made.text);
   };
 };

@@ -12,11 +12,14 @@ import type { ErrorKind } from "./views.ts";
 export class RouteError extends Error {
   override readonly name = "RouteError";
   readonly status: 404 | 405;
+  /** The methods that there are. */
   readonly allow: string | null;
-  constructor(status: 404 | 405, message: string, allow: string | null = null) {
+  readonly fix: string | null;
+  constructor(status: 404 | 405, message: string, help: { readonly allow?: string; readonly fix?: string }) {
     super(message);
     this.status = status;
-    this.allow = allow;
+    this.allow = help.allow ?? null;
+    this.fix = help.fix ?? null;
   }
 }
 
@@ -91,10 +94,10 @@ export function answerTo(error: unknown): Answer {
     };
   }
   if (error instanceof RouteError) {
-    const { status, message } = error;
+    const { status, message, fix } = error;
     return status === 404
-      ? { status, code: "not_found", message, fix: null, kind: "not-found", rule: "RFC 9110 15.5.5" }
-      : { status, code: "method_not_allowed", message, fix: null, kind: "method", rule: "RFC 9110 15.5.6" };
+      ? { status, code: "not_found", message, fix, kind: "not-found", rule: "RFC 9110 15.5.5" }
+      : { status, code: "method_not_allowed", message, fix, kind: "method", rule: "RFC 9110 15.5.6" };
   }
   if (error instanceof MisdirectedError) {
     const host = shellWord(error.host.replace(/:\d*$/, ""));

@@ -28,6 +28,6 @@ export function route(router: Router, path: string, { cors, ...methods }: Route)
   }
   const allow = allowed.join(", ");
   entry.all((req, _res, next) => {
-    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, allow));
+    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, { allow }));
   });
 }

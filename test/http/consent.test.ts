@@ -117,6 +117,13 @@ describe("seamless and incremental", () => {
     expect((await grantOf(app))?.scope).toBe("openid email phone");
   });
 
+  test("a grant keeps the order of its scopes, whichever of them are asked for again", async () => {
+    const app = await register(idp);
+    const { browser } = await app.signIn({ scope: "openid email" });
+    await browser.press((await asked(app, { scope: "openid phone" }, browser)).page, "consent-allow");
+    expect((await grantOf(app))?.scope).toBe("openid email phone");
+  });
+
   test("new scopes denied: what was granted stays", async () => {
     const app = await register(idp);
     const { browser, code } = await app.signIn({ scope: "openid email" });

@@ -52,13 +52,19 @@ test.each([
   expect(document[name]).toEqual(value);
 });
 
-test("scopes_supported holds the spec's scopes and the fixtures' own, as soon as they are there", async () => {
+test("scopes_supported holds the spec's scopes and the fixtures' own, and claims_supported their claims, as soon as they are there", async () => {
   const { scopes_supported: scopes } = document;
   for (const name of ["openid", "profile", "email", "details", "phone", "social", "offline_access", "orders:read"]) {
     expect(scopes).toContain(name);
   }
-  await idp.call("seed", { scopes: { "late:read": {} } });
-  expect((await read("/.well-known/openid-configuration"))["scopes_supported"]).toContain("late:read");
+  expect(document["claims_supported"]).not.toContain("late_claim");
+  await idp.call("seed", { scopes: { "late:read": { claims: ["late_claim", "email"] } } });
+  const { scopes_supported: now, claims_supported: claims } = await read("/.well-known/openid-configuration");
+  expect(now).toContain("late:read");
+  expect((claims as string[]).filter((name) => name === "late_claim" || name === "email")).toEqual([
+    "email",
+    "late_claim",
+  ]);
 });
 
 describe("what is listed works", () => {

@@ -60,7 +60,7 @@ test("a client nobody knows is shown beside the one that may be meant; else the 
   expect(fixIn(far.body)).toBe("idp clients add shop --redirect-uri http://localhost:3000/callback");
 });
 
-test("what a request sent is quoted in the command that mends it; what no command would mend has none", async () => {
+test("what a request sent is quoted in the command that mends it; where none would, the command shows what is registered", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {
@@ -76,7 +76,25 @@ test("what a request sent is quoted in the command that mends it; what no comman
     expect(await fixOf({ client_id })).toBe("idp clients list");
   }
   expect(await fixOf({ client_id: "shop", redirect_uri: "no" })).toBe("idp clients list");
-  expect(await fixOf({ redirect_uri: "http://evil.example/cb" })).toBe("none");
+  expect(await fixOf({ redirect_uri: "http://evil.example/cb" })).toBe("idp clients show demo-app");
+});
+
+test.each([
+  ["nothing at all", "", "idp clients list"],
+  ["two client ids", "client_id=demo-app&client_id=demo-app", "idp clients list"],
+  ["no redirect URI", "client_id=demo-app&response_type=code", "idp clients show demo-app"],
+])("a request of %s: the command shows what could be sent", async (_, query, fix) => {
+  const idp = await serve();
+  const page = await new Browser(idp.issuer).open(`/api/v2/oauth/authorize?${query}`);
+  expect([page.status, fixIn(page.body)]).toEqual([400, fix]);
+});
+
+test("an address that cannot be registered for signing out, and a page that is not there, name a command too", async () => {
+  const idp = await serve();
+  const browser = new Browser(idp.issuer);
+  const query = "client_id=demo-app&post_logout_redirect_uri=javascript:1";
+  expect(fixIn((await browser.open(`/api/v2/oauth/logout?${query}`)).body)).toBe("idp clients show demo-app");
+  expect(fixIn((await browser.open("/nothing")).body)).toBe(`curl ${idp.issuer}/.well-known/openid-configuration`);
 });
 
 test("a redirect URI that is not registered is shown beside those that are, and so is an address after signing out", async () => {

@@ -102,12 +102,15 @@ describe("no stack trace, ever", () => {
 });
 
 describe("headers", () => {
+  const preflight = { "access-control-request-method": "POST" };
   const sorts: [name: string, path: string, init: RequestInit][] = [
     ["an API answer", "/_idp/health", {}],
     ["discovery", "/.well-known/openid-configuration", {}],
     ["a refusal of the API", paths.token, { method: "POST" }],
     ["a 404", "/nothing", {}],
     ["a 405", paths.token, {}],
+    ["a redirect", "/account", { headers: asBrowser }],
+    ["a preflight", paths.token, { method: "OPTIONS", headers: { origin: "http://localhost:3000", ...preflight } }],
     ["an error page", `${paths.authorize}?client_id=nobody`, { headers: asBrowser }],
   ];
 
