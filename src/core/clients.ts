@@ -62,7 +62,7 @@ export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName
 
 /** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins` (CONTRACT 2.5). */
 export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
-  ctx.store.read((tx) => tx.findAll("clients", "origin", origin).length > 0);
+  ctx.store.read((tx) => tx.has("clients", "origin", origin));
 
 /** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
 const lookedAt = 200;

@@ -3,6 +3,7 @@ import { metadataOf } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import type { FixtureFile } from "./fixtures/schema.ts";
+import { singleClaim } from "./claims.ts";
 import { isDefined, mayAsk } from "./scopes.ts";
 import { storedSettings } from "./settings.ts";
 import { stateCollections, stateFormat, stateVersion, type StateDocument } from "./state.ts";
@@ -39,7 +40,9 @@ function asFixtures(tx: ReadTx): FixtureFile {
     const scopes = all.filter((name) => isDefined(tx, name) && mayAsk(client, name));
     return scopes.length === 0 ? [] : [{ user: user.username, client: clientId, scope: scopes.join(" ") }];
   });
-  const scopes = [...tx.all("scopes")].map(({ name, ...scope }) => [name, scope] as const);
+  // Earlier versions let a fixture define what is a single claim's.
+  const own = [...tx.all("scopes")].filter(({ name }) => singleClaim(name) === null);
+  const scopes = own.map(({ name, ...scope }) => [name, scope] as const);
   const file = {
     users: [...tx.all("users")].map(fieldsOf),
     clients: [...tx.all("clients")].map(metadataOf),

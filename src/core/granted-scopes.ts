@@ -35,12 +35,17 @@ export const grantedNow = (
   );
 };
 
-/** The scopes of a token that are good for something now; of one without a user, those that its client may ask for. */
+/**
+ * The scopes of a token that are good for something now; of one without a user, those that its client may ask for. One that was got by
+ * exchange has what the clients of the tokens before it may ask for too.
+ */
 export const scopesNow = (
   tx: ReadTx,
-  { client, grant }: Pick<LiveToken, "client" | "grant">,
+  { client, grant, origins }: Pick<LiveToken, "client" | "grant" | "origins">,
   scope: string,
-): readonly string[] =>
-  grant === null
-    ? splitScope(scope).filter((name) => mayStillAsk(tx, client, name))
-    : grantedNow(tx, client, grant, splitScope(scope));
+): readonly string[] => {
+  const names = splitScope(scope);
+  const own =
+    grant === null ? names.filter((name) => mayStillAsk(tx, client, name)) : grantedNow(tx, client, grant, names);
+  return origins.length === 0 ? own : own.filter((name) => origins.every((origin) => mayStillAsk(tx, origin, name)));
+};

@@ -13,6 +13,7 @@ import { answerClient, responseLocation } from "./redirect-response.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { noteLife, userRefusal } from "./token-state.ts";
+import { prepareKeys } from "./tokens.ts";
 import { seconds } from "./time.ts";
 import { quoteWord } from "../shell-word.ts";
 
@@ -144,6 +145,9 @@ export async function issueTokens(
   ctx: Context,
   input: IssueInput & { readonly nonce?: string | undefined },
 ): Promise<TokenResponse> {
+  // A key that cannot be kept is found missing before anything is granted.
+  const known = await ctx.store.read((tx) => tx.get("clients", input.client));
+  if (known !== undefined) await prepareKeys(ctx, known);
   const plan = await ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     noteLife(tx, ctx);

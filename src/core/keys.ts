@@ -50,7 +50,7 @@ export interface KeyRing {
 }
 
 /** Whether the ID tokens of a client are signed so. */
-const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.findAll("clients", "idTokenAlg", alg).length > 0;
+const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.has("clients", "idTokenAlg", alg);
 
 const generate = promisify(generateKeyPair);
 

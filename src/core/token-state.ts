@@ -15,6 +15,8 @@ export interface LiveToken {
   /** Both null for a token without a user (client credentials). */
   readonly user: User | null;
   readonly grant: Grant | null;
+  /** The clients of the tokens that it was got by exchange for. */
+  readonly origins: readonly Client[];
 }
 
 /** Why a token is dead. */
@@ -58,14 +60,16 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
   if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
+  const origins: Client[] = [];
   for (const { jti, client_id, epoch } of claims.exchanged_from ?? []) {
     const origin = tx.get("deadTokens", jti);
     if (origin !== undefined) return dead(`was got by exchange for one that ${revoked(origin.reason)}`, origin.at);
     const owner = tx.get("clients", client_id);
     if (owner === undefined || (epoch ?? owner.epoch) !== owner.epoch)
       return dead("was got by exchange for one of a client that is no longer registered");
+    origins.push(owner);
   }
-  if (claims.grant === undefined) return { client, user: null, grant: null };
+  if (claims.grant === undefined) return { client, user: null, grant: null, origins };
   const user = tx.get("users", claims.sub);
   if (user === undefined) return dead("belongs to a user who no longer exists");
   const refusal = userRefusal(user);
@@ -82,7 +86,7 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
       since: grant.revokedAt === null ? null : Date.parse(grant.revokedAt),
     };
   }
-  return { client, user, grant };
+  return { client, user, grant, origins };
 }
 
 const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {

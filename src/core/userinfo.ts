@@ -3,8 +3,7 @@ import type { Context } from "./context.ts";
 import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { noteUse } from "./grant-use.ts";
-import { grantedNow } from "./granted-scopes.ts";
-import { splitScope } from "./scopes.ts";
+import { scopesNow } from "./granted-scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
 import { TokenProblem, verifyAccessToken } from "./accepted-tokens.ts";
 
@@ -28,7 +27,8 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
   if (claims instanceof TokenProblem) throw new OAuthError("invalid_token", claims.message, { cause: claims });
   await checkSender(ctx, claims, presented);
   return ctx.store.read((tx) => {
-    const { client, user, grant } = requireLive(tokenState(tx, claims));
+    const live = requireLive(tokenState(tx, claims));
+    const { client, user, grant } = live;
     if (user === null || grant === null) {
       throw new OAuthError(
         "insufficient_scope",
@@ -36,7 +36,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
       );
     }
     noteUse(ctx, grant);
-    const scopes = grantedNow(tx, client, grant, splitScope(claims.scope));
+    const scopes = scopesNow(tx, live, claims.scope);
     return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
   });
 }

@@ -127,6 +127,10 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       const found = tableOf(collection).findAll(index, value).filter(alive);
       return found.map((entry) => handOut(collection, entry));
     },
+    has(collection, index, value) {
+      for (const entry of tableOf(collection).each(index, value)) if (alive(entry)) return true;
+      return false;
+    },
     all,
     count(collection) {
       const table = tableOf(collection);

@@ -368,6 +368,8 @@ export interface ReadTx {
   get<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
   /** The record with this value in a unique index. */
   find<C extends CollectionName>(collection: C, index: UniqueIndex<C>, value: string): Collections[C] | undefined;
+  /** Whether any record has this value in an index: costs the same however many do. */
+  has<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): boolean;
   /** The records with this value in an index, in the order of their insertion. */
   findAll<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): readonly Collections[C][];
   /** All records in the order of their insertion. Its cost grows: not for a request's way. */

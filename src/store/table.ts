@@ -187,6 +187,15 @@ function createTable(collection: CollectionName) {
     return key === undefined ? undefined : records.get(key);
   }
 
+  /** One of the entries of this value after the other, in no order. */
+  function* each(name: string, value: string): Generator<Entry, undefined> {
+    const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value) ?? [];
+    for (const key of typeof held === "string" ? [held] : held) {
+      const entry = records.get(key);
+      if (entry !== undefined) yield entry;
+    }
+  }
+
   function findAll(name: string, value: string): Entry[] {
     const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value);
     if (held === undefined) return [find(name, value) ?? []].flat();
@@ -221,6 +230,7 @@ function createTable(collection: CollectionName) {
     rival,
     find,
     findAll,
+    each,
     entries,
     get: (key: string) => records.get(key),
     /** How many entries there are, expired ones included. */

@@ -179,6 +179,20 @@ test("a scope that was taken from the client since: of the subject token, of one
   expect(claimsOf(await exchange(orders, alone))["scope"]).toBe("");
 });
 
+test("a scope that was taken from any client on the way: of tokens exchanged twice, with a user and without", async () => {
+  const [middle, last] = [await service({ scope }), await service({ scope })];
+  const ofUser = (await exchange(middle, (await tokensOf()).access_token)).json.access_token;
+  const exchanged = [ofUser, await ownToken(middle)].map(async (token) => (await exchange(last, token)).json);
+  const [withUser, alone] = await Promise.all(exchanged);
+  expect([withUser?.scope, alone?.scope]).toEqual([scope, scope]);
+  await idp.call("clients.edit", { client_id: middle.credentials.client_id, entry: { scope: "openid orders:read" } });
+  for (const { access_token } of [withUser, alone].filter((json) => json !== undefined)) {
+    expect((await idp.call("token.introspect", { token: access_token }))["scope"]).toBe("openid orders:read");
+    expect((await exchange(last, access_token)).json.scope).toBe("openid orders:read");
+  }
+  expect((await userinfo(idp, withUser?.access_token ?? "")).json).not.toHaveProperty("user.email");
+});
+
 test("scope never widens", async () => {
   const { access_token } = await tokensOf();
   const answer = await exchange(orders, access_token, { scope: "openid phone" });
