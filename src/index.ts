@@ -3,7 +3,7 @@ import { createAttempts } from "./core/attempts.ts";
 import { tellAll, type Telling } from "./core/backchannel-logout.ts";
 import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
 import { checkSettings } from "./core/check-settings.ts";
-import type { Context, Settings } from "./core/context.ts";
+import { createTurns, type Context, type Settings } from "./core/context.ts";
 import { defaultPort } from "./core/endpoints.ts";
 import { OperationError } from "./core/errors.ts";
 import { isObject } from "./core/json-object.ts";
@@ -51,14 +51,16 @@ export type { Tls, TokenResponse };
 /** What a fixture file holds, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;
 
+type Fixtures = OneFixture | readonly OneFixture[];
+
 export interface IdpOptions {
   /** The data folder; absent: in memory, nothing is kept. */
   readonly data?: string;
   /**
    * Applied before the first request is answered: what a fixture file holds, paths of files and folders, the texts of files, or a list
-   * of these. Absent: the built-in demo.
+   * of these. Absent: the built-in demo. A function is asked again at each reset: for files that may have been changed meanwhile.
    */
-  readonly fixtures?: OneFixture | readonly OneFixture[];
+  readonly fixtures?: Fixtures | (() => Fixtures);
   /** Is told how far the work on fixtures is; both count entries. */
   readonly onProgress?: SeedOptions["progress"];
   /** 0: a free port. Default 4370. */
@@ -202,7 +204,8 @@ function checkAdminToken(token: string): void {
 const isSource = (one: FixtureFile | FixtureSource): one is FixtureSource =>
   isObject(one) && ("value" in one || ("text" in one && "name" in one));
 
-function sourcesOf(fixtures: IdpOptions["fixtures"]): readonly FixtureSource[] {
+function sourcesOf(given: IdpOptions["fixtures"]): readonly FixtureSource[] {
+  const fixtures = typeof given === "function" ? given() : given;
   if (fixtures === undefined) return [builtInDemo()];
   const all = Array.isArray(fixtures) ? (fixtures as readonly OneFixture[]) : [fixtures as OneFixture];
   return all.flatMap((one) => {
@@ -278,7 +281,8 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
     // What the caller does with their own value later is not what a reset goes back to.
     const copyOf = (source: FixtureSource): FixtureSource =>
       "text" in source || source.builtIn === true ? source : { value: structuredClone(source.value) };
-    let sources = sourcesOf(options.fixtures);
+    let { fixtures } = options;
+    let sources = sourcesOf(fixtures);
     let ended: Telling = [];
     const seeded = await seed({ store, now, random, passwords }, sources, {
       mode: "start",
@@ -308,9 +312,15 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       attempts: createAttempts(now),
       fixtures: {
         sources: () => sources,
+        latest: () => (typeof fixtures === "function" ? sourcesOf(fixtures) : sources),
+        applied: (those) => {
+          sources = those.map(copyOf);
+        },
         use: (others) => {
+          fixtures = undefined;
           sources = others.map(copyOf);
         },
+        inTurn: createTurns(),
       },
       log,
     };

@@ -40,7 +40,13 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
     reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, randomText),
     // As `idp start` would find them. The next command looks anew.
-    fixtures: { sources: () => fixturesOf(cli, {}).sources, use: () => undefined },
+    fixtures: {
+      sources: () => fixturesOf(cli, {}).sources,
+      latest: () => fixturesOf(cli, {}).sources,
+      applied: () => undefined,
+      use: () => undefined,
+      inTurn: (work) => work(),
+    },
     attempts: createAttempts(now),
     ...{ store, now, random: randomText, passwords, log },
   };

@@ -69,6 +69,7 @@ function optionsOf(
 ): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
   const adminToken = adminTokenOf(cli.env);
+  let read: FoundFixtures | null = fixtures;
   return {
     ...(flags.memory === true ? {} : { data: cli.data }),
     ...(port === undefined ? {} : { port }),
@@ -80,7 +81,12 @@ function optionsOf(
     ...(flags.templates === undefined ? {} : { templates: flags.templates }),
     ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
     ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
-    fixtures: fixtures.sources,
+    // Read once for the start; a reset reads them as they are then.
+    fixtures: () => {
+      const { sources } = read ?? fixturesOf(cli, flags);
+      read = null;
+      return sources;
+    },
     onProgress: progress.update,
     settings: settingsOf(flags),
     ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),

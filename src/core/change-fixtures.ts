@@ -13,7 +13,10 @@ export interface FixtureChange extends SeedResult {
  * Puts other fixtures in the place of those in use: what changed is applied, sessions and everything else stay.
  * @throws {OperationError} invalid, with every problem; then nothing is changed
  */
-export async function changeFixtures(ctx: Context, sources: readonly FixtureSource[]): Promise<FixtureChange> {
+export const changeFixtures = (ctx: Context, sources: readonly FixtureSource[]): Promise<FixtureChange> =>
+  ctx.fixtures.inTurn(() => changeNow(ctx, sources));
+
+async function changeNow(ctx: Context, sources: readonly FixtureSource[]): Promise<FixtureChange> {
   const before = await namesIn(ctx.fixtures.sources());
   const seeded = await seed(ctx, sources, { mode: "start", onEnded: (ended) => tellAll(ctx, ended) });
   ctx.fixtures.use(sources);

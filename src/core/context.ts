@@ -35,10 +35,25 @@ export const defaultSettings: Settings = {
 
 /** The fixtures that the data is served with. */
 interface FixturesInUse {
-  /** @throws {OperationError} invalid, where they are files that cannot be read */
+  /** As they were last applied. @throws {OperationError} invalid, where they are files that cannot be read */
   sources(): readonly FixtureSource[];
+  /** As they are now, where they are files that the server was started with. @throws {OperationError} likewise */
+  latest(): readonly FixtureSource[];
+  /** The latest ones were applied. */
+  applied(latest: readonly FixtureSource[]): void;
   /** Puts others in their place. */
   use(sources: readonly FixtureSource[]): void;
+  /** Runs what puts fixtures in place after what was begun before it: whichever comes last is what stays. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+export function createTurns(): FixturesInUse["inTurn"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
 }
 
 /** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */

@@ -53,11 +53,14 @@ export interface ResetOptions {
  * @throws {StorageError} where the data could not be written; then nothing is changed but, with `keys`, what signs; or where that became of
  *   the passwords of other fixtures alone, which are lost
  */
-export async function reset(
+export const reset = (ctx: Context, options: ResetOptions): Promise<ResetResult> =>
+  ctx.fixtures.inTurn(() => resetNow(ctx, options));
+
+async function resetNow(
   ctx: Context,
   { sources: given, keys = false, progress = () => undefined }: ResetOptions,
 ): Promise<ResetResult> {
-  const sources = given ?? ctx.fixtures.sources();
+  const sources = given ?? ctx.fixtures.latest();
   const key = (await ctx.store.read(digestKey)) ?? ctx.random(32);
   const prepared = await prepareFixtures(key, sources, async (all) => crossCheck(all, nothingKnown), progress);
   // First, so that no token is signed with a key that is about to go.
@@ -69,7 +72,8 @@ export async function reset(
     return compare(before, snapshotOf(tx));
   });
   ctx.attempts.forget();
-  ctx.fixtures.use(sources);
+  if (given === undefined) ctx.fixtures.applied(sources);
+  else ctx.fixtures.use(given);
   await ctx.reloadSettings();
   if (keys) await ctx.keys.reload();
   // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.

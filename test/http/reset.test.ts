@@ -278,3 +278,15 @@ describe("other fixtures", () => {
     expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["alice", "bob"]);
   });
 });
+
+test("of two resets at once the later one stays, however long the earlier one takes", async () => {
+  const idp = await serveThose();
+  const many = { users: Array.from({ length: 3000 }, (_, index) => ({ username: `user-${index}` })) };
+  const long = idp.call("reset", { fixtures: many });
+  const short = idp.call("reset", { fixtures: { users: [{ username: "zoe" }] } });
+  await Promise.all([long, short]);
+  const usernames = async () => (await idp.call("users.list", {})).map(({ username }) => username);
+  expect(await usernames()).toEqual(["zoe"]);
+  await idp.reset();
+  expect(await usernames()).toEqual(["zoe"]);
+});
