@@ -93,7 +93,8 @@ export function failureOf(error: unknown, data?: string): Failure {
   if (error instanceof LockedError) return lockFailure(error, data);
   if (error instanceof DataFileError) return failure("invalid", error.message, error.hint);
   if (error instanceof StorageError) {
-    return failure("temporarily_unavailable", error.message, `Nothing was changed. ${cureOf(error.cause)}`);
+    const cure = cureOf(error.cause);
+    return failure("temporarily_unavailable", error.message, error.partly ? cure : `Nothing was changed. ${cure}`);
   }
   // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);

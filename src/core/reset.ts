@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown } from "./fixtures/cross-check.ts";
 import type { FixtureSource } from "./fixtures/source.ts";
 import { rotateKeys } from "./keys-admin.ts";
-import { appliedIds, applyFixtures, digestKey } from "./seed.ts";
+import { appliedIds, applyFixtures, digestKey, settlePasswords } from "./seed.ts";
 import { prepareFixtures } from "./seed-prepare.ts";
 import { differences, passwordDiffers } from "./seed-records.ts";
 import { removeAllBut } from "./state.ts";
@@ -77,7 +77,7 @@ async function resetNow(
   await ctx.reloadSettings();
   if (keys) await ctx.keys.reload();
   // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.
-  if (given !== undefined) await ctx.passwords.settle();
+  if (given !== undefined) await settlePasswords(ctx);
   const names = sources.flatMap((source) => ("name" in source ? [source.name] : []));
   return { fixtures: names, ...outcome, keysRenewed: keys };
 }

@@ -1,4 +1,4 @@
-import type { ReadTx, Tx } from "../store/store.ts";
+import { StorageError, type ReadTx, type Tx } from "../store/store.ts";
 import type { Telling } from "./backchannel-logout.ts";
 import type { Context } from "./context.ts";
 import { crossCheck, nothingKnown, type Known } from "./fixtures/cross-check.ts";
@@ -47,7 +47,7 @@ export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords"
 /**
  * Checks fixtures whole, then applies them in one transaction.
  * @throws {OperationError} invalid, with every problem of every source; then nothing is applied
- * @throws {StorageError} where the data could not be written; then nothing is applied
+ * @throws {StorageError} where the data could not be written; then nothing is applied, or all but passwords, and the error says so
  */
 export async function seed(
   ctx: SeedContext,
@@ -70,8 +70,17 @@ export async function seed(
   const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
   // First: whatever becomes of the passwords, those sessions have ended.
   if (ended.length > 0) await onEnded?.(ended);
-  if (mode === "now") await ctx.passwords.settle();
+  if (mode === "now") await settlePasswords(ctx);
   return result;
+}
+
+/** Writes the passwords of fixtures that are applied. @throws {StorageError} that tells that all else is there */
+export async function settlePasswords({ passwords }: Pick<Context, "passwords">): Promise<void> {
+  await passwords.settle().catch((error: unknown) => {
+    if (!(error instanceof StorageError)) throw error;
+    const message = `the fixtures are applied, but not all of their passwords: ${error.message}. Apply them again`;
+    throw new StorageError(message, { cause: error.cause, partly: true });
+  });
 }
 
 /** The key of the digests; undefined: nothing was ever applied. */

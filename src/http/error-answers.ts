@@ -115,7 +115,7 @@ export function answerTo(error: unknown): Answer {
     return { status: error.status, code: "invalid_request", message: error.message, fix: null, kind: "request" };
   }
   if (error instanceof StorageError) {
-    const message = `the change could not be written and was not made: ${error.message}`;
+    const message = error.partly ? error.message : `the change could not be written and was not made: ${error.message}`;
     return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
   }
   if (isHttpError(error)) {

@@ -71,7 +71,7 @@ const errors: Readonly<Record<string, string>> = {
   415: "The body is not application/json",
   421: "The Host is none of this server's",
   422: "The input is not valid, or the operation is refused; `problems` lists all that is wrong",
-  503: "The change could not be written, and was not made",
+  503: "The change could not be written, and was not made, or not all of it: the description tells",
 };
 
 /** Which of them an operation may answer. */

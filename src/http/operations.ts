@@ -299,9 +299,12 @@ export const operations = {
       ]);
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);
       const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
-      const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
-      await ctx.reloadSettings();
-      return seeded;
+      try {
+        return await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+      } finally {
+        // Whatever became of the passwords.
+        await ctx.reloadSettings();
+      }
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),

@@ -411,9 +411,18 @@ export class ConflictError extends Error {
   }
 }
 
-/** The data could not be written (disk full, folder gone): nothing of the change was kept. */
+/** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` says otherwise. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
+  /** Some of what was asked for was made before; the message tells what. */
+  readonly partly: boolean;
+  constructor(
+    message: string,
+    { cause, partly = false }: { readonly cause?: unknown; readonly partly?: boolean } = {},
+  ) {
+    super(message, { cause });
+    this.partly = partly;
+  }
 }
 
 /** The data is another process's: `holder` says whose. */

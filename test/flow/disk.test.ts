@@ -110,6 +110,48 @@ test("a full disk when the first key is needed: 503, and the code can still be r
   expect(JSON.parse(stdout), stderr).toEqual([503, 503, "done", 200, 400, 200, "StorageError", 0]);
 });
 
+/** A program that may write the users of its fixtures, and not their passwords. */
+const withoutRoomForPasswords = `
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
+process.on("SIGXFSZ", () => undefined);
+const idp = await createIdp({ port: 0, data: "data" });
+const size = () => statSync("data/data.journal").size;
+const users = (name) => Array.from({ length: 20 }, (_, index) => ({ username: name + index, password: "secret-" + index }));
+const before = size();
+await idp.call("seed", { users: users("a") });
+const both = size() - before;
+const answers = [];
+for (const [path, fixtures] of [["seed", { users: users("b"), settings: { access_token_ttl: 77 } }], ["reset", { fixtures: { users: users("c") } }]]) {
+  limit(Math.floor(size() + both * 0.75));
+  const headers = { authorization: "Bearer " + idp.adminToken, "content-type": "application/json" };
+  const response = await fetch(idp.issuer + "/_idp/api/" + path, { method: "POST", headers, body: JSON.stringify(fixtures) });
+  limit("unlimited");
+  const names = (await idp.call("users.list", {})).map(({ username }) => username);
+  answers.push({ status: response.status, description: (await response.json()).error_description, last: names.at(-1) });
+  if (path === "seed") answers.push((await idp.issueTokens({ user: "b1", client: "demo-app" })).expires_in);
+}
+console.log(JSON.stringify(answers));
+await idp.close();
+`;
+
+test("a disk that is full between fixtures and their passwords: 503 tells what was applied, and its settings hold", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "program.mjs"), withoutRoomForPasswords);
+  const env = environment({});
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd, env });
+  const description = expect.stringMatching(
+    /^the fixtures are applied, but not all of their passwords: .* again$/,
+  ) as string;
+  expect(JSON.parse(stdout), stderr).toEqual([
+    { status: 503, description, last: "b19" },
+    77,
+    { status: 503, description, last: "c19" },
+  ]);
+});
+
 test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));
