@@ -7,5 +7,12 @@ export type AppType = (typeof appTypes)[number];
 /** The client that `idp login` is where nobody says otherwise. */
 export const loginClient = "idp-cli";
 
+/** What a command line tool that signs its user in needs: the flow by a browser here, and by one elsewhere. */
+export const loginGrantTypes = [
+  "authorization_code",
+  "refresh_token",
+  "urn:ietf:params:oauth:grant-type:device_code",
+] as const;
+
 /** Where a native app is sent back to: whichever port is free then (RFC 8252 7.3). */
 export const loopbackRedirectUri = "http://127.0.0.1:*/callback";

@@ -98,7 +98,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   const example = "idp clients edit demo-app --redirect-uri http://localhost:3000/cb";
   refuseBoth(flags);
   const entry = await entryOf(cli, flags);
-  requireChange(entry, example);
+  requireChange(entry, commandFor("idp clients edit", name ?? "demo-app", "--name 'Another name'"));
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, example);
   const before = await target.call("clients.show", { client_id });
@@ -110,7 +110,11 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
   const secrets = "client_secret" in entry ? ["client_secret"] : [];
   return answer(client, (_shown, style) => changesText(client_id, before, client, secrets, style), {
-    notes: [...(await scopeNotes(target, entry["scope"])), target.where],
+    notes: [
+      ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
+      ...(await scopeNotes(target, entry["scope"])),
+      target.where,
+    ],
   });
 }
 

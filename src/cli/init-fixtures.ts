@@ -1,4 +1,4 @@
-import { loginClient, loopbackRedirectUri, type AppType } from "./app-types.ts";
+import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from "./app-types.ts";
 
 /** The text of a fixture file for a person to go on from. */
 
@@ -43,13 +43,11 @@ const frontPages = (uris: readonly string[]): readonly string[] => [
 const list = (name: string, values: readonly string[]): readonly string[] =>
   values.length === 0 ? [] : [`    ${name}:`, ...values.map((value) => `      - ${scalar(value)}`)];
 
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
-
 const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
   public: [],
   confidential: [],
   service: ["client_credentials"],
-  cli: ["authorization_code", "refresh_token", deviceGrant],
+  cli: loginGrantTypes,
 };
 
 function clientLines({ type, clientId, secret, redirectUris }: App): readonly string[] {
@@ -75,6 +73,7 @@ const loginLines = ({ type, clientId }: App): readonly string[] =>
     : [
         `  - client_id: ${loginClient} # idp login signs in as this one`,
         ...list("redirect_uris", [loopbackRedirectUri]),
+        ...list("grant_types", loginGrantTypes),
       ];
 
 /** The whole file. */

@@ -3,7 +3,7 @@ import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "./failure.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
 import type { Style } from "./style.ts";
-import { wrap } from "./table.ts";
+import { cells, wrap } from "./table.ts";
 
 /** What a command has to say. A command computes it; only {@link print} writes it. */
 export interface Outcome {
@@ -49,12 +49,17 @@ export function print(cli: Invocation, outcome: Outcome): void {
 
 const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => widthOf(stderr);
 
-/** One remark on stderr; not under `--quiet`. A command stays on one line, to be copied. */
+/** A command stays on one line, to be copied: a line break of ours in it would be copied too. It has a line of its own where it does not fit. */
+function wrapWords(text: string, width: number, indent: string): string {
+  const at = text.startsWith("idp ") ? 0 : text.search(/(?<=: )(idp|printf) /);
+  if (at === 0) return wrap(text, Infinity, indent);
+  if (at < 0 || cells(indent + text) <= width) return wrap(text, width, indent);
+  return `${wrap(text.slice(0, at - 1), width, indent)}\n${indent}${text.slice(at)}`;
+}
+
+/** One remark on stderr; not under `--quiet`. */
 export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {
-  if (!cli.quiet)
-    cli.stderr.write(
-      `${cli.err.dim(wrap(escapeLine(note), note.startsWith("idp ") ? Infinity : stderrWidth(cli), ""))}\n`,
-    );
+  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(wrapWords(escapeLine(note), stderrWidth(cli), ""))}\n`);
 }
 
 /** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
@@ -79,7 +84,5 @@ export function printFailure(
   const lines = [wrap(first, stderrWidth(cli), "  ").trimStart(), ...more];
   cli.stderr.write(`${cli.err.red("Error:")}${lines.join("\n").slice("Error:".length)}\n`);
   const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
-  // A command that stands alone is there to be copied: a line break of ours in it would be copied too.
-  const width = (line: string): number => (line.startsWith("idp ") ? Infinity : stderrWidth(cli));
-  for (const line of next) cli.stderr.write(`${wrap(escapeLine(line), width(line), "  ")}\n`);
+  for (const line of next) cli.stderr.write(`${wrapWords(escapeLine(line), stderrWidth(cli), "  ")}\n`);
 }

@@ -119,7 +119,7 @@ function declareClients(program: Command, act: Act): void {
 
 function declareClientChanges(clients: Command, act: Act): void {
   clientFields(clients.command("add"))
-    .description("add a client; unless it is public, it gets a secret, which is shown once")
+    .description("add a client; unless it is public, it gets a secret, which is shown")
     .argument("[client_id]")
     .addHelpText(
       "after",
@@ -156,7 +156,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     .action(act(async (cli, clientId?: string) => (await import("./clients-edit.ts")).removeClient(cli, clientId)));
   clients
     .command("rotate-secret")
-    .description("give a client another secret; it is shown once, and the old one stops working")
+    .description("give a client another secret; it is shown, and the old one stops working")
     .argument("[client_id]")
     .option("--secret-stdin", "take the new secret from standard input")
     .addHelpText(

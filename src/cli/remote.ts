@@ -26,7 +26,8 @@ export interface Server {
   readonly state?: "alive" | "elsewhere";
 }
 
-const tokenHint = "Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.";
+const tokenHint =
+  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.";
 
 /** A seed of 64 MB may take its time; nothing else takes a second. */
 const patience = 120_000;

@@ -6,6 +6,7 @@ import { answer, type Outcome } from "./print.ts";
 import type { SetFields } from "./set-field.ts";
 import { findTarget } from "./target.ts";
 import { describeUser } from "./users.ts";
+import { commandFor } from "../shell-word.ts";
 
 export interface UserFlags {
   readonly email?: string;
@@ -40,7 +41,7 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
 export async function editUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   const example = "idp users edit alice --email alice@example.test";
   const entry = await entryOf(cli, flags);
-  requireChange(entry, example);
+  requireChange(entry, commandFor("idp users edit", name ?? "alice", "--display-name 'Another name'"));
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
   const before = await target.call("users.show", { username });

@@ -4,7 +4,7 @@ import { OAuthError } from "./errors.ts";
 import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "./keys.ts";
 import { relative } from "./time-words.ts";
-import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
 /** The only file that verifies this server's own tokens. */
 
@@ -82,7 +82,10 @@ function checkClaims(
   required: readonly string[],
   { allowExpired = false } = {},
 ): void {
-  if (header["typ"] !== typ) throw new TokenProblem("the token is of another kind");
+  if (header["typ"] !== typ) {
+    const given = kindOfToken(header["typ"]) ?? "of another kind";
+    throw new TokenProblem(`the token is ${given}; send ${kindOfToken(typ) ?? typ}`);
+  }
   const missing = required.find((name) => !Object.hasOwn(payload, name));
   if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
   if (payload["iss"] !== ctx.issuer) throw new TokenProblem("the token's \"iss\" claim is not this issuer's");

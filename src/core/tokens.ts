@@ -11,6 +11,16 @@ import { publicAlgs } from "./keys.ts";
 /** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
 export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
 
+const kinds: ReadonlyMap<unknown, string> = new Map([
+  [tokenTypes.access, "an access token"],
+  [tokenTypes.refresh, "a refresh token"],
+  [tokenTypes.id, "an ID token"],
+  [tokenTypes.logout, "a logout token"],
+]);
+
+/** Which kind of token this is, in words; undefined: none that this server issues. */
+export const kindOfToken = (typ: unknown): string | undefined => kinds.get(typ);
+
 /** Whom an access token speaks for, and where. */
 export interface AccessTokenSubject {
   readonly client: Client;

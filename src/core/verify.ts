@@ -5,16 +5,9 @@ import { OperationError } from "./errors.ts";
 import { shellWord } from "../shell-word.ts";
 import { checkClaims, moment, shown, verification, type Check, type Verification } from "./token-checks.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
-import { tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
 /** A token of this server, with this server's keys and what it knows of revocations. */
-
-const kinds: Readonly<Record<string, string>> = {
-  [tokenTypes.access]: "an access token",
-  [tokenTypes.refresh]: "a refresh token",
-  [tokenTypes.id]: "an ID token",
-  [tokenTypes.logout]: "a logout token",
-};
 
 export interface VerifyInput {
   readonly token: string;
@@ -35,7 +28,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   const { header, payload } = decodeToken(input.token, ctx.now());
   const problem = await signatureProblem(ctx, input.token);
   const { alg, kid, typ } = header;
-  const kind = typeof typ === "string" && Object.hasOwn(kinds, typ) ? kinds[typ] : undefined;
+  const kind = kindOfToken(typ);
   const key = typeof kid === "string" ? `key ${kid} of this server` : "with its client's secret";
   const checks: Check[] = [
     { name: "signature", ok: problem === null, detail: problem ?? `${String(alg)}, ${key}` },

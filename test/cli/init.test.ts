@@ -69,6 +69,7 @@ test("idp login has a client to be, and env and exec still mean the app; a servi
     expect((await written("--type", type, "--client", "x")).clients[1]).toEqual({
       client_id: "idp-cli",
       redirect_uris: ["http://127.0.0.1:*/callback"],
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
     });
   }
   expect((await written("--type", "service")).clients).toHaveLength(1);

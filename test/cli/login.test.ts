@@ -442,7 +442,7 @@ test("a server without idp-cli says how to go on", async () => {
   expect(code).toBe(3);
   // On a line of its own, which no width breaks: it is there to be copied.
   expect(stderr.split("\n")).toContain(
-    "  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback'",
+    `  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback' --set 'grant_types=["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"]'`,
   );
 });
 

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { printFailure, say } from "../../src/cli/print.ts";
+import { styleOf } from "../../src/cli/style.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { newProject, shell } from "../helpers/shell.ts";
@@ -130,3 +132,35 @@ test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it
   await refused(["stop"]);
   process.kill(pid, "SIGCONT");
 }, 60_000);
+
+test("a command in a remark stays in one piece on a terminal: on the line where it fits, else on one of its own", () => {
+  const written: string[] = [];
+  const stderr = {
+    isTTY: true,
+    columns: 60,
+    write: (text: string) => written.push(text),
+  } as unknown as NodeJS.WriteStream;
+  const err = styleOf(stderr, "never", {});
+  say({ quiet: false, stderr, err }, "To see it again: idp clients show shop");
+  say({ quiet: false, stderr, err }, "To see it again: idp clients show a-rather-long-name --show-secrets");
+  const hint = "Use that one, or another port for this one: idp start --data .idp-9 --port auto";
+  printFailure({ json: false, stderr, err }, { code: "conflict", exit: 4, message: "taken", hint, problems: [] }, null);
+  expect(written.join("")).toBe(
+    [
+      "To see it again: idp clients show shop",
+      "To see it again:",
+      "idp clients show a-rather-long-name --show-secrets",
+      "Error: taken",
+      "  Use that one, or another port for this one:",
+      "  idp start --data .idp-9 --port auto",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("who makes a client public is told that its secret is gone", async () => {
+  const cwd = await newData();
+  const { stderr } = await idpIn(cwd, ["clients", "edit", "app", "--public"]);
+  expect(stderr).toContain("Its client_secret is gone: a public client has none.\n");
+  expect((await idpIn(cwd, ["clients", "edit", "app", "--public"])).stderr).not.toContain("is gone");
+});

@@ -329,7 +329,7 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   expect(without).toEqual({
     code: 2,
     stdout: "",
-    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with --admin-token-file FILE or IDP_ADMIN_TOKEN.\n`,
+    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.\n`,
   });
   const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });

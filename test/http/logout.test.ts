@@ -27,6 +27,17 @@ async function signedIn(user = "alice") {
 
 const { hint: genuine } = await signedIn();
 
+test("an address to come back to of nobody knows whom is ignored, and the log says why", async () => {
+  const notes: string[] = [];
+  const own = await serve({ log: (note) => notes.push(note) });
+  const asked = async (parameters: Record<string, string>) =>
+    (await new Browser(own.issuer).open(logoutUrl(parameters))).status;
+  expect(await asked({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3000/" })).toBe(303);
+  expect(notes).toEqual([]);
+  expect(await asked({ post_logout_redirect_uri: "http://localhost:3000/" })).toBe(200);
+  expect(notes).toEqual(["post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is"]);
+});
+
 describe("with a genuine hint for this session: at once", () => {
   test("back to the registered address, with state alone", async () => {
     const { browser, hint } = await signedIn();

@@ -104,6 +104,13 @@ describe("no token at all: 401 and a challenge without an error", () => {
 });
 
 describe("401 invalid_token", () => {
+  test("one that is for something else is called by its name, with the one to send", async () => {
+    const tokens = await app.tokens();
+    const said = async (token: string) => (await userinfo(idp, token)).json.error_description;
+    expect(await said(tokens.id_token)).toBe("the token is an ID token; send an access token");
+    expect(await said(tokens.refresh_token)).toBe("the token is a refresh token; send an access token");
+  });
+
   test.each<[name: string, token: () => Promise<string>]>([
     ["no JWT", async () => "not-a-token"],
     ["one part of a JWT", async () => head],

@@ -1,6 +1,6 @@
 import type { OAuthClient } from "../../client/client.ts";
 import { OperationError } from "../../core/errors.ts";
-import { loginClient, loopbackRedirectUri } from "../app-types.ts";
+import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../app-types.ts";
 import { readSecret } from "../entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -73,7 +73,7 @@ async function clientOn(server: Server, client_id: string) {
   } catch (error) {
     if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== loginClient) throw error;
     throw new OperationError("not_found", `there is no client "${loginClient}" for idp login to be`, {
-      hint: `Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add ${loginClient} --public --redirect-uri '${loopbackRedirectUri}'`,
+      hint: `Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add ${loginClient} --public --redirect-uri '${loopbackRedirectUri}' --set 'grant_types=${JSON.stringify(loginGrantTypes)}'`,
     });
   }
 }
