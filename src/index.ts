@@ -281,8 +281,9 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
     // What the caller does with their own value later is not what a reset goes back to.
     const copyOf = (source: FixtureSource): FixtureSource =>
       "text" in source || source.builtIn === true ? source : { value: structuredClone(source.value) };
-    let { fixtures } = options;
-    let sources = sourcesOf(fixtures);
+    let asked = typeof options.fixtures === "function" ? options.fixtures : null;
+    let sources = sourcesOf(options.fixtures);
+    let latest = sources;
     let ended: Telling = [];
     const seeded = await seed({ store, now, random, passwords }, sources, {
       mode: "start",
@@ -312,13 +313,11 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       attempts: createAttempts(now),
       fixtures: {
         sources: () => sources,
-        latest: () => (typeof fixtures === "function" ? sourcesOf(fixtures) : sources),
-        applied: (those) => {
+        latest: () => (latest = asked === null ? sources : sourcesOf(asked)),
+        use: (those) => {
+          // Others than those that were asked for: a reset goes back to them from now on.
+          if (those !== latest) asked = null;
           sources = those.map(copyOf);
-        },
-        use: (others) => {
-          fixtures = undefined;
-          sources = others.map(copyOf);
         },
         inTurn: createTurns(),
       },

@@ -43,7 +43,6 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
     fixtures: {
       sources: () => fixturesOf(cli, {}).sources,
       latest: () => fixturesOf(cli, {}).sources,
-      applied: () => undefined,
       use: () => undefined,
       inTurn: (work) => work(),
     },

@@ -39,9 +39,7 @@ interface FixturesInUse {
   sources(): readonly FixtureSource[];
   /** As they are now, where they are files that the server was started with. @throws {OperationError} likewise */
   latest(): readonly FixtureSource[];
-  /** The latest ones were applied. */
-  applied(latest: readonly FixtureSource[]): void;
-  /** Puts others in their place. */
+  /** They were applied: the latest ones, or others in their place. */
   use(sources: readonly FixtureSource[]): void;
   /** Runs what puts fixtures in place after what was begun before it: whichever comes last is what stays. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;

@@ -89,7 +89,7 @@ export async function settleTokens(
 }
 
 /** Signs what was planned. */
-export async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
+async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };

@@ -7,13 +7,12 @@ import { requireClient } from "./clients-admin.ts";
 import { recordGrant, viewGrant, type GrantView } from "./grants.ts";
 import { restoreUser } from "./fix-commands.ts";
 import { requireUser } from "./users.ts";
-import { signTokens, userClaimsOf, type TokenResponse } from "./issue-tokens.ts";
+import { settleTokens, userClaimsOf, type TokenResponse } from "./issue-tokens.ts";
 import { checkChallenge } from "./pkce.ts";
 import { answerClient, responseLocation } from "./redirect-response.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { noteLife, userRefusal } from "./token-state.ts";
-import { prepareKeys } from "./tokens.ts";
 import { seconds } from "./time.ts";
 import { quoteWord } from "../shell-word.ts";
 
@@ -145,10 +144,8 @@ export async function issueTokens(
   ctx: Context,
   input: IssueInput & { readonly nonce?: string | undefined },
 ): Promise<TokenResponse> {
-  // A key that cannot be kept is found missing before anything is granted.
-  const known = await ctx.store.read((tx) => tx.get("clients", input.client));
-  if (known !== undefined) await prepareKeys(ctx, known);
-  const plan = await ctx.store.transaction((tx) => {
+  const named = await ctx.store.read((tx) => requireClient(tx, input.client));
+  const { response } = await settleTokens(ctx, named, (tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     noteLife(tx, ctx);
     const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
@@ -163,5 +160,5 @@ export async function issueTokens(
       userClaims: userClaimsOf(tx, subject),
     };
   });
-  return (await signTokens(ctx, plan)).response;
+  return response;
 }

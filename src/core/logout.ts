@@ -54,6 +54,10 @@ export async function beginLogout(
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
   checkLength([request.postLogoutRedirectUri, request.state]);
+  const { idTokenHint, clientId: named, postLogoutRedirectUri: address } = request;
+  if (address !== undefined && idTokenHint === undefined && named === undefined) {
+    ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
+  }
   const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
   const outcome = await ctx.store.transaction((tx) => {
     const client = clientOf(tx, request, hint);

@@ -72,8 +72,7 @@ async function resetNow(
     return compare(before, snapshotOf(tx));
   });
   ctx.attempts.forget();
-  if (given === undefined) ctx.fixtures.applied(sources);
-  else ctx.fixtures.use(given);
+  ctx.fixtures.use(sources);
   await ctx.reloadSettings();
   if (keys) await ctx.keys.reload();
   // Those in use are read again at the next start, and their passwords with them; whether others ever are is not known.

@@ -41,16 +41,21 @@ export interface ScopeView {
   readonly builtIn: boolean;
 }
 
-/** The claims that scopes of fixtures release. */
-export const claimsOfScopes = (ctx: Context): Promise<readonly string[]> =>
-  ctx.store.read((tx) => [...tx.all("scopes")].flatMap(({ claims }) => claims));
-
 /** Every scope that somebody defined: the spec, then fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [
     ...builtInScopes.map((name) => ({ name, builtIn: true })),
     ...[...tx.all("scopes")].map(({ name }) => ({ name, builtIn: false })),
   ]);
+
+/** The names of all of them, and the claims that those of fixtures release. */
+export const supportedScopes = (
+  ctx: Context,
+): Promise<{ readonly scopes: readonly string[]; readonly claims: readonly string[] }> =>
+  ctx.store.read((tx) => {
+    const own = [...tx.all("scopes")];
+    return { scopes: [...builtInScopes, ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
+  });
 
 /** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
 export function mayAsk(client: Client, name: string): boolean {

@@ -109,11 +109,15 @@ export interface Observers {
 const discoveryPath = "/.well-known/openid-configuration";
 
 /** Other services have the same endpoints elsewhere: the last name of a path tells which one is meant. */
-function nothingAt({ base }: Web, path: string): string {
-  const names = new Map([...Object.values(endpoints), devicePath, "/account"].map((known) => [lastName(known), known]));
-  const known = names.get(nearest(lastName(path), names.keys()) ?? "");
-  const meant = known === undefined || path === base + known ? "" : ` Did you mean ${base}${known}?`;
-  return `there is nothing at ${path}.${meant} All endpoints are listed at ${base}${discoveryPath}`;
+function nothingAt({ base, dynamicRegistration }: Web): (path: string) => string {
+  const known = [...Object.values(endpoints), devicePath, "/account"];
+  const served = known.filter((path) => dynamicRegistration || path !== endpoints.register);
+  const byName = new Map(served.map((path) => [lastName(path), base + path]));
+  return (path) => {
+    const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
+    const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;
+    return `there is nothing at ${path}.${question} All endpoints are listed at ${base}${discoveryPath}`;
+  };
 }
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
@@ -141,9 +145,10 @@ export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest
     control ??= api();
     control(req, res, next);
   });
+  const nothing = nothingAt(web);
+  const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
   app.use((req, _res, next) => {
-    const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
-    next(new RouteError(404, nothingAt(web, req.path), { fix }));
+    next(new RouteError(404, nothing(req.path), { fix }));
   });
   app.use(errorHandler(web, onUnexpected));
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { metadata } from "../core/discovery.ts";
-import { claimsOfScopes, listScopes } from "../core/scopes.ts";
+import { supportedScopes } from "../core/scopes.ts";
 import { jsonType, sendJson, sendText } from "./answer.ts";
 import { apiHeaders } from "./security-headers.ts";
 import type { Web } from "./web.ts";
@@ -17,8 +17,7 @@ export const discovery = (web: Web): RequestHandler => {
   const { ctx, dynamicRegistration } = web;
   let made: { readonly of: string; readonly text: string } | null = null;
   return async (req, res) => {
-    const scopes = (await listScopes(ctx)).map(({ name }) => name);
-    const supported = { scopes, claims: await claimsOfScopes(ctx) };
+    const supported = await supportedScopes(ctx);
     const of = JSON.stringify(supported);
     const backchannel = backchannelOf(web, req);
     if (backchannel !== null) {

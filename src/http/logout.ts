@@ -39,11 +39,6 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     },
     browser,
   );
-  if (["id_token_hint", "client_id"].every((name) => single(parameters, name) === undefined)) {
-    const isNamed = single(parameters, "post_logout_redirect_uri") !== undefined;
-    if (isNamed)
-      web.ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
-  }
   if (outcome.kind === "signed-out") {
     await sendSignedOut(web, req, res, outcome);
     return;

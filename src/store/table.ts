@@ -189,6 +189,8 @@ function createTable(collection: CollectionName) {
 
   /** One of the entries of this value after the other, in no order. */
   function* each(name: string, value: string): Generator<Entry, undefined> {
+    const unique = find(name, value);
+    if (unique !== undefined) yield unique;
     const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value) ?? [];
     for (const key of typeof held === "string" ? [held] : held) {
       const entry = records.get(key);
@@ -197,13 +199,9 @@ function createTable(collection: CollectionName) {
   }
 
   function findAll(name: string, value: string): Entry[] {
-    const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value);
-    if (held === undefined) return [find(name, value) ?? []].flat();
     const found: Entry[] = [];
     let inOrder = true;
-    for (const key of typeof held === "string" ? [held] : held) {
-      const entry = records.get(key);
-      if (entry === undefined) continue;
+    for (const entry of each(name, value)) {
       if (entry.seq < (found.at(-1)?.seq ?? 0)) inOrder = false;
       found.push(entry);
     }

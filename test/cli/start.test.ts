@@ -455,23 +455,3 @@ test("a server that no command finds by its folder is named in the commands of i
   const moved = await startIdp(["--memory", "--issuer", "http://idp.test:9"], { cwd });
   expect(moved.output.stdout).toMatch(/Listens on {2}port [1-9]\d+\n/);
 });
-
-test("a reset goes back to the fixtures as they are now, also to a file that took the demo's place; a broken one changes nothing", async () => {
-  const cwd = newFolder();
-  await startIdp([], { cwd });
-  const write = (text: string): void => writeFileSync(join(cwd, "idp.fixtures.yaml"), text);
-  const names = async (): Promise<string[]> => {
-    const { stdout } = await idp(["users", "list", "--json"], { cwd });
-    return (JSON.parse(stdout) as { displayName: string }[]).map(({ displayName }) => displayName);
-  };
-  write("users: [{ username: erin, displayName: One }]");
-  expect((await idp(["reset"], { cwd })).stdout).toContain("Reset to idp.fixtures.yaml: 1 user");
-  expect(await names()).toEqual(["One"]);
-  write("users: [{ username: erin, displayName: Two }]");
-  await idp(["reset"], { cwd });
-  expect(await names()).toEqual(["Two"]);
-  write("users: [{ username: erin, displayNam: Three }]");
-  const broken = await idp(["reset"], { cwd });
-  expect([broken.code, broken.stderr]).toEqual([7, expect.stringContaining("idp.fixtures.yaml:1:")]);
-  expect(await names()).toEqual(["Two"]);
-});

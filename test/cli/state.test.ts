@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
 
-/** `idp export` and `idp import`: the state of a folder or a running server, taken along. */
+/** `idp export`, `idp import` and `idp reset`: the state of a folder or a running server, taken along or put back. */
 
 const words = (line: string): string[] => line.split(" ");
 
@@ -137,4 +137,24 @@ test("--as fixtures is a fixture file that a server starts on", async () => {
   expect(users).toBe(
     (await idp(words("users list --json"), { cwd })).stdout.replaceAll('"hasPassword":true', '"hasPassword":false'),
   );
+});
+
+test("a reset goes back to the fixtures as they are now, also to a file that took the demo's place; a broken one changes nothing", async () => {
+  const cwd = newFolder();
+  await startIdp([], { cwd });
+  const write = (text: string): void => writeFileSync(join(cwd, "idp.fixtures.yaml"), text);
+  const names = async (): Promise<string[]> => {
+    const { stdout } = await idp(["users", "list", "--json"], { cwd });
+    return (JSON.parse(stdout) as { displayName: string }[]).map(({ displayName }) => displayName);
+  };
+  write("users: [{ username: erin, displayName: One }]");
+  expect((await idp(["reset"], { cwd })).stdout).toContain("Reset to idp.fixtures.yaml: 1 user");
+  expect(await names()).toEqual(["One"]);
+  write("users: [{ username: erin, displayName: Two }]");
+  await idp(["reset"], { cwd });
+  expect(await names()).toEqual(["Two"]);
+  write("users: [{ username: erin, displayNam: Three }]");
+  const broken = await idp(["reset"], { cwd });
+  expect([broken.code, broken.stderr]).toEqual([7, expect.stringContaining("idp.fixtures.yaml:1:")]);
+  expect(await names()).toEqual(["Two"]);
 });

@@ -57,6 +57,22 @@ export function storeContract(name: string, open: (now: () => number) => Promise
       });
     });
 
+    test("has tells whether any record has a value, in an index and in a unique one, of those that have not expired", async () => {
+      await put(user("alice"), user("bob", { email: "alice@example.test" }));
+      await store.transaction((tx) => tx.insert("sessions", session("s", start + 1000, { userId: "id-alice" })));
+      const seen = () =>
+        store.read((tx) => [
+          tx.has("users", "email", "alice@example.test"),
+          tx.has("users", "email", "carol@example.test"),
+          tx.has("users", "username", "bob"),
+          tx.has("users", "username", "carol"),
+          tx.has("sessions", "user", "id-alice"),
+        ]);
+      expect(await seen()).toEqual([true, false, true, false, true]);
+      time += 2000;
+      expect(await seen()).toEqual([true, false, true, false, false]);
+    });
+
     describe("2. conflict", () => {
       beforeEach(() => put(user("alice"), user("bob")));
 
