@@ -141,8 +141,6 @@ export async function bundle(folder) {
     // jsonc-parser's other form finds its files when it runs.
     resolve: { mainFields: ["module", "main"] },
     plugins: [nodeProcess, ...late, mediaTypesAsText, otherFiles, ascii],
-    // Imported for what it does (v8-flags.ts); of a module of Node.js's own it is taken to do nothing.
-    treeshake: { moduleSideEffects: [{ test: /^node:cluster$/, sideEffects: true }] },
     checks: { preferBuiltinFeature: false, ineffectiveDynamicImport: false },
   });
   const { output } = await bundled.write({

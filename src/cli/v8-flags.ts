@@ -1,10 +1,8 @@
-// Before a flag is changed: from then on V8 takes nothing of what Node.js keeps compiled of its own modules, and `listen` loads this one.
-import "node:cluster";
 import { getHeapSpaceStatistics } from "node:v8";
 import { setFlag } from "./compiled.ts";
 
 /**
- * What V8 is told by `idp start`. A server that runs for days beside browsers and editors takes no more memory than it has a use for: its
+ * What V8 is told by `idp start`; one flag has to come earlier, in bin/idp.js. A server that runs for days beside browsers and editors takes no more memory than it has a use for: its
  * figures are in docs/decisions/what-outlives-a-request.md. V8 reads these flags each time it is about to take more; most others must not be
  * changed while it runs (it takes the bytecode of a regular expression for machine code once `--regexp-tier-up` is off).
  */

@@ -99,11 +99,33 @@ test("no file that is kept imports a module: V8 would not know how", () => {
   expect(files.filter((name) => /[^\w.$]import\(/.test(readFileSync(join(folder, name), "utf8")))).toEqual([]);
 });
 
-test("what Node.js loads to listen is loaded before flags of V8 change: from then on it would compile it anew", () => {
-  const { main } = install();
-  const folder = dirname(main);
-  const files = readdirSync(folder).filter((name) => /^start-.*\.cjs$/.test(name));
-  expect(files.map((name) => readFileSync(join(folder, name), "utf8").includes('require("node:cluster")'))).toEqual([
-    true,
-  ]);
+/** Writes to stderr what of Node.js's own was loaded between the first change of a flag and the moment the server is ready, then ends it. */
+const listsLateModules = `
+const v8 = require("node:v8");
+const { setFlagsFromString } = v8;
+let before = null;
+v8.setFlagsFromString = (flag) => {
+  before ??= new Set(process.moduleLoadList);
+  setFlagsFromString(flag);
+};
+require("node:module").syncBuiltinESMExports();
+const { stdout } = process;
+const { write } = stdout;
+stdout.write = function (text, ...rest) {
+  if (String(text).startsWith("idp ready")) {
+    const late = process.moduleLoadList.filter((name) => name.startsWith("NativeModule ") && !before.has(name));
+    process.stderr.write(JSON.stringify({ flags: before !== null, late }));
+    process.kill(process.pid, "SIGTERM");
+  }
+  return write.call(this, text, ...rest);
+};
+`;
+
+test("what a server needs of Node.js is loaded before flags of V8 change: from then on it would be compiled anew", () => {
+  const folder = newFolder();
+  const hook = join(folder, "hook.cjs");
+  writeFileSync(hook, listsLateModules);
+  const args = ["--require", hook, bin, "start", "--quiet", "--port", "0", "--data", join(folder, "data")];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", timeout: 30_000 });
+  expect({ status, ...(JSON.parse(stderr) as object) }).toEqual({ status: 0, flags: true, late: [] });
 });
