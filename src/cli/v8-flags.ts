@@ -2,9 +2,10 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { setFlag } from "./compiled.ts";
 
 /**
- * What V8 is told by `idp start`; one flag has to come earlier, in bin/idp.js. A server that runs for days beside browsers and editors takes no more memory than it has a use for: its
- * figures are in docs/decisions/what-outlives-a-request.md. V8 reads these flags each time it is about to take more; most others must not be
- * changed while it runs (it takes the bytecode of a regular expression for machine code once `--regexp-tier-up` is off).
+ * What V8 is told by `idp start`; one more flag has to come before all else, in bin/idp.js. A server that runs for days beside browsers and
+ * editors takes no more memory than it has a use for: its figures are in docs/decisions/what-outlives-a-request.md. V8 reads these flags each
+ * time it is about to take more; most others must not be changed while it runs (it takes the bytecode of a regular expression for machine code
+ * once `--regexp-tier-up` is off).
  */
 
 /** Bytes of V8's young space: more of them than 8 MB save no time, since little of a request outlives it; 32 MB would be taken. */
