@@ -1,3 +1,5 @@
+import { decodeToken, type DecodedToken } from "./decode.ts";
+import { OperationError } from "./errors.ts";
 import { relative, utcTime } from "./time-words.ts";
 
 /** The checks of a token that need no key: what it says of itself, against what is expected. Every one is made, and told. */
@@ -32,6 +34,20 @@ export const verification = (checks: readonly Check[], notes: readonly string[])
   checks,
   notes,
 });
+
+/**
+ * What a token says, for the checks that follow. Where the text is no JWT, that is the only check, and it failed.
+ * @param now milliseconds since 1970
+ */
+export function decodeOrFail(token: string, now: number): DecodedToken | Verification {
+  try {
+    return decodeToken(token, now);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    const { message, hint } = error;
+    return verification([{ name: "form", ok: false, detail: hint === null ? message : `${message}. ${hint}` }], []);
+  }
+}
 
 type Claims = Readonly<Record<string, unknown>>;
 

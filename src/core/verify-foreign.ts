@@ -1,7 +1,14 @@
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
-import { decodeToken } from "./decode.ts";
-import { checkClaims, shown, verification, type Check, type Expected, type Verification } from "./token-checks.ts";
+import {
+  checkClaims,
+  decodeOrFail,
+  shown,
+  verification,
+  type Check,
+  type Expected,
+  type Verification,
+} from "./token-checks.ts";
 
 /** A token of any issuer, with keys that were handed in. Nothing is fetched here, and no store is asked. */
 
@@ -15,12 +22,11 @@ export type Keys =
 
 const unknownState = "Not checked whether it was revoked: only its issuer knows, by introspection.";
 
-/**
- * Verifies signature, issuer, audience and times, each of them.
- * @throws {OperationError} refused where the text is no JWT at all
- */
+/** Verifies signature, issuer, audience and times, each of them. */
 export async function verifyForeignToken(token: string, keys: Keys, expected: Expected): Promise<Verification> {
-  const { header, payload } = decodeToken(token, expected.now);
+  const said = decodeOrFail(token, expected.now);
+  if ("checks" in said) return said;
+  const { header, payload } = said;
   const checks = [await checkSignature(token, header, keys), ...checkClaims(payload, expected)];
   const anyIssuer = "Not checked whose it is: name the issuer with --issuer.";
   return verification(checks, [...(expected.issuer === null ? [anyIssuer] : []), unknownState]);

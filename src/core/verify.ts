@@ -1,9 +1,16 @@
 import { signatureProblem } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
-import { decodeToken } from "./decode.ts";
 import { OperationError } from "./errors.ts";
 import { shellWord } from "../shell-word.ts";
-import { checkClaims, moment, shown, verification, type Check, type Verification } from "./token-checks.ts";
+import {
+  checkClaims,
+  decodeOrFail,
+  moment,
+  shown,
+  verification,
+  type Check,
+  type Verification,
+} from "./token-checks.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
 import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
 
@@ -20,12 +27,14 @@ export interface VerifyInput {
 /**
  * Verifies a token of this server: signature, kind, issuer, times, audience where one is named, and what became of it.
  * Every check is made, also after one that failed.
- * @throws {OperationError} refused where the text is no JWT at all
+ * @throws {OperationError} usage
  */
 export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Verification> {
   const { audience = null, leeway = 0 } = input;
   if (leeway < 0) throw new OperationError("usage", `leeway is a number of seconds; this is ${leeway}`);
-  const { header, payload } = decodeToken(input.token, ctx.now());
+  const said = decodeOrFail(input.token, ctx.now());
+  if ("checks" in said) return said;
+  const { header, payload } = said;
   const problem = await signatureProblem(ctx, input.token);
   const { alg, kid, typ } = header;
   const kind = kindOfToken(typ);

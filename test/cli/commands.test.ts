@@ -169,12 +169,6 @@ const cases: readonly Case[] = [
     code: 2,
     json: refused("usage", expect.stringContaining('claim "sub" cannot be set')),
   },
-  {
-    words: "token verify -",
-    input: "nonsense",
-    code: 6,
-    json: refused("refused", expect.stringContaining("not a JWT")),
-  },
   { words: "token revoke -", input: "a.b.c", code: 0, json: { revoked: null, client: null } },
   { words: "revoke --user alice --client app", code: 0, json: { revoked: [grant("alice", "app", "revoked")] } },
   { words: "revoke --user alice", code: 0, json: { revoked: [grant("alice", "other", "revoked")] } },
@@ -274,6 +268,19 @@ for (const mode of ["running", "stopped"] as const) {
       expect(bad.code).toBe(6);
       expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
       expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
+    });
+
+    test("what is no token fails the one check that there is", async () => {
+      for (const more of [[], ["--secret-stdin"]]) {
+        const none = await idpIn(cwd, ["token", "verify", "nonsense", "--json", ...more], "secret");
+        const detail = expect.stringMatching(/^this is not a JWT \(no dots\)\. It may be/) as string;
+        expect(JSON.parse(none.stdout)).toEqual({
+          valid: false,
+          checks: [{ name: "form", ok: false, detail }],
+          notes: [],
+        });
+        expect(none.code).toBe(6);
+      }
     });
 
     test("introspection says what a token is good for, and of a dead one why", async () => {

@@ -42,7 +42,7 @@ test("standard output on a full disk: one line says so, exit 1; a command that f
   const json = await bash("idp users list --json >/dev/full", cwd);
   expect(JSON.parse(json)).toEqual({ error: { code: "unexpected", message: said } });
   const refused = await bash(`idp token verify a.b.c >/dev/full; echo "exit $?"`, cwd);
-  expect(refused).toMatch(/^exit 6\nError: this is not a JWT/);
+  expect(refused).toMatch(/^exit 6\nError: not valid: 1 of 1 check failed/);
   expect(refused).not.toContain(said);
 });
 

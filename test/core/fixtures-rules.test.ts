@@ -150,6 +150,10 @@ describe("what is refused", () => {
     ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, not text"],
     [{ userz: [] }, "userz unknown key. Did you mean users?"],
     [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings"],
+    [
+      { format: "idp-state", schemaVersion: 1, users: [{ passwordHash: null }], scopes: [] },
+      "format says that idp export wrote this; idp import puts it in place of all there is",
+    ],
     [{ $schema: 5 }, "$schema must be text, not the number 5: put it in quotes"],
     [{ users: {} }, "users must be a list, not an object"],
     [{ users: null }, "users must be a list, not null"],
