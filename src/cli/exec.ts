@@ -9,6 +9,7 @@ import { likelyClient, valuesOf } from "./app-client.ts";
 import { variablesOf, type NameFlags } from "./app-variables.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
+import { endWithShellOfNpm } from "./npm-shell.ts";
 import { printFailure, say } from "./print.ts";
 import { fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
 import { count } from "./words.ts";
@@ -76,6 +77,7 @@ function runChild(cli: Invocation, program: string, args: readonly string[], env
   cli.takeSignals((signal) => {
     if (!(signal === "SIGINT" && onTerminal)) child.kill(signal);
   });
+  endWithShellOfNpm(cli, () => child.kill("SIGTERM"));
   return new Promise((resolve, reject) => {
     child.on("exit", (code, signal) => {
       resolve(codeOf(code, signal));

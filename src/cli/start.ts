@@ -12,6 +12,7 @@ import { escapeDeep, printableJson } from "./escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
+import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "./print.ts";
 import { putFile } from "./put-file.ts";
 import { showProgress, type Progress } from "./progress.ts";
@@ -144,6 +145,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   cli.takeSignals(() => {
     stop();
   });
+  endWithShellOfNpm(cli, stop);
   setStartFlags();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
