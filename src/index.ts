@@ -270,7 +270,10 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
   try {
     const app = createApp();
     const host = options.host ?? defaultHost;
-    const listening = await listen(app, host, options.port ?? defaultPort, options.tls ?? null);
+    const listening = await listen(app, host, options.port ?? defaultPort, {
+      tls: options.tls ?? null,
+      log,
+    });
     const scheme = options.tls === undefined ? "http" : "https";
     closers.push(() => listening.close());
     const issuer = options.issuer ?? `${scheme}://localhost:${listening.port}`;

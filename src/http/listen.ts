@@ -63,8 +63,12 @@ export const defaultPatience: Patience = {
 };
 
 interface ServerOptions {
+  /** Null: plain http. */
   readonly tls: Tls | null;
+  /** For how long a request may come in. */
   readonly patience: Patience;
+  /** Is told what no answer can tell. */
+  readonly log: (note: string) => void;
 }
 
 /**
@@ -163,7 +167,7 @@ async function bind(
 ): Promise<Bound> {
   const server = await createAppServer(app, born, gate, options);
   const close = closable(server);
-  explainUnreadable(server);
+  explainUnreadable(server, options.log);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
@@ -184,16 +188,13 @@ const attempts = 20;
 /**
  * Listens on every address of `host`, the same port for all. `app` may get its routes later, before `serve`.
  * @param port 0: a free one
- * @param tls null: plain http
- * @param patience for how long a request may come in
  * @throws {OperationError} conflict where the port is taken; usage where the address is not this machine's
  */
 export async function listen(
   app: App,
   host: string,
   port: number,
-  tls: Tls | null,
-  patience = defaultPatience,
+  { tls = null, patience = defaultPatience, log = () => undefined }: Partial<ServerOptions> = {},
 ): Promise<Listening> {
   const gate = createGate();
   const born = bornFor(app);
@@ -207,7 +208,7 @@ export async function listen(
               app,
               born,
               gate,
-              { tls, patience },
+              { tls, patience, log },
               servers[0] === undefined ? port : portOf(servers[0]),
               address,
             ),

@@ -40,8 +40,20 @@ function textOf({ status, message }: Refusal): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
 }
 
-/** Gives a server these answers. */
-export function explainUnreadable(server: Server): void {
+/** The first byte of TLS (RFC 8446 5.1: a handshake record). */
+const tlsHandshake = 0x16;
+
+/** What can only be said here: whoever spoke the other protocol reads no answer in this one. */
+function wrongProtocol({ code = "", rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): string | null {
+  if (rawPacket?.[0] === tlsHandshake)
+    return "a client came with https to this port, which speaks http: see which issuer it was told";
+  if (code === "ERR_SSL_HTTP_REQUEST")
+    return "a client came with http to this port, which speaks https: see which issuer it was told";
+  return null;
+}
+
+/** Gives a server these answers. @param log is told what the client cannot be told */
+export function explainUnreadable(server: Server, log: (note: string) => void): void {
   /** The answer that a connection was given last. */
   const answers = new WeakMap<Duplex, ServerResponse>();
   server.prependListener("request", ({ socket }, res) => answers.set(socket, res));
@@ -49,6 +61,12 @@ export function explainUnreadable(server: Server): void {
     sendJson(res, 417, bodyOf("the only expectation that can be met is 100-continue (RFC 9110 10.1.1)"));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const note = wrongProtocol(error);
+    if (note !== null) {
+      log(note);
+      socket.destroy();
+      return;
+    }
     const last = answers.get(socket);
     // In the middle of an answer these bytes would be taken for a part of it.
     const isAnswering = last?.headersSent === true && !last.writableFinished;

@@ -109,7 +109,6 @@ test("an answer that is under way is cut off, not mixed with a refusal of what f
     express().use((_req, res) => void res.write("half of an answer")),
     "localhost",
     0,
-    null,
   );
   onTestFinished(() => server.close());
   server.serve();

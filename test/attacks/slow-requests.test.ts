@@ -24,7 +24,7 @@ test.each([
 ])("%s", async (_name, start, more) => {
   const app = express();
   app.use(express.text({ type: "*/*" }), (_req, res) => void res.send("got all of it"));
-  const server = await listen(app, "localhost", 0, null, patience);
+  const server = await listen(app, "localhost", 0, { patience });
   server.serve();
   const socket = connect(server.port, "127.0.0.1");
   const drip = setInterval(() => socket.write(more), 5);
@@ -62,7 +62,7 @@ async function askThrice(
   });
   app.get("/large", (_req, res) => void res.send(large));
   app.get("/late", (_req, res) => void setTimeout(() => res.send("late"), 300));
-  const server = await listen(app, "localhost", 0, null, { ...defaultPatience, stallTimeout });
+  const server = await listen(app, "localhost", 0, { patience: { ...defaultPatience, stallTimeout } });
   server.serve();
   const socket = connect(server.port, "127.0.0.1").pause();
   onTestFinished(async () => {

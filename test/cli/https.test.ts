@@ -1,0 +1,89 @@
+/** `idp start --cert --key`, with a certificate for localhost that is here for this alone. */
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test, vi } from "vitest";
+import { environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+const file = (name: string): string => fileURLToPath(new URL(`../helpers/tls/${name}`, import.meta.url));
+const [cert, key] = [file("cert.pem"), file("key.pem")];
+const secure = ["--cert", cert, "--key", key];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+const getHttps = (url: string, headers = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    get(url, { ca: readFileSync(cert), headers }, (res) => {
+      let body = "";
+      res.setEncoding("utf8").on("data", (text: string) => (body += text));
+      res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, body }));
+    }).on("error", reject);
+  });
+
+test("the issuer begins with https, all endpoints too, and cookies are Secure", async () => {
+  const { issuer } = await startIdp(secure, { cwd: newFolder() });
+  expect(issuer).toMatch(/^https:\/\/localhost:\d+$/);
+  const discovery = JSON.parse((await getHttps(`${issuer}/.well-known/openid-configuration`)).body) as object;
+  expect(discovery).toMatchObject({ issuer });
+  const endpoints = Object.entries(discovery).filter(([name]) => /_(endpoint|uri)$/.test(name));
+  expect(endpoints.length).toBeGreaterThan(8);
+  for (const [name, url] of endpoints) expect(String(url).startsWith(`${issuer}/`), name).toBe(true);
+  const query = "response_type=code&client_id=demo-app&redirect_uri=http://localhost:3000/callback&scope=openid";
+  const { status, headers } = await getHttps(`${issuer}/api/v2/oauth/authorize?${query}`);
+  expect(status).toBe(303);
+  expect(headers["set-cookie"]).toEqual([expect.stringMatching(/; Secure/)]);
+});
+
+test("the commands beside it trust its certificate: signing in, revoking, stopping", async () => {
+  const cwd = newFolder();
+  const { issuer, ended } = await startIdp(secure, { cwd });
+  const login = await idp(["login", "--user", "alice", "--approve", "--json"], { cwd });
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  const tokens = await idp(["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json"], { cwd });
+  const { access_token: token } = JSON.parse(tokens.stdout) as { access_token: string };
+  const userInfo = async () =>
+    (await getHttps(`${issuer}/api/v2/oauth/userinfo`, { authorization: `Bearer ${token}` })).status;
+  expect(await userInfo()).toBe(200);
+  expect((await idp(["revoke", "--user", "alice", "--client", "demo-app"], { cwd })).code).toBe(0);
+  expect(await userInfo()).toBe(403);
+  expect((await idp(["stop"], { cwd })).code).toBe(0);
+  expect(await ended).toEqual({ code: 0, signal: null });
+});
+
+/** What a program of an app sees and the log of the server says. */
+async function logAfter(args: readonly string[], scheme: "http" | "https"): Promise<string> {
+  const { issuer, output } = await startIdp(args, { cwd: newFolder() });
+  const program = `await fetch(${JSON.stringify(issuer.replace(/^https?/, scheme))}).catch(() => undefined)`;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env: environment({}) });
+  return vi.waitUntil(() => / {2}(a client .*)\n/.exec(output.stderr + output.stdout)?.[1]);
+}
+
+test("who speaks the other protocol reads no answer, so the log says it", async () => {
+  expect(await logAfter([], "https")).toBe(
+    "a client came with https to this port, which speaks http: see which issuer it was told",
+  );
+  expect(await logAfter(secure, "http")).toBe(
+    "a client came with http to this port, which speaks https: see which issuer it was told",
+  );
+});
+
+test("a certificate and a key that are no pair, or no file, are refused with what they should be", async () => {
+  const cwd = newFolder();
+  const start = async (...args: string[]) => {
+    const { code, stderr } = await idp(["start", "--port", "auto", ...args], { cwd });
+    expect(code).toBe(2);
+    return stderr;
+  };
+  writeFileSync(join(cwd, "other.pem"), "nonsense");
+  expect(await start("--cert", cert)).toContain("--cert needs --key too");
+  expect(await start("--key", key)).toContain("--key needs --cert too");
+  expect(await start("--cert", "none.pem", "--key", key)).toContain("--cert none.pem cannot be read");
+  expect(await start("--cert", "other.pem", "--key", key)).toContain("cannot be used together");
+});
