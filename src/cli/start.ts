@@ -14,8 +14,8 @@ import { widthOf, type Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "./print.ts";
-import { putFile } from "./put-file.ts";
 import { showProgress, type Progress } from "./progress.ts";
+import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { adminTokenOf, issuerOnPort } from "./remote.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
@@ -146,6 +146,8 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     stop();
   });
   endWithShellOfNpm(cli, stop);
+  const { readyFile } = flags;
+  if (readyFile !== undefined) await removeReadyFile(readyFile, null);
   setStartFlags();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
@@ -171,6 +173,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
   } finally {
+    if (readyFile !== undefined) await removeReadyFile(readyFile, process.pid);
     await idp.close();
   }
   return null;
@@ -210,7 +213,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   const { issuer, port } = idp;
   const file = flags.memory === true ? null : join(cli.data, "data.json");
   const data = file === null ? null : resolve(file);
-  const ready = { event: "ready", issuer, port, pid: process.pid, data, version };
+  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version };
   if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
@@ -221,13 +224,4 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
   if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/account`);
-}
-
-async function writeReadyFile(file: string, ready: object): Promise<void> {
-  try {
-    // For everybody: there is no secret in it.
-    await putFile(file, `${JSON.stringify(ready)}\n`, 0o644);
-  } catch (error) {
-    throw new OperationError("usage", `--ready-file ${file} cannot be written`, { cause: error });
-  }
 }

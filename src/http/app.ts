@@ -4,7 +4,7 @@ import { baseOf, endpoints } from "../core/endpoints.ts";
 import { nearest } from "../core/nearest.ts";
 import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
 import { sendJson } from "./answer.ts";
-import { getAuthorize, postAuthorize } from "./authorize.ts";
+import { getAuthorize, postAuthorize, redirect } from "./authorize.ts";
 import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
 import { getDevice, postDevice, postDeviceAuthorization } from "./device.ts";
@@ -26,7 +26,7 @@ import { route } from "./route.ts";
 import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
 import { postToken } from "./token.ts";
 import { userinfo } from "./userinfo.ts";
-import type { Web } from "./web.ts";
+import { wantsPage, type Web } from "./web.ts";
 import { commandFor } from "../shell-word.ts";
 
 /** Every route on one page. */
@@ -74,6 +74,7 @@ function addIssuerRoutes(router: Router, web: Web): void {
   route(router, "/account/end-session", { post: [formOrJsonBody, postEndSession(web)] });
   route(router, "/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
 
+  route(router, "/", { get: [root(web)] });
   route(router, "/_idp/health", { get: [health(web)] });
   route(router, stylesheetPath, { get: [stylesheet(web)] });
 }
@@ -82,6 +83,16 @@ const health =
   ({ ctx, version }: Web): RequestHandler =>
   (_req, res) => {
     sendJson(res, 200, { status: "ok", issuer: ctx.issuer, version }, apiHeaders);
+  };
+
+/** The issuer itself: a browser is shown the account page; what waits until something answers there is told where all else is. */
+const root =
+  (web: Web): RequestHandler =>
+  (req, res) => {
+    const { issuer } = web.ctx;
+    const base = baseOf(issuer);
+    if (wantsPage(req)) redirect(res, `${web.base}/account`);
+    else sendJson(res, 200, { issuer, discovery: base + discoveryPath, account: `${base}/account` }, apiHeaders);
   };
 
 const stylesheet =

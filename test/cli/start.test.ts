@@ -264,6 +264,31 @@ test("--memory keeps nothing, and --ready-file says where it runs", async () => 
   expect(existsSync(join(cwd, ".idp"))).toBe(false);
 });
 
+test("the --ready-file of a server that was killed is gone before the next one is ready, that of one that ended at once", async () => {
+  const cwd = newFolder();
+  const file = join(cwd, "ready.json");
+  const killed = await startIdp(["--ready-file", "ready.json"], { cwd });
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  expect(existsSync(file)).toBe(true);
+  // It ends before it is ready.
+  expect((await idp(["start", "--host", "nowhere.invalid", "--ready-file", file], { cwd })).code).toBe(2);
+  expect(existsSync(file)).toBe(false);
+  const ended = await startIdp(["--ready-file", "ready.json"], { cwd });
+  expect(existsSync(file)).toBe(true);
+  ended.child.kill("SIGTERM");
+  await ended.ended;
+  expect(existsSync(file)).toBe(false);
+});
+
+test("a file that no server wrote is no ready file: it is left until the server is ready", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "package.json"), "{}");
+  const started = await idp(["start", "--host", "nowhere.invalid", "--ready-file", "package.json"], { cwd });
+  expect(started.code).toBe(2);
+  expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe("{}");
+});
+
 test("--open without a browser prints the address instead", async () => {
   // An opener that opens nothing: the one that ships with `open` looks for browsers by PATH.
   const { output, issuer, child } = await startIdp(["--open", "--memory"], {

@@ -33,7 +33,6 @@ describe("an unknown path: 404", () => {
     ["/oauth/introspection", " Did you mean /api/v2/oauth/introspect?"],
     ["/acount", " Did you mean /account?"],
     ["/nothing", ""],
-    ["/", ""],
   ])("%s: the answer says where to look", async (path, meant) => {
     const { error_description: description } = (await (await send(path)).json()) as { error_description: string };
     const where = "All endpoints are listed at /.well-known/openid-configuration";
@@ -46,6 +45,37 @@ describe("an unknown path: 404", () => {
     expect(await page.text()).toContain('data-page="error"');
     const api = await send("/api/v2/oauth/nothing", { headers: asBrowser });
     expect([api.status, api.headers.get("content-type")]).toEqual([404, "application/json; charset=utf-8"]);
+  });
+});
+
+describe("the issuer's own address", () => {
+  test("whoever waits for it is answered, and told where all else is", async () => {
+    const { issuer } = idp;
+    for (const headers of [{}, { accept: "application/json, text/plain, */*" }]) {
+      const response = await send("/", { headers });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({
+        issuer,
+        discovery: `${issuer}/.well-known/openid-configuration`,
+        account: `${issuer}/account`,
+      });
+    }
+    expect((await send("/", { method: "HEAD" })).status).toBe(200);
+  });
+
+  test("a browser is shown the account page", async () => {
+    const response = await send("/", { headers: asBrowser });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/account"]);
+  });
+
+  test("of an issuer with a path it is that path", async () => {
+    const below = await serve({ issuer: "http://localhost:4370/tenant" });
+    const at = `http://localhost:${below.port}`;
+    const response = await fetch(`${at}/tenant`);
+    expect(await response.json()).toMatchObject({ account: "http://localhost:4370/tenant/account" });
+    const page = await fetch(`${at}/tenant`, { redirect: "manual", headers: asBrowser });
+    expect(page.headers.get("location")).toBe("/tenant/account");
+    expect((await fetch(at)).status).toBe(404);
   });
 });
 
