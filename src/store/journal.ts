@@ -10,7 +10,7 @@
  * After the lines there is room for more of them, NUL bytes: where a write changes neither the length of a file nor its blocks, a
  * sync is one write to the disk, and the file system has nothing of its own to write.
  */
-import { constants, writeSync } from "node:fs";
+import { constants, existsSync, fstatSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "./durable-file.ts";
@@ -94,9 +94,18 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   return { generation: String(header.generation), lines, length, torn: bytes.length - length };
 }
 
+/** The refusal of a change of data that are no longer this process's. */
+export const lostFolder = (folder: string): StorageError =>
+  new StorageError(
+    `${folder} was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
+  );
+
 /** The end of the journal to which lines are added. */
 export interface Journal {
-  /** Makes the texts durable as one line. @throws {StorageError} none of them is in the journal then */
+  /**
+   * Makes the texts durable as one line.
+   * @throws {StorageError} none of them is in the journal then: it cannot be written, or its folder is no longer this process's
+   */
   append(texts: readonly string[]): Promise<void>;
   /** Where the next line will begin, in bytes. */
   length(): number;
@@ -110,8 +119,9 @@ export interface Journal {
  * The writing end. The file is made with the first line, so that a store that nobody changes writes nothing.
  * @param generation of the data file that it continues
  * @param start length of the journal as it was read, 0 where there is none
+ * @param isHeld whether the folder is still this process's: asked before a file is made there
  */
-export function openJournal(path: string, generation: string, start: number): Journal {
+export function openJournal(path: string, generation: string, start: number, isHeld: () => boolean): Journal {
   const folder = dirname(path);
   let handle: FileHandle | null = null;
   let length = start;
@@ -138,11 +148,15 @@ export function openJournal(path: string, generation: string, start: number): Jo
     }
   }
 
+  /** Such a file takes all that comes, and keeps nothing. Not every file system counts names. */
+  const isDeleted = (file: FileHandle): boolean => fstatSync(file.fd).nlink === 0 && !(existsSync(path) && isHeld());
+
   return {
     length: () => length,
     generation: () => generation,
     async append(texts) {
       try {
+        if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
         handle ??= await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
         if (tailed) await cut(handle);
         tailed = true;
@@ -159,6 +173,7 @@ export function openJournal(path: string, generation: string, start: number): Jo
         tailed = false;
       } catch (error) {
         if (handle !== null) await cut(handle).catch(() => undefined);
+        if (error instanceof StorageError) throw error;
         throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
       }
     },

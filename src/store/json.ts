@@ -24,7 +24,7 @@ import { followLinks, removeUnfinished } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder } from "./folder.ts";
-import { openJournal, readJournal } from "./journal.ts";
+import { lostFolder, openJournal, readJournal } from "./journal.ts";
 import { loadSnapshot, replayJournal } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
 import { DataFileError, StorageError, type Store } from "./store.ts";
@@ -107,7 +107,7 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   }
   await removeUnfinished(dataPath);
   await removeUnfinished(journalPath);
-  const journal = openJournal(journalPath, content?.generation ?? generation, content?.length ?? 0);
+  const journal = openJournal(journalPath, content?.generation ?? generation, content?.length ?? 0, lock.isHeld);
   // All of it is in data.json: a crash came before it was removed.
   if (content !== null && folded === content.length) {
     await journal.continueFrom(generation, folded);
@@ -131,7 +131,9 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
       .catch((error: unknown) => {
         retryBeyond = unfolded() + limit();
         log(
-          `${location} could not be rewritten: ${describeFault(error)}. Nothing is lost: ${journalPath} holds all changes`,
+          error instanceof StorageError
+            ? error.message
+            : `${location} could not be rewritten: ${describeFault(error)}. Nothing is lost: ${journalPath} holds all changes`,
         );
       })
       .finally(() => {
@@ -141,6 +143,7 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   }
 
   async function foldOnce(): Promise<void> {
+    if (!lock.isHeld()) throw lostFolder(dir);
     const { records, offset } = await queue.checkpoint(() => {
       const records = engine.capture();
       return () => ({ records, offset: journal.length() });

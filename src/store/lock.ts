@@ -46,6 +46,8 @@ export interface HeldLock {
   /** Says where the server listens, and how its control API is entered. */
   readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;
+  /** Whether the folder is still this owner's: false where it was deleted, or where another took it since. */
+  readonly isHeld: () => boolean;
 }
 
 const lockFile = (dir: string): string => join(dir, "lock.json");
@@ -250,6 +252,13 @@ export async function takeLock(options: {
   }, touchEvery);
   touching.unref();
   return {
+    isHeld() {
+      try {
+        return readLockFile(path)?.id === lock.id;
+      } catch {
+        return false;
+      }
+    },
     update(server) {
       lock = { ...lock, ...server };
       try {

@@ -5,13 +5,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { DataFileError } from "../../src/store/store.ts";
+import type { DataFileError, Store } from "../../src/store/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { storeContract } from "./contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
@@ -230,6 +232,50 @@ describe("json: the folder", () => {
       expect(await scopesIn(dir)).toEqual(["a"]);
     },
   );
+
+  describe("a folder that is deleted under its owner", () => {
+    const lost = { name: "StorageError", message: expect.stringContaining("was deleted under this idp") as string };
+
+    test.each(["written to", "not written to so far"])("%s: changes are refused, reads go on", async (how) => {
+      const dir = newFolder();
+      const notes: string[] = [];
+      const store = await openAt(dir, { log: (note) => notes.push(note) });
+      const add = (name: string) => store.transaction((tx) => tx.insert("scopes", scope(name)));
+      if (how === "written to") await add("before");
+      rmSync(dir, { recursive: true });
+      await expect(add("after")).rejects.toMatchObject(lost);
+      expect(await store.read((tx) => tx.get("scopes", "after"))).toBeUndefined();
+      await store.close();
+      expect(existsSync(dir)).toBe(false);
+      expect(notes).toEqual(how === "written to" ? [expect.stringContaining("nothing more is kept")] : []);
+    });
+
+    test.each(["written to", "not written to so far"])("%s: what another makes there since is its own", async (how) => {
+      const dir = newFolder();
+      const first = await openAt(dir);
+      const add = (store: Store, name: string) => store.transaction((tx) => tx.insert("scopes", scope(name)));
+      if (how === "written to") await add(first, "first");
+      rmSync(dir, { recursive: true });
+      const second = await openAt(dir);
+      await add(second, "second");
+      await expect(add(first, "third")).rejects.toMatchObject(lost);
+      await first.close();
+      await add(second, "fourth");
+      await second.close();
+      expect(await scopesIn(dir)).toEqual(["second", "fourth"]);
+    });
+
+    test("or its journal alone: the next folding has all that was answered", async () => {
+      const dir = newFolder();
+      const store = await openAt(dir);
+      const add = (name: string) => store.transaction((tx) => tx.insert("scopes", scope(name)));
+      await add("kept");
+      unlinkSync(join(dir, "data.journal"));
+      await expect(add("refused")).rejects.toMatchObject(lost);
+      await store.close();
+      expect(await scopesIn(dir)).toEqual(["kept"]);
+    });
+  });
 
   test("a path that is a file is refused, and says to name a folder", async () => {
     const dir = newFolder();
