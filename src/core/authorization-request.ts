@@ -92,7 +92,7 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
       resources: checkResources([raw["resource"] ?? []].flat()),
-      acr: single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr,
+      acr: single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr || client.default_acr_values?.[0] || null,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {

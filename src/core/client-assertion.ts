@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { Client } from "../store/store.ts";
+import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "./context.ts";
 import { baseOf, endpoints } from "./endpoints.ts";
 import { OAuthError } from "./errors.ts";
@@ -12,18 +13,13 @@ import { hashOf } from "./secrets.ts";
 
 export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-export type AssertionMethod = "client_secret_jwt" | "private_key_jwt";
-
-const algorithms: Readonly<Record<AssertionMethod, string[]>> = {
-  client_secret_jwt: ["HS256", "HS384", "HS512"],
-  private_key_jwt: ["RS256", "PS256", "ES256", "EdDSA"],
-};
-
-/** What discovery lists. */
-export const assertionAlgorithms: readonly string[] = Object.values(algorithms).flat();
+export type AssertionMethod = keyof typeof assertionAlgorithms;
 
 /** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
 const longestLife = 3600;
+
+/** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3, 5). */
+const clockSkew = 10;
 
 const refuse = (reason: string, cause?: unknown): OAuthError =>
   new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
@@ -71,13 +67,14 @@ export async function verifyAssertion(
   try {
     const options = {
       // OpenID Connect Registration 2: a client that registered one may use that one only.
-      algorithms: algorithms[method].filter((alg) => alg === (client.token_endpoint_auth_signing_alg ?? alg)),
+      algorithms: assertionAlgorithms[method].filter((alg) => alg === (client.token_endpoint_auth_signing_alg ?? alg)),
       issuer: client.client_id,
       subject: client.client_id,
       // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.
       audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(endpoints).map((path) => base + path))],
       requiredClaims: ["exp", "jti"],
       currentDate: new Date(ctx.now()),
+      clockTolerance: clockSkew,
     };
     claims = (
       typeof key === "function" ? await jwtVerify(assertion, key, options) : await jwtVerify(assertion, key, options)
@@ -86,6 +83,8 @@ export async function verifyAssertion(
     throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
   }
   const { jti = "", exp = 0 } = claims;
+  // Not for longer than it says: until then its jti is remembered.
+  if (exp * 1000 <= ctx.now()) throw refuse(`it has expired ("exp")`);
   if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {

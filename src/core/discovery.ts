@@ -1,4 +1,4 @@
-import { assertionAlgorithms } from "./client-assertion.ts";
+import { everyAssertionAlgorithm } from "./assertion-algorithms.ts";
 import { proofAlgorithms } from "./dpop.ts";
 import { baseOf, endpoints } from "./endpoints.ts";
 import { publicAlgs } from "./keys.ts";
@@ -46,11 +46,11 @@ export function metadata(
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
     token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
-    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    token_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
     revocation_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
-    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
     introspection_endpoint_auth_methods_supported: confidentialMethods,
-    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: proofAlgorithms,
     ui_locales_supported: ["en", "tr"],

@@ -87,8 +87,11 @@ async function readProof(
         algorithms: proofAlgorithms,
         requiredClaims: ["jti", "htm", "htu", "iat"],
         currentDate: new Date(ctx.now()),
+        // As for "iat": the clock of whoever made it may be ahead.
+        clockTolerance: proofWindow,
       },
     );
+    if (payload.exp !== undefined && payload.exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
     if (typeof payload.jti !== "string" || payload.jti === "") throw refuse('its "jti" is no text');
     return { claims: payload, jwk: { ...protectedHeader.jwk } };
   } catch (error) {

@@ -74,6 +74,7 @@ export interface Client {
   readonly backchannel_logout_uri?: string;
   readonly backchannel_logout_session_required?: boolean;
   readonly default_max_age?: number;
+  readonly default_acr_values?: readonly string[];
   readonly require_auth_time?: boolean;
   /**
    * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed

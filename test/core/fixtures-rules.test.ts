@@ -254,6 +254,26 @@ describe("what is refused", () => {
     [{ clients: [{}] }, "clients[0].client_id is missing"],
     [client({ client_id: "a b" }), 'clients[0].client_id "a b" is not a client_id'],
     [client({ client_id: ".." }), 'clients[0].client_id ".." is not a client_id'],
+    ...["none", "HS1", "ES512"].map((alg): [unknown, string] => [
+      client({ token_endpoint_auth_signing_alg: alg }),
+      "clients[0].token_endpoint_auth_signing_alg",
+    ]),
+    [
+      client({
+        token_endpoint_auth_method: "private_key_jwt",
+        jwks: { keys: [] },
+        token_endpoint_auth_signing_alg: "HS256",
+      }),
+      'clients[0].token_endpoint_auth_signing_alg "HS256" is not for "private_key_jwt"; use RS256, PS256, ES256, EdDSA',
+    ],
+    [
+      client({
+        token_endpoint_auth_method: "client_secret_jwt",
+        client_secret: "s",
+        token_endpoint_auth_signing_alg: "RS256",
+      }),
+      'clients[0].token_endpoint_auth_signing_alg "RS256" is not for "client_secret_jwt"; use HS256, HS384, HS512',
+    ],
     [client({ redirectUris: [] }), "clients[0].redirectUris unknown key. Did you mean redirect_uris?"],
     [client({ "scope#tr": "x" }), 'clients[0]["scope#tr"] unknown key'],
     [client({ "logo_uri#tr": "x" }), 'clients[0]["logo_uri#tr"] "x" is not an http or https URL'],

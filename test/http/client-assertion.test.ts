@@ -81,6 +81,12 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(await request(await assertion(app, key, alg, { aud }))).toMatchObject(letIn);
   });
 
+  test("passes from a client whose clock is some seconds ahead", async () => {
+    const seconds = clock.now() / 1000;
+    const ahead = { nbf: Math.floor(seconds) + 8, iat: Math.floor(seconds) + 8 };
+    expect(await request(await assertion(app, key, alg, ahead))).toMatchObject(letIn);
+  });
+
   test("passes with an equal client_id beside it", async () => {
     const client_id = app.credentials.client_id;
     expect(await request(await assertion(app, key, alg), { client_id })).toMatchObject(letIn);

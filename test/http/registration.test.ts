@@ -53,6 +53,23 @@ test("a client registers, reads, changes and removes itself", async () => {
   expect((await send(uri, "GET", undefined, token)).status).toBe(401);
 });
 
+test("what this server would never use is not registered: metadata of features that it lacks, algorithms that no assertion may have", async () => {
+  const idp = await start();
+  const idle = { frontchannel_logout_uri: "https://app.example.test/f", request_uris: ["https://app.example.test/r"] };
+  const { status, json } = await send(idp.issuer + path, "POST", { ...metadata, ...idle });
+  expect(status).toBe(201);
+  for (const name of Object.keys(idle)) expect(json).not.toHaveProperty(name);
+  const jwt = { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [] } };
+  for (const alg of ["none", "HS256", "ES512"]) {
+    const refused = await send(idp.issuer + path, "POST", {
+      ...metadata,
+      ...jwt,
+      token_endpoint_auth_signing_alg: alg,
+    });
+    expect(refused, alg).toMatchObject({ status: 400, json: { error: "invalid_client_metadata" } });
+  }
+});
+
 test("another token, or none, manages nothing", async () => {
   const idp = await start();
   const { json } = await send(idp.issuer + path, "POST", metadata);
