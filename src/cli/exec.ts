@@ -35,8 +35,8 @@ const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
 function commandOf({ before, words }: { readonly before: readonly string[]; readonly words: readonly string[] }) {
   const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
   const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
-  if (stray.length > 0 || program === undefined) {
-    const meant = before.length > 0 ? before.map(quoteWord).join(" ") : "npm test";
+  if (stray.length > 0 || program === undefined || program === "") {
+    const meant = before.some((word) => word !== "") ? before.map(quoteWord).join(" ") : "npm test";
     throw new OperationError("usage", `Put -- before the command: idp exec -- ${meant}`);
   }
   return { program, args };
@@ -89,8 +89,11 @@ function runChild(cli: Invocation, program: string, args: readonly string[], env
 /** The refusal of a command that could not be run. */
 function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure {
   const base = { code: "refused", problems: [] };
+  const hint = /\s/.test(program)
+    ? `A whole line is for a shell: idp exec -- sh -c ${quoteWord(program)}`
+    : "Is it installed, and in PATH?";
   return code === "ENOENT" || code === "ENOTDIR"
-    ? { ...base, message: `${program} was not found`, hint: "Is it installed, and in PATH?", exit: notFound }
+    ? { ...base, message: `${program} was not found`, hint, exit: notFound }
     : { ...base, message: `${program} cannot be run`, hint: "Is it a program, and executable?", exit: notExecutable };
 }
 

@@ -5,14 +5,20 @@ import { InvalidArgumentError } from "commander";
 /** Over 300 years: what comes of more is no date any more. */
 const most = 9_999_999_999;
 
-/** A whole number of seconds. @param least the smallest one that means something */
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** A whole number of seconds; also of minutes, hours or days, with the unit after it. @param least the smallest one that means something */
 export const seconds =
-  (least: number) =>
+  (least: number, atMost = most) =>
   (value: string): number => {
-    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
-      throw new InvalidArgumentError(`It is a whole number of seconds, at least ${least} and at most ${most}.`);
+    const [, number = "", unit = "s"] = /^(\d+)([smhd]?)$/.exec(value) ?? [];
+    const given = Number(number) * (units[unit || "s"] ?? 1);
+    if (number === "" || given < least || given > atMost) {
+      throw new InvalidArgumentError(
+        `It is a whole number of seconds, at least ${least} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,
+      );
     }
-    return Number(value);
+    return given;
   };
 
 /** A folder that is named: of an empty variable in a script the files would go into the working folder. */

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "./act.ts";
 import { loginClient } from "./app-types.ts";
+import { seconds } from "./flag-values.ts";
 import type { LoginFlags } from "./login.ts";
 
 /** The command that acts as a client. */
@@ -47,7 +48,7 @@ export function declareLogin(program: Command, act: Act): void {
     .option("--scope <scopes>", 'scope names with spaces between them (default: "openid profile email")')
     .addOption(new Option("--print <what>", "print this alone").choices(["access", "id", "refresh", "response"]))
     .addOption(
-      new Option("--timeout <seconds>", "wait this long for the user").argParser(whole(1, 86_400)).default(120),
+      new Option("--timeout <seconds>", "wait this long for the user").argParser(seconds(1, 86_400)).default(120),
     )
     .optionsGroup("Without a person, on an idp server:")
     .option("--user <username>", "sign in as this user; needs --approve or --deny")
@@ -62,7 +63,9 @@ export function declareLogin(program: Command, act: Act): void {
     )
     .optionsGroup("Parameters of the authorization request:")
     .option("--prompt <values>", "login, consent, select_account or none")
-    .addOption(new Option("--max-age <seconds>", "how long ago the sign-in may be").argParser(whole(0, 4_294_967_295)))
+    .addOption(
+      new Option("--max-age <seconds>", "how long ago the sign-in may be").argParser(seconds(0, 4_294_967_295)),
+    )
     .option("--login-hint <name>", "who will probably sign in")
     .option("--ui-locales <languages>", "the languages of the pages, as: tr en")
     .option("--acr <values>", "acr_values; the ID token has to have one of them")

@@ -11,11 +11,12 @@ const patience = 20_000;
 /** `idp stop`: asks the server to end as Ctrl+C would, and returns when it is gone. */
 export async function stop(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
-  const { pid } = await target.call("stop", {});
   const { server } = target;
+  if (server === null) throw new OperationError("no_server", `no server runs on ${cli.data}: there is nothing to stop`);
+  const { pid } = await target.call("stop", {});
   const isGone = async (): Promise<boolean> =>
-    cli.url === null || server === null ? (await findServer(cli))?.pid !== pid : refuses(server);
-  const url = server?.url ?? "";
+    cli.url === null ? (await findServer(cli))?.pid !== pid : refuses(server);
+  const { url } = server;
   for (let waited = 0; !(await isGone()); waited += 20) {
     if (waited >= patience) throw new OperationError("conflict", `process ${pid} has not ended yet`);
     await delay(20);

@@ -120,6 +120,12 @@ test.each([
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
+test("a whole line as one word: how a shell is given it", async () => {
+  const { code, stderr } = await exec(newFolder(), [], ["npm test"]);
+  expect(code).toBe(127);
+  expect(stderr).toContain("npm test was not found\n  A whole line is for a shell: idp exec -- sh -c 'npm test'\n");
+});
+
 test("125 where the server cannot be had: a bad fixture with its place, an unknown client or user; the child is not run", async () => {
   const cwd = newFolder();
   const bad = join(cwd, "bad.yaml");
@@ -157,6 +163,7 @@ test.each([
   [["exec", "npm", "test", "--coverage"], "Put -- before the command: idp exec -- npm test"],
   [["exec"], "Put -- before the command: idp exec -- npm test"],
   [["exec", "--"], "Put -- before the command: idp exec -- npm test"],
+  [["exec", "--", ""], "Put -- before the command: idp exec -- npm test"],
   [["exec", "stray", "--", "true"], "Put -- before the command: idp exec -- stray true"],
   [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
   [["exec", "--name", "x=Y", "--", "true"], "It is issuer, client_id, client_secret, redirect_uri, then = and a name"],

@@ -41,6 +41,19 @@ test("--refresh-token-ttl is the life of a refresh token, and of those that foll
   expect(lifeOf(next.refresh_token)).toBe(3600);
 });
 
+test("a life may have a unit", async () => {
+  const cwd = newFolder();
+  const lives = ["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"];
+  await startIdp(lives, { cwd });
+  const tokens = await idp("issue tokens --user alice --client demo-app --json".split(" "), { cwd });
+  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 300 });
+  const { exp = 0, iat = 0 } = decodeJwt((JSON.parse(tokens.stdout) as Tokens).refresh_token);
+  expect(exp - iat).toBe(2 * 86_400);
+  const code = await idp("issue code --user alice --client demo-app --json".split(" "), { cwd });
+  expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 45 });
+  expect((await idp(["wait", "--timeout", "1h"], { cwd })).code).toBe(0);
+});
+
 test("--refresh-rotation off: the same refresh token again and again", async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp(["--refresh-rotation", "off"], { cwd });

@@ -22,6 +22,8 @@ test.each([
   ["users", "idp users needs one of its commands", "See: idp users --help"],
   ["start --port 99999", /It is a number from 0 to 65535, or auto/, "See: idp start --help"],
   ["start --code-ttl 1.5", /It is a whole number of seconds, at least 1/, "See: idp start --help"],
+  ["wait --timeout 1w", /or one with a unit: 30s, 5m, 2h, 7d/, "See: idp wait --help"],
+  ["login --timeout 2d", /at least 1 and at most 86400/, "See: idp login --help"],
   ["wait --timeout soon", /It is a whole number of seconds, at least 0/, "See: idp wait --help"],
   ["start --login sesame", /It is picker, password, or auto:/, "See: idp start --help"],
   ["start --consent maybe", /Allowed choices are ask, skip/, "See: idp start --help"],
@@ -98,7 +100,7 @@ test("without data there is nothing to read: exit 3 and the next step", async ()
 
 test("the command that a hint names is for the data that was named", async () => {
   const data = join(newFolder(), "my data");
-  for (const words of ["users list", "status", "stop", "open", "wait --timeout 0", "login"]) {
+  for (const words of ["users list", "status", "open", "wait --timeout 0", "login"]) {
     const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"]);
     expect(JSON.parse(stderr).error.hint).toContain(`Start it: idp start --data '${data}'`);
   }
@@ -107,7 +109,8 @@ test("the command that a hint names is for the data that was named", async () =>
 test("without a server: status and stop exit 5", async () => {
   const cwd = newFolder();
   expect(await idp(["status"], { cwd })).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
-  expect(await idp(["stop"], { cwd })).toMatchObject({ code: 5, stdout: "" });
+  const stderr = "Error: no server runs on .idp: there is nothing to stop\n";
+  expect(await idp(["stop"], { cwd })).toEqual({ code: 5, stdout: "", stderr });
   // With its admin token and without: that is missed only where somebody asks for it.
   for (const env of [{ IDP_ADMIN_TOKEN: "0123456789abcdef" }, {}]) {
     const nobody = await idp(["users", "list", "--url", "http://localhost:1"], { cwd, env });
