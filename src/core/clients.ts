@@ -44,14 +44,22 @@ export type ClientName = (language: string) => string;
  */
 export const clientName =
   (client: { readonly client_id: string; readonly [metadata: string]: unknown }): ClientName =>
-  (language) => {
-    const isWanted = (name: string): boolean => {
-      const [field, tag = ""] = name.split("#");
-      return field === "client_name" && tag.toLowerCase().split("-")[0] === language;
-    };
-    const found = client[Object.keys(client).find(isWanted) ?? "client_name"];
-    return typeof found === "string" ? found : client.client_id;
+  (language) =>
+    inLanguage(client, "client_name", language) ?? client.client_id;
+
+/** Metadata for people, in their language where it was given in it (RFC 7591 2.2); null where it was not given. */
+export function inLanguage(
+  client: Readonly<Record<string, unknown>>,
+  wanted: "client_name" | "policy_uri" | "tos_uri",
+  language: string,
+): string | null {
+  const isWanted = (name: string): boolean => {
+    const [field, tag = ""] = name.split("#");
+    return field === wanted && tag.toLowerCase().split("-")[0] === language;
   };
+  const found = client[Object.keys(client).find(isWanted) ?? wanted];
+  return typeof found === "string" ? found : null;
+}
 
 /** What the client of this id is called; null where there is none. */
 export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName | null> =>

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { clientName } from "../core/clients.ts";
+import { clientName, inLanguage } from "../core/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../core/consent.ts";
 import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
@@ -35,6 +35,8 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     action: `${path}/consent`,
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
+    policyUri: inLanguage(client, "policy_uri", view.lang),
+    tosUri: inLanguage(client, "tos_uri", view.lang),
     returnTo: hostOf(shown.redirectUri),
     user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },

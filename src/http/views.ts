@@ -131,6 +131,9 @@ export interface ConsentView extends View, RequestView {
   readonly action: string;
   readonly csrf: string;
   readonly client: AppView;
+  /** What the client says of itself elsewhere (RFC 7591 2); null where it does not. */
+  readonly policyUri: string | null;
+  readonly tosUri: string | null;
   readonly returnTo: string | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };

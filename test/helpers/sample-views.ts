@@ -185,6 +185,8 @@ const consent: ConsentView = {
   action: "/interaction/f7Q2/consent",
   csrf: "c5rf",
   client: demoApp,
+  policyUri: null,
+  tosUri: null,
   returnTo: "localhost:3000",
   user: alice,
   scopes: { fresh: [openid, profile, email, details, phone, social, orders, givenName, offline], granted: [] },
@@ -415,6 +417,8 @@ export const consentViews = {
   "consent-again": {
     ...consent,
     state: "again",
+    policyUri: "https://app.example.test/privacy",
+    tosUri: "https://app.example.test/terms",
     scopes: { fresh: [], granted: [openid, email] },
     details: [],
     notes: [],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { register, serve, type App } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { elementsOf } from "../helpers/html.ts";
 import { jwtPart, pick, userinfo } from "../helpers/client.ts";
 
 /** Consent (CONTRACT 2.2): what is granted is what is ticked, and what is granted is not asked for again. */
@@ -36,6 +37,24 @@ test("every scope stands ticked; the page names client, user and scopes, a fixtu
   expect([page.page, page.state, page.status]).toEqual(["consent", "default", 200]);
   expect(ticked(page)).toEqual(["openid", "email", "orders:read"]);
   for (const words of ["Reports", "alice@example.test", "See your orders"]) expect(page.body).toContain(words);
+});
+
+test("leads to what the client says elsewhere, in the language of the page; one that says nothing has no links", async () => {
+  const app = await register(idp, {
+    policy_uri: "https://app.example.test/privacy",
+    ...{ "policy_uri#tr": "https://app.example.test/gizlilik" },
+    tos_uri: "https://app.example.test/terms?a=1&b=2",
+  });
+  const linksOf = async (of: App, language: string): Promise<unknown[]> => {
+    const { page } = await asked(of, { scope: "openid", ui_locales: language });
+    const elements = elementsOf(page.body).filter(({ attributes: { id = "" } }) => /^consent-(policy|terms)$/.test(id));
+    for (const { attributes } of elements) expect(attributes["rel"]).toBe("noopener noreferrer");
+    return elements.map(({ attributes }) => attributes["href"]);
+  };
+  const terms = "https://app.example.test/terms?a=1&b=2";
+  expect(await linksOf(app, "en")).toEqual(["https://app.example.test/privacy", terms]);
+  expect(await linksOf(app, "tr")).toEqual(["https://app.example.test/gizlilik", terms]);
+  expect(await linksOf(await register(idp), "en")).toEqual([]);
 });
 
 describe("unticking", () => {
