@@ -48,7 +48,7 @@ function declareStart(program: Command, act: Act, words: readonly string[]): voi
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
     .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
     .option("--open", "open the account page in a browser")
-    .option("--ready-file <file>", "write a JSON file once the server is ready");
+    .option("--ready-file <file>", "a JSON file, there for as long as the server is ready");
   withSettings(start)
     .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
     .action(act(async (cli, flags: StartFlags) => (await import("./start.ts")).start(cli, flags, words)));

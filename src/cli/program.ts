@@ -61,7 +61,10 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData).argParser(folder))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
-    .addHelpText("after", "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\n");
+    .addHelpText(
+      "after",
+      "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\nA flag of seconds takes a unit too: 30s, 5m, 2h, 7d\n",
+    );
   declareServer(program, act, words);
   declareApps(program, act, words);
   declareRecords(program, act);

@@ -1,6 +1,7 @@
 import { lstat, readFile, unlink } from "node:fs/promises";
 import { OperationError } from "../core/errors.ts";
 import { followLinks } from "../store/durable-file.ts";
+import { stateOfProcess } from "../store/process.ts";
 import { putFile } from "./put-file.ts";
 
 /** `--ready-file`: there from the moment the server is ready, and gone when it has ended. */
@@ -21,16 +22,15 @@ export async function writeReadyFile(file: string, ready: Ready): Promise<void> 
 }
 
 /**
- * Removes what a server wrote there: a script that waits for the file must not find that of the last server, which was killed. Another
- * file is left alone.
- * @param pid of the server; null: of any
+ * Removes what this server wrote there, or one that was killed: a script that waits for the file must not find that of the last server.
+ * That of a server that runs is left alone, and so is any other file.
  */
-export async function removeReadyFile(file: string, pid: number | null): Promise<void> {
+export async function removeReadyFile(file: string): Promise<void> {
   try {
     const target = await followLinks(file);
     if (!(await lstat(target)).isFile()) return;
-    const { event, pid: found } = JSON.parse(await readFile(target, "utf8")) as Partial<Ready>;
-    if (event === "ready" && (pid === null || pid === found)) await unlink(target);
+    const { event, pid = 0 } = JSON.parse(await readFile(target, "utf8")) as Partial<Ready>;
+    if (event === "ready" && (pid === process.pid || stateOfProcess(pid, null) === "dead")) await unlink(target);
   } catch {
     // None, or none that a server wrote.
   }

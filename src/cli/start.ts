@@ -147,7 +147,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   });
   endWithShellOfNpm(cli, stop);
   const { readyFile } = flags;
-  if (readyFile !== undefined) await removeReadyFile(readyFile, null);
+  if (readyFile !== undefined) await removeReadyFile(readyFile);
   setStartFlags();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
@@ -173,7 +173,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
   } finally {
-    if (readyFile !== undefined) await removeReadyFile(readyFile, process.pid);
+    if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
   }
   return null;

@@ -18,7 +18,7 @@ export type AssertionMethod = keyof typeof assertionAlgorithms;
 /** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
 const longestLife = 3600;
 
-/** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3, 5). */
+/** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3). */
 const clockSkew = 10;
 
 const refuse = (reason: string, cause?: unknown): OAuthError =>
@@ -84,7 +84,7 @@ export async function verifyAssertion(
   }
   const { jti = "", exp = 0 } = claims;
   // Not for longer than it says: until then its jti is remembered.
-  if (exp * 1000 <= ctx.now()) throw refuse(`it has expired ("exp")`);
+  if (exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
   if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {

@@ -43,7 +43,7 @@ function textOf({ status, message }: Refusal): string {
 /** The first byte of TLS (RFC 8446 5.1: a handshake record). */
 const tlsHandshake = 0x16;
 
-/** What can only be said here: whoever spoke the other protocol reads no answer in this one. */
+/** What is said in the log: whoever spoke the other protocol cannot read the answer. Null for all else. */
 function wrongProtocol({ code = "", rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): string | null {
   if (rawPacket?.[0] === tlsHandshake)
     return "a client came with https to this port, which speaks http: see which issuer it was told";
@@ -62,11 +62,7 @@ export function explainUnreadable(server: Server, log: (note: string) => void): 
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const note = wrongProtocol(error);
-    if (note !== null) {
-      log(note);
-      socket.destroy();
-      return;
-    }
+    if (note !== null) log(note);
     const last = answers.get(socket);
     // In the middle of an answer these bytes would be taken for a part of it.
     const isAnswering = last?.headersSent === true && !last.writableFinished;

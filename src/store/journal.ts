@@ -10,7 +10,7 @@
  * After the lines there is room for more of them, NUL bytes: where a write changes neither the length of a file nor its blocks, a
  * sync is one write to the disk, and the file system has nothing of its own to write.
  */
-import { constants, existsSync, fstatSync, writeSync } from "node:fs";
+import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "./durable-file.ts";
@@ -97,7 +97,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
 /** The refusal of a change of data that are no longer this process's. */
 export const lostFolder = (folder: string): StorageError =>
   new StorageError(
-    `${folder} was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
+    `${folder}, or its journal, was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
   );
 
 /** The end of the journal to which lines are added. */
@@ -148,15 +148,18 @@ export function openJournal(path: string, generation: string, start: number, isH
     }
   }
 
-  /** Such a file takes all that comes, and keeps nothing. Not every file system counts names. */
-  const isDeleted = (file: FileHandle): boolean => fstatSync(file.fd).nlink === 0 && !(existsSync(path) && isHeld());
+  /** No name leads to it any more, so that it takes all that comes and keeps nothing. Not every file system counts names. */
+  function isDeleted(file: FileHandle): boolean {
+    const { nlink, ino } = fstatSync(file.fd);
+    return nlink === 0 && statSync(path, { throwIfNoEntry: false })?.ino !== ino;
+  }
 
   return {
     length: () => length,
     generation: () => generation,
     async append(texts) {
+      if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
       try {
-        if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
         handle ??= await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
         if (tailed) await cut(handle);
         tailed = true;
@@ -173,7 +176,6 @@ export function openJournal(path: string, generation: string, start: number, isH
         tailed = false;
       } catch (error) {
         if (handle !== null) await cut(handle).catch(() => undefined);
-        if (error instanceof StorageError) throw error;
         throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
       }
     },

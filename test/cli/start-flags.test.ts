@@ -1,54 +1,36 @@
-/** What each flag of `idp start` changes for those outside. */
+/** What each flag of `idp start`, and each variable that stands for one, changes for those outside. */
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { jwtPart, refresh, type Body } from "../helpers/client.ts";
 
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly id_token: string;
-}
-
-const issued = async (cwd: string, ...more: string[]): Promise<Tokens> => {
-  const { stdout } = await idp(["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json", ...more], {
-    cwd,
-  });
-  return JSON.parse(stdout) as Tokens;
+const issued = async (cwd: string): Promise<Body> => {
+  const words = "issue tokens --user alice --client demo-app --json".split(" ");
+  return JSON.parse((await idp(words, { cwd })).stdout) as Body;
 };
 
-const post = (issuer: string, parameters: Readonly<Record<string, string>>): Promise<Response> =>
-  fetch(`${issuer}/api/v2/oauth/token`, {
-    method: "POST",
-    body: new URLSearchParams({ client_id: "demo-app", client_secret: "demo-secret", ...parameters }),
-  });
-
-const refresh = (issuer: string, token: string): Promise<Response> =>
-  post(issuer, { grant_type: "refresh_token", refresh_token: token });
+/** Seconds. */
+const lifeOf = (token: string): number => {
+  const { exp, iat } = jwtPart(token, 1);
+  return Number(exp) - Number(iat);
+};
 
 test("--refresh-token-ttl is the life of a refresh token, and of those that follow it", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp(["--refresh-token-ttl", "3600"], { cwd });
-  const lifeOf = (token: string): number => {
-    const { exp = 0, iat = 0 } = decodeJwt(token);
-    return exp - iat;
-  };
+  const server = await startIdp(["--refresh-token-ttl", "3600"], { cwd });
   const { refresh_token: first } = await issued(cwd);
   expect(lifeOf(first)).toBe(3600);
-  const next = (await (await refresh(issuer, first)).json()) as Tokens;
-  expect(lifeOf(next.refresh_token)).toBe(3600);
+  expect(lifeOf((await refresh(server, first)).json.refresh_token)).toBe(3600);
 });
 
 test("a life may have a unit", async () => {
   const cwd = newFolder();
-  const lives = ["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"];
-  await startIdp(lives, { cwd });
-  const tokens = await idp("issue tokens --user alice --client demo-app --json".split(" "), { cwd });
-  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 300 });
-  const { exp = 0, iat = 0 } = decodeJwt((JSON.parse(tokens.stdout) as Tokens).refresh_token);
-  expect(exp - iat).toBe(2 * 86_400);
+  await startIdp(["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"], { cwd });
+  const tokens = await issued(cwd);
+  expect([lifeOf(tokens.access_token), lifeOf(tokens.refresh_token)]).toEqual([300, 2 * 86_400]);
   const code = await idp("issue code --user alice --client demo-app --json".split(" "), { cwd });
   expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 45 });
   expect((await idp(["wait", "--timeout", "1h"], { cwd })).code).toBe(0);
@@ -56,12 +38,11 @@ test("a life may have a unit", async () => {
 
 test("--refresh-rotation off: the same refresh token again and again", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp(["--refresh-rotation", "off"], { cwd });
+  const server = await startIdp(["--refresh-rotation", "off"], { cwd });
   const { refresh_token: token } = await issued(cwd);
   for (let time = 1; time <= 3; time += 1) {
-    const answer = await refresh(issuer, token);
-    expect(answer.status).toBe(200);
-    expect(((await answer.json()) as Partial<Tokens>).refresh_token ?? token).toBe(token);
+    const { status, json } = await refresh(server, token);
+    expect([status, json.refresh_token]).toEqual([200, token]);
   }
 });
 
@@ -70,10 +51,10 @@ test.each([
   ["60", 200],
 ])("--refresh-grace %s: a rotated refresh token is answered with %i", async (seconds, status) => {
   const cwd = newFolder();
-  const { issuer } = await startIdp(["--refresh-grace", seconds], { cwd });
+  const server = await startIdp(["--refresh-grace", seconds], { cwd });
   const { refresh_token: token } = await issued(cwd);
-  expect((await refresh(issuer, token)).status).toBe(200);
-  expect((await refresh(issuer, token)).status).toBe(status);
+  expect((await refresh(server, token)).status).toBe(200);
+  expect((await refresh(server, token)).status).toBe(status);
 });
 
 test("--session-ttl is the life of a browser session", async () => {
@@ -119,15 +100,98 @@ test("--templates: what the folder has is taken from it, the rest is built in; a
   expect(refused.stderr).toContain("none");
 });
 
-test("issue tokens and issue code: --nonce is in the ID token", async () => {
+test("--memory keeps nothing, and --ready-file says where it runs", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
-  expect(decodeJwt((await issued(cwd, "--nonce", "n-1")).id_token)).toMatchObject({ nonce: "n-1" });
-  const words = "issue code --user alice --client demo-app --nonce n-2 --json".split(" ");
-  const { code, redirect_uri } = JSON.parse((await idp(words, { cwd })).stdout) as Record<
-    "code" | "redirect_uri",
-    string
-  >;
-  const answer = await post(issuer, { grant_type: "authorization_code", code, redirect_uri });
-  expect(decodeJwt(((await answer.json()) as Tokens).id_token)).toMatchObject({ nonce: "n-2" });
+  const { issuer, pid } = await startIdp(["--memory", "--ready-file", "ready.json"], { cwd });
+  const ready: unknown = JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"));
+  expect(ready).toMatchObject({ event: "ready", issuer, pid, data: null });
+  expect(existsSync(join(cwd, ".idp"))).toBe(false);
+});
+
+test("the --ready-file of a server that was killed is gone before the next one is ready, that of one that ended at once", async () => {
+  const cwd = newFolder();
+  const file = join(cwd, "ready.json");
+  const killed = await startIdp(["--ready-file", "ready.json"], { cwd });
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  expect(existsSync(file)).toBe(true);
+  // It ends before it is ready.
+  expect((await idp(["start", "--host", "nowhere.invalid", "--ready-file", file], { cwd })).code).toBe(2);
+  expect(existsSync(file)).toBe(false);
+  const ended = await startIdp(["--ready-file", "ready.json"], { cwd });
+  expect(existsSync(file)).toBe(true);
+  ended.child.kill("SIGTERM");
+  await ended.ended;
+  expect(existsSync(file)).toBe(false);
+});
+
+test("a second start that is refused leaves the --ready-file of the server that runs", async () => {
+  const cwd = newFolder();
+  const { pid } = await startIdp(["--ready-file", "ready.json"], { cwd });
+  expect((await idp(["start", "--port", "auto", "--ready-file", "ready.json"], { cwd })).code).toBe(4);
+  expect(JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"))).toMatchObject({ pid });
+});
+
+test("a file that no server wrote is no ready file: it is left until the server is ready", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "package.json"), "{}");
+  const started = await idp(["start", "--host", "nowhere.invalid", "--ready-file", "package.json"], { cwd });
+  expect(started.code).toBe(2);
+  expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe("{}");
+});
+
+test("--open without a browser prints the address instead", async () => {
+  // An opener that opens nothing: the one that ships with `open` looks for browsers by PATH.
+  const { output, issuer, child } = await startIdp(["--open", "--memory"], {
+    cwd: newFolder(),
+    env: { PATH: "/nowhere", DISPLAY: "" },
+  });
+  const said = `Open it yourself: ${issuer}/account`;
+  while (!output.stderr.includes(said)) await once(child.stderr, "data");
+  expect(output.stderr).toContain(said);
+});
+
+test("settings' flags win over fixtures", async () => {
+  const cwd = newFolder();
+  writeFileSync(
+    join(cwd, "f.yaml"),
+    "users: [{ username: eve }]\nclients: [{ client_id: app, client_secret: s, redirect_uris: [https://a.test/] }]\nsettings: { access_token_ttl: 100, code_ttl: 30 }\n",
+  );
+  await startIdp(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
+  const tokens = await idp("issue tokens --user eve --client app --json".split(" "), { cwd });
+  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
+  const code = await idp("issue code --user eve --client app --json".split(" "), { cwd });
+  expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 30 });
+});
+
+test("the variables of the environment stand for their flags", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, "more"));
+  writeFileSync(join(cwd, "more", "a.json"), JSON.stringify({ users: [{ username: "eve" }] }));
+  const env = {
+    IDP_DATA: "kept",
+    IDP_ISSUER: "http://idp.example.test",
+    IDP_FIXTURES: "more",
+    IDP_ADMIN_TOKEN: "an-admin-token-of-mine",
+  };
+  const { issuer, output } = await startIdp([], { cwd, env });
+  expect(issuer).toBe("http://idp.example.test");
+  expect(output.stdout).toContain("users 1 added");
+  expect(readFileSync(join(cwd, "kept", "lock.json"), "utf8")).toContain("an-admin-token-of-mine");
+  const users = await idp(["users", "list", "--json"], { cwd, env });
+  expect(JSON.parse(users.stdout)).toEqual([expect.objectContaining({ username: "eve" })]);
+});
+
+test("an admin token that is too short is refused", async () => {
+  const env = { IDP_ADMIN_TOKEN: "short" };
+  expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("at least 16"),
+  });
+});
+
+test("--login auto: names a user who is there", async () => {
+  const { code, stderr } = await idp("start --port auto --memory --login auto:alcie".split(" "), { cwd: newFolder() });
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
 });

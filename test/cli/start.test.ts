@@ -18,7 +18,6 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bin, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
 
 const lines = (text: string): string[] => text.trimEnd().split("\n");
 
@@ -256,146 +255,6 @@ test("status gives the whole path of the data, wherever the server was started",
   expect(await data()).toBe(join(cwd, "kept", "data.json"));
 });
 
-test("--memory keeps nothing, and --ready-file says where it runs", async () => {
-  const cwd = newFolder();
-  const { issuer, pid } = await startIdp(["--memory", "--ready-file", "ready.json"], { cwd });
-  const ready: unknown = JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"));
-  expect(ready).toMatchObject({ event: "ready", issuer, pid, data: null });
-  expect(existsSync(join(cwd, ".idp"))).toBe(false);
-});
-
-test("the --ready-file of a server that was killed is gone before the next one is ready, that of one that ended at once", async () => {
-  const cwd = newFolder();
-  const file = join(cwd, "ready.json");
-  const killed = await startIdp(["--ready-file", "ready.json"], { cwd });
-  killed.child.kill("SIGKILL");
-  await killed.ended;
-  expect(existsSync(file)).toBe(true);
-  // It ends before it is ready.
-  expect((await idp(["start", "--host", "nowhere.invalid", "--ready-file", file], { cwd })).code).toBe(2);
-  expect(existsSync(file)).toBe(false);
-  const ended = await startIdp(["--ready-file", "ready.json"], { cwd });
-  expect(existsSync(file)).toBe(true);
-  ended.child.kill("SIGTERM");
-  await ended.ended;
-  expect(existsSync(file)).toBe(false);
-});
-
-test("a file that no server wrote is no ready file: it is left until the server is ready", async () => {
-  const cwd = newFolder();
-  writeFileSync(join(cwd, "package.json"), "{}");
-  const started = await idp(["start", "--host", "nowhere.invalid", "--ready-file", "package.json"], { cwd });
-  expect(started.code).toBe(2);
-  expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe("{}");
-});
-
-test("--open without a browser prints the address instead", async () => {
-  // An opener that opens nothing: the one that ships with `open` looks for browsers by PATH.
-  const { output, issuer, child } = await startIdp(["--open", "--memory"], {
-    cwd: newFolder(),
-    env: { PATH: "/nowhere", DISPLAY: "" },
-  });
-  const said = `Open it yourself: ${issuer}/account`;
-  while (!output.stderr.includes(said)) await once(child.stderr, "data");
-  expect(output.stderr).toContain(said);
-});
-
-test("settings' flags win over fixtures", async () => {
-  const cwd = newFolder();
-  writeFileSync(
-    join(cwd, "f.yaml"),
-    "users: [{ username: eve }]\nclients: [{ client_id: app, client_secret: s, redirect_uris: [https://a.test/] }]\nsettings: { access_token_ttl: 100, code_ttl: 30 }\n",
-  );
-  await startIdp(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
-  const tokens = await idp("issue tokens --user eve --client app --json".split(" "), { cwd });
-  expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
-  const code = await idp("issue code --user eve --client app --json".split(" "), { cwd });
-  expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 30 });
-});
-
-test("the variables of the environment stand for their flags", async () => {
-  const cwd = newFolder();
-  mkdirSync(join(cwd, "more"));
-  writeFileSync(join(cwd, "more", "a.json"), JSON.stringify({ users: [{ username: "eve" }] }));
-  const env = {
-    IDP_DATA: "kept",
-    IDP_ISSUER: "http://idp.example.test",
-    IDP_FIXTURES: "more",
-    IDP_ADMIN_TOKEN: "an-admin-token-of-mine",
-  };
-  const { issuer, output } = await startIdp([], { cwd, env });
-  expect(issuer).toBe("http://idp.example.test");
-  expect(output.stdout).toContain("users 1 added");
-  expect(readFileSync(join(cwd, "kept", "lock.json"), "utf8")).toContain("an-admin-token-of-mine");
-  const users = await idp(["users", "list", "--json"], { cwd, env });
-  expect(JSON.parse(users.stdout)).toEqual([expect.objectContaining({ username: "eve" })]);
-});
-
-test("an admin token that is too short is refused", async () => {
-  const env = { IDP_ADMIN_TOKEN: "short" };
-  expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("at least 16"),
-  });
-});
-
-test("--url reaches a server from anywhere, with its admin token and no other", async () => {
-  const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
-  const elsewhere = newFolder();
-  const token = ["--admin-token-file", join(cwd, ".idp", "lock.json")];
-  const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
-  expect(good.code, good.stderr).toBe(0);
-  expect(JSON.parse(good.stdout)).toHaveLength(4);
-  const wrong = await idp(["keys", "rotate", "--alg", "RS1", "--url", issuer, ...token], { cwd: elsewhere });
-  expect(wrong.code).toBe(2);
-  expect(wrong.stderr.match(/no kind of key/g)).toHaveLength(1);
-  const without = await idp(["users", "add", "eve", "--url", issuer], { cwd: elsewhere });
-  expect(without).toEqual({
-    code: 2,
-    stdout: "",
-    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.\n`,
-  });
-  const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
-  const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
-  expect(bad).toMatchObject({ code: 2, stdout: "" });
-  expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
-});
-
-test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
-  const secret = "an-admin-token-of-mine";
-  const { issuer } = await startIdp([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });
-  const list = (token: string) => idpHere(["users", "list", "--url", issuer], "", { IDP_ADMIN_TOKEN: token });
-  for (const token of [secret, `${secret}\n`, `${secret}\r\n`]) expect(await list(token)).toMatchObject({ code: 0 });
-  for (const token of [`${secret}\n${secret}`, "şifre-of-the-server"]) {
-    expect(await list(token)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("IDP_ADMIN_TOKEN holds a character that no Authorization header can carry"),
-    });
-  }
-  const empty = join(newFolder(), "token");
-  writeFileSync(empty, "\n");
-  expect(await idpHere(["users", "list", "--url", issuer, "--admin-token-file", empty])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(`--admin-token-file ${empty} holds no token`),
-  });
-});
-
-test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {
-  const refusal = {
-    error: "refused",
-    error_description: "not today",
-    problems: [null, "x", { path: "a", message: "b" }],
-  };
-  const server = createServer((_req, res) => res.writeHead(422).end(JSON.stringify(refusal))).listen(0);
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const env = { IDP_ADMIN_TOKEN: "a-token-of-this-test" };
-  const answer = await idp(["users", "list", "--url", url], { cwd: newFolder(), env });
-  expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
-});
-
 test("idp stop ends it as Ctrl+C would, and waits until it is gone", async () => {
   const cwd = newFolder();
   const { ended, pid } = await startIdp([], { cwd });
@@ -444,12 +303,6 @@ test("a reader that has seen enough is no error", async () => {
     });
   });
   expect(lines(printed)).toEqual([expect.stringContaining("USERNAME"), "exit 0"]);
-});
-
-test("--login auto: names a user who is there", async () => {
-  const { code, stderr } = await idp("start --port auto --memory --login auto:alcie".split(" "), { cwd: newFolder() });
-  expect(code).toBe(3);
-  expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
 });
 
 test("fixtures of one's own beside data that has the demo: the app is that of the fixtures, and the rest is told", async () => {

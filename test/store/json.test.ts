@@ -1,10 +1,12 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -265,12 +267,21 @@ describe("json: the folder", () => {
       expect(await scopesIn(dir)).toEqual(["second", "fourth"]);
     });
 
-    test("or its journal alone: the next folding has all that was answered", async () => {
+    test.each<[how: string, harm: (journal: string) => void]>([
+      ["deleted", unlinkSync],
+      [
+        "replaced by a copy",
+        (journal) => {
+          copyFileSync(journal, `${journal}.copy`);
+          renameSync(`${journal}.copy`, journal);
+        },
+      ],
+    ])("or its journal alone, %s: the next folding has all that was answered", async (_how, harm) => {
       const dir = newFolder();
       const store = await openAt(dir);
       const add = (name: string) => store.transaction((tx) => tx.insert("scopes", scope(name)));
       await add("kept");
-      unlinkSync(join(dir, "data.journal"));
+      harm(join(dir, "data.journal"));
       await expect(add("refused")).rejects.toMatchObject(lost);
       await store.close();
       expect(await scopesIn(dir)).toEqual(["kept"]);

@@ -1,0 +1,66 @@
+/** `--url` and the admin token: a server that is reached from anywhere. */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpHere } from "../helpers/command.ts";
+
+test("--url reaches a server from anywhere, with its admin token and no other", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const elsewhere = newFolder();
+  const token = ["--admin-token-file", join(cwd, ".idp", "lock.json")];
+  const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
+  expect(good.code, good.stderr).toBe(0);
+  expect(JSON.parse(good.stdout)).toHaveLength(4);
+  const wrong = await idp(["keys", "rotate", "--alg", "RS1", "--url", issuer, ...token], { cwd: elsewhere });
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr.match(/no kind of key/g)).toHaveLength(1);
+  const without = await idp(["users", "add", "eve", "--url", issuer], { cwd: elsewhere });
+  expect(without).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.\n`,
+  });
+  const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
+  const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
+  expect(bad).toMatchObject({ code: 2, stdout: "" });
+  expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
+});
+
+test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
+  const secret = "an-admin-token-of-mine";
+  const { issuer } = await startIdp([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });
+  const list = (token: string) => idpHere(["users", "list", "--url", issuer], "", { IDP_ADMIN_TOKEN: token });
+  for (const token of [secret, `${secret}\n`, `${secret}\r\n`]) expect(await list(token)).toMatchObject({ code: 0 });
+  for (const token of [`${secret}\n${secret}`, "şifre-of-the-server"]) {
+    expect(await list(token)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("IDP_ADMIN_TOKEN holds a character that no Authorization header can carry"),
+    });
+  }
+  const empty = join(newFolder(), "token");
+  writeFileSync(empty, "\n");
+  expect(await idpHere(["users", "list", "--url", issuer, "--admin-token-file", empty])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`--admin-token-file ${empty} holds no token`),
+  });
+});
+
+test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {
+  const refusal = {
+    error: "refused",
+    error_description: "not today",
+    problems: [null, "x", { path: "a", message: "b" }],
+  };
+  const server = createServer((_req, res) => res.writeHead(422).end(JSON.stringify(refusal))).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const env = { IDP_ADMIN_TOKEN: "a-token-of-this-test" };
+  const answer = await idp(["users", "list", "--url", url], { cwd: newFolder(), env });
+  expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
+});
