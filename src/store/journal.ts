@@ -6,9 +6,6 @@
  *
  * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
  * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
- *
- * After the lines there is room for more of them, NUL bytes: where a write changes neither the length of a file nor its blocks, a
- * sync is one write to the disk, and the file system has nothing of its own to write.
  */
 import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
@@ -20,8 +17,6 @@ import { DataFileError, StorageError } from "./store.ts";
 import { durableCollections } from "./table.ts";
 
 const newline = 0x0a;
-/** Bytes. */
-const mostRoom = 256 * 1024;
 const headerOf = (generation: string): Buffer => Buffer.from(`${JSON.stringify({ journal: 1, generation })}\n`);
 
 export interface JournalContent {
@@ -61,9 +56,6 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   }
   const refuse = (line: number, what: string) => new DataFileError(`${path}:${line} ${what}`, path, hint);
 
-  let used = bytes.length;
-  while (bytes[used - 1] === 0) used -= 1;
-  bytes = bytes.subarray(0, used);
   let length = bytes.lastIndexOf(newline) + 1;
   const parsed: { number: number; offset: number; value: unknown }[] = [];
   for (let offset = 0, end; offset < length; offset = end + 1) {
@@ -128,24 +120,11 @@ export function openJournal(path: string, generation: string, start: number, isH
   // There is, or may be, something after `length`: a torn line, or what could not be taken back.
   let tailed = true;
   let nameOnDisk = start > 0;
-  /** Length of the file: the lines and the room after them. */
-  let reserved = start;
 
   async function cut(file: FileHandle): Promise<void> {
     await file.truncate(length);
     await file.datasync();
-    reserved = length;
     tailed = false;
-  }
-
-  /** Room after `end` for as much again as there is. Without it, as on a disk that is full, lines are only slower to write. */
-  function reserve(file: FileHandle, end: number): void {
-    reserved = end;
-    try {
-      reserved += writeSync(file.fd, Buffer.alloc(Math.min(length, mostRoom)), 0, undefined, end);
-    } catch {
-      // Said by the write that needs it.
-    }
   }
 
   /** No name leads to it any more, so that it takes all that comes and keeps nothing. Not every file system counts names. */
@@ -168,7 +147,6 @@ export function openJournal(path: string, generation: string, start: number, isH
         // Into the system's cache, at once: waiting for a thread to do it takes ten times as long. Only the sync goes to the disk.
         for (let done = 0; done < bytes.length;)
           done += writeSync(handle.fd, bytes, done, bytes.length - done, length + done);
-        if (length + bytes.length > reserved) reserve(handle, length + bytes.length);
         await handle.datasync();
         if (!nameOnDisk) await syncFolder(folder);
         nameOnDisk = true;
@@ -187,7 +165,6 @@ export function openJournal(path: string, generation: string, start: number, isH
         await handle?.close();
         handle = null;
         length = 0;
-        reserved = 0;
       } else {
         const tail = Buffer.alloc(length - offset);
         handle ??= await open(path, "r+");
@@ -198,7 +175,6 @@ export function openJournal(path: string, generation: string, start: number, isH
         const bytes = Buffer.concat([headerOf(next), tail]);
         handle = await replaceFile(path, (file) => file.writeFile(bytes));
         length = bytes.length;
-        reserved = length;
       }
       generation = next;
       tailed = length === 0;

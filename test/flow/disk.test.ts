@@ -70,7 +70,7 @@ test("a full disk: 503 for what cannot be written, reads go on, and all that was
 /** A program that may not write the key of its first ID token, and then may: a code is redeemed at both times. */
 const withoutSpace = `
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
 const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
 process.on("SIGXFSZ", () => undefined);
@@ -82,8 +82,7 @@ const redeem = async () => {
   return (await fetch(idp.issuer + "/api/v2/oauth/token", { method: "POST", body: new URLSearchParams(body) })).status;
 };
 // Room for the use of a code, and not for a key of 2048 bits.
-const used = (file) => readFileSync(file, "latin1").replace(/\\0+$/, "").length;
-const fill = () => limit(Math.max(...["data/data.json", "data/data.journal"].map(used)) + 1000);
+const fill = () => limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)) + 1000);
 fill();
 const statuses = [await redeem(), await redeem()];
 // Room for a secret: what is told of it wants no other key.
@@ -114,12 +113,12 @@ test("a full disk when the first key is needed: 503, and the code can still be r
 /** A program that may write the users of its fixtures, and not their passwords. */
 const withoutRoomForPasswords = `
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
 const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
 process.on("SIGXFSZ", () => undefined);
 const idp = await createIdp({ port: 0, data: "data" });
-const size = () => readFileSync("data/data.journal", "latin1").replace(/\\0+$/, "").length;
+const size = () => statSync("data/data.journal").size;
 const users = (name) => Array.from({ length: 20 }, (_, index) => ({ username: name + index, password: "secret-" + index }));
 const before = size();
 await idp.call("seed", { users: users("a") });

@@ -1,5 +1,5 @@
 /** Data folders for tests, and the JSON store on them. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -26,10 +26,7 @@ export function copyData(dir: string): string {
 }
 
 export const dataOf = (dir: string): string => readFileSync(join(dir, "data.json"), "utf8");
-/** The lines of the journal, without the room after them. */
-export const journalOf = (dir: string): string => readFileSync(join(dir, "data.journal"), "utf8").replace(/\0+$/, "");
-/** With the room. */
-export const journalLength = (dir: string): number => statSync(join(dir, "data.journal")).size;
+export const journalOf = (dir: string): string => readFileSync(join(dir, "data.journal"), "utf8");
 
 /** Opens the data, reads the names of all scopes, and closes it. */
 export async function scopesIn(dir: string): Promise<string[]> {
