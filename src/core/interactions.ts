@@ -21,6 +21,8 @@ export interface LogoutPurpose {
   /** `post_logout_redirect_uri` and `state`, as they were sent. */
   readonly postLogoutRedirectUri: string | undefined;
   readonly state: string | undefined;
+  /** For the page that asks and the one that follows. */
+  readonly uiLocales?: string | undefined;
 }
 
 /** What is left of a sign-in that led back to its client: enough to tell somebody who comes again, by the back button or a second click. */

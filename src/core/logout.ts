@@ -24,6 +24,7 @@ export interface LogoutRequest {
   readonly clientId: string | undefined;
   readonly postLogoutRedirectUri: string | undefined;
   readonly state: string | undefined;
+  readonly uiLocales: string | undefined;
 }
 
 /** Signed out: where the browser goes, or what the page says. */
@@ -36,6 +37,8 @@ export interface SignedOut {
   readonly ended: boolean;
   /** The app that asked, and an address it registered for this; null: none is known. */
   readonly back: { readonly name: ClientName; readonly href: string } | null;
+  /** In what languages the page is wanted. */
+  readonly uiLocales: string | null;
 }
 
 /** The person is asked first. */
@@ -53,7 +56,7 @@ export async function beginLogout(
   request: LogoutRequest,
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
-  checkLength([request.postLogoutRedirectUri, request.state]);
+  checkLength([request.postLogoutRedirectUri, request.state, request.uiLocales]);
   const { idTokenHint, clientId: named, postLogoutRedirectUri: address } = request;
   if (address !== undefined && idTokenHint === undefined && named === undefined) {
     ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
@@ -64,13 +67,13 @@ export async function beginLogout(
     const location = returnAddress(client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
-    const { postLogoutRedirectUri, state } = request;
+    const { postLogoutRedirectUri, state, uiLocales } = request;
     const clientId = client?.client_id ?? null;
-    const purpose: LogoutPurpose = { kind: "logout", why, clientId, postLogoutRedirectUri, state };
+    const purpose: LogoutPurpose = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
     if (session !== null && hint?.sub !== session.user.id) {
       return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
     }
-    return { kind: "end", ended: endSession(tx, browser), location, back: wayBack(client) } as const;
+    return { kind: "end", ended: endSession(tx, browser), location, back: wayBack(client), uiLocales } as const;
   });
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
@@ -129,9 +132,15 @@ function wayBack(client: Client | null): SignedOut["back"] {
 
 async function tellAndReturn(
   ctx: Context,
-  { ended, location, back }: Pick<SignedOut, "location" | "back"> & { readonly ended: Telling },
+  {
+    ended,
+    location,
+    back,
+    uiLocales = null,
+  }: Pick<SignedOut, "location" | "back"> & { readonly ended: Telling; readonly uiLocales?: string | null | undefined },
 ): Promise<SignedOut> {
-  return { kind: "signed-out", location, notices: await tellAll(ctx, ended), ended: ended.length > 0, back };
+  const notices = await tellAll(ctx, ended);
+  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, uiLocales };
 }
 
 export interface LogoutPage {
@@ -140,19 +149,21 @@ export interface LogoutPage {
   readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly username: string | null;
   readonly why: LogoutPurpose["why"];
+  readonly uiLocales: string | null;
 }
 
 /** What the page that asks shows. @throws {InteractionError} */
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const { clientId, why } = logoutPurposeOf(interaction);
+    const { clientId, why, uiLocales = null } = logoutPurposeOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     return {
       csrf: interaction.csrf,
       client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
       username: liveSession(tx, browser.session)?.user.username ?? null,
       why,
+      uiLocales,
     };
   });
 
@@ -175,7 +186,7 @@ export async function answerLogout(
     // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
     const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
     const location = isRegistered ? returnAddress(client, asked) : null;
-    return { ended: endSession(tx, browser), location, back: wayBack(client) };
+    return { ended: endSession(tx, browser), location, back: wayBack(client), uiLocales: asked.uiLocales };
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

@@ -36,6 +36,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
       clientId,
       postLogoutRedirectUri: single(parameters, "post_logout_redirect_uri"),
       state: single(parameters, "state"),
+      uiLocales: single(parameters, "ui_locales"),
     },
     browser,
   );
@@ -50,7 +51,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
 
 export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
   const page = await showLogout(web.ctx, req.params.uid, readBrowser(web, req));
-  const shown = viewFor(web, req, res);
+  const shown = viewFor(web, req, res, page);
   const view = {
     ...shown,
     action: `${web.base}/interaction/${req.params.uid}/logout`,
@@ -85,7 +86,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     redirect(res, outcome.location);
     return;
   }
-  const shown = viewFor(web, req, res);
+  const shown = viewFor(web, req, res, outcome);
   const page = await renderSignedOut(web.renderer, {
     ...shown,
     state: outcome.ended ? "done" : "already",

@@ -50,6 +50,18 @@ test("ui_locales goes before the browser's language, a choice made before, and t
   expect(wordsOf(refused.body)).toContain("Hiçbir şey paylaşılmadı.");
 });
 
+test("ui_locales of a sign-out hold for the page that asks and the one that follows (RP-Initiated Logout 1.0, 2)", async () => {
+  const logout = "/api/v2/oauth/logout?ui_locales=tr";
+  const browser = new Browser(idp.issuer);
+  await pick(browser, await browser.open("/account"), await enrol(idp, { language: "en" }));
+  const asked = await browser.open(logout);
+  expect([asked.page, shown(asked)]).toEqual(["logout", "tr system"]);
+  const out = await browser.press(asked, "logout-confirm");
+  expect([out.page, out.state, shown(out)]).toEqual(["signed-out", "done", "tr system"]);
+  const already = await browser.open(logout);
+  expect([already.page, already.state, shown(already)]).toEqual(["signed-out", "already", "tr system"]);
+});
+
 test("the link in the footer goes before everything, for the rest of the sign-in, and is kept for later", async () => {
   const user = await enrol(idp, { language: "en" });
   const browser = new Browser(idp.issuer);
