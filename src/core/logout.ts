@@ -37,8 +37,7 @@ export interface SignedOut {
   readonly ended: boolean;
   /** The app that asked, and an address it registered for this; null: none is known. */
   readonly back: { readonly name: ClientName; readonly href: string } | null;
-  /** In what languages the page is wanted. */
-  readonly uiLocales: string | null;
+  readonly uiLocales: string | undefined;
 }
 
 /** The person is asked first. */
@@ -136,8 +135,8 @@ async function tellAndReturn(
     ended,
     location,
     back,
-    uiLocales = null,
-  }: Pick<SignedOut, "location" | "back"> & { readonly ended: Telling; readonly uiLocales?: string | null | undefined },
+    uiLocales,
+  }: Pick<SignedOut, "location" | "back" | "uiLocales"> & { readonly ended: Telling },
 ): Promise<SignedOut> {
   const notices = await tellAll(ctx, ended);
   return { kind: "signed-out", location, notices, ended: ended.length > 0, back, uiLocales };
@@ -149,14 +148,14 @@ export interface LogoutPage {
   readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly username: string | null;
   readonly why: LogoutPurpose["why"];
-  readonly uiLocales: string | null;
+  readonly uiLocales: string | undefined;
 }
 
 /** What the page that asks shows. @throws {InteractionError} */
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const { clientId, why, uiLocales = null } = logoutPurposeOf(interaction);
+    const { clientId, why, uiLocales } = logoutPurposeOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     return {
       csrf: interaction.csrf,

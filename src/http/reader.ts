@@ -12,7 +12,7 @@ import type { Web } from "./web.ts";
 interface Reader {
   readonly user?: Pick<User, "language" | "theme"> | null;
   /** `ui_locales` of the request that is being answered (OpenID Connect Core 3.1.2.1). */
-  readonly uiLocales?: string | null;
+  readonly uiLocales?: string | null | undefined;
 }
 
 /** The interaction a page belongs to; "" for none. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enrol, register } from "../helpers/app.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
-import { pick, userinfo } from "../helpers/client.ts";
+import { paths, pick, userinfo } from "../helpers/client.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
 /** What a page of another origin can do to a person who is signed in here, and a person to another one. */
@@ -289,4 +289,15 @@ describe("the control API", () => {
     }
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
+});
+
+test("an API of no registered origin reads nothing: no CORS", async () => {
+  for (const origin of ["https://evil.test", "null", "http://localhost:3000.evil.test", "com.example.app:"]) {
+    for (const path of [paths.token, paths.userinfo, paths.revoke]) {
+      const { headers } = await fetch(idp.issuer + path, { method: "POST", headers: { origin } });
+      expect([path, origin, headers.get("access-control-allow-origin")]).toEqual([path, origin, null]);
+    }
+  }
+  const { headers } = await fetch(idp.issuer + paths.authorize, { headers: { origin: "http://localhost:3000" } });
+  expect(headers.get("access-control-allow-origin")).toBeNull();
 });

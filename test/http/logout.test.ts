@@ -71,12 +71,19 @@ describe("with a genuine hint for this session: at once", () => {
     expect(await idp.call("sessions.list", { user })).toEqual([]);
   });
 
-  test("with a state that is too long to be kept: a page, and nothing has ended", async () => {
-    const { browser, hint } = await signedIn();
-    const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: bye, state: "x".repeat(20_000) });
-    expect(await browser.open(path, { method: "POST", body })).toMatchObject({ status: 400, page: "error" });
-    expect(await isSignedIn(browser)).toBe(true);
-  });
+  test.each(["state", "ui_locales"])(
+    "with a %s that is too long to be kept: a page, and nothing has ended",
+    async (name) => {
+      const { browser, hint } = await signedIn();
+      const body = new URLSearchParams({
+        id_token_hint: hint,
+        post_logout_redirect_uri: bye,
+        [name]: "x".repeat(20_000),
+      });
+      expect(await browser.open(path, { method: "POST", body })).toMatchObject({ status: 400, page: "error" });
+      expect(await isSignedIn(browser)).toBe(true);
+    },
+  );
 
   test("with the hint's client_id beside it", async () => {
     const { browser, hint } = await signedIn();
