@@ -4,7 +4,7 @@ import { createIdp, type Idp } from "../../src/index.ts";
 import { signIn } from "../../src/playwright.ts";
 import { launchChromium } from "../helpers/chromium.ts";
 import { authorizeUrl } from "../helpers/client.ts";
-import { freePort } from "../helpers/shell.ts";
+import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 
 /** `idp/playwright`: `signIn` finds its way over the pages, and says where it could not. */

@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { chromiumPath } from "../helpers/chromium.ts";
+import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
-import { freePort, newProject, shell } from "../helpers/shell.ts";
+import { newProject, shell } from "../helpers/shell.ts";
 
 /** The README's Playwright recipe: its configuration, its test and its commands as they are printed, but for the ports. */
 

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** What doctor finds, each thing made to be wrong once. */
 
@@ -24,15 +25,6 @@ async function listener(): Promise<number> {
   });
   await new Promise((resolve) => server.once("listening", resolve));
   return (server.address() as AddressInfo).port;
-}
-
-/** One that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function doctor(cwd: string, env: Record<string, string> = {}): Promise<Ended & { checks: readonly Check[] }> {

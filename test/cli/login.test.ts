@@ -8,6 +8,7 @@ import { approve, Browser } from "../helpers/browser.ts";
 import { idp as spawned, newFolder } from "../helpers/cli.ts";
 import { beginHere, idpHere, type Begun } from "../helpers/command.ts";
 import { jwtPart } from "../helpers/client.ts";
+import { freePort } from "../helpers/port.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
 /** `idp login` against a server of ours: every flow, by a person in a browser and without one. */
@@ -390,14 +391,6 @@ describe("where it listens", () => {
   });
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 test.each([
   ["--user alice", /--login-hint alice/],
   ["--approve", /idp login --user alice --approve/],
@@ -463,6 +456,6 @@ test("the built command, with --issuer of a server with a path", async () => {
 
 async function serveBelowPath(): Promise<string> {
   const port = await freePort();
-  const { issuer } = await serve({ port, issuer: `http://localhost:${port}/tenant` });
+  const { issuer } = await serve({ port: Number(port), issuer: `http://localhost:${port}/tenant` });
   return issuer;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp, type RunningIdp } from "../helpers/cli.ts";
 import { callback, exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { freePort } from "../helpers/port.ts";
 import { longRuns, timeLimit } from "../helpers/runs.ts";
 
 /** `kill -9` of a server that is in use: what it answered still holds when the next one runs on the same data. */
@@ -131,17 +132,18 @@ test(
         clients: [{ client_id: "demo-app", client_secret: "demo-secret", redirect_uris: [callback] }],
       }),
     );
-    const start = (port: string): Promise<RunningIdp> =>
+    const port = await freePort();
+    const start = (): Promise<RunningIdp> =>
       startIdp(["--port", port, "--data", "data"], { cwd, env: { IDP_ADMIN_TOKEN: adminToken } });
 
-    let idp = await start("auto");
+    let idp = await start();
     for (let round = 0; round < rounds; round++) {
       await useUntilKilled(idp, people, Math.floor(Math.random() * 60));
       const data = JSON.parse(readFileSync(join(cwd, "data", "data.json"), "utf8")) as Readonly<
         Record<string, unknown>
       >;
       expect(data).toMatchObject({ schemaVersion: expect.any(Number), users: expect.any(Array) });
-      idp = await start(new URL(idp.issuer).port);
+      idp = await start();
       await check(idp, people);
     }
     // There was something to lose.

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
-import { endShell, freePort, shell, startShell } from "../helpers/shell.ts";
+import { endShell, shell, startShell } from "../helpers/shell.ts";
 
 /** The README's first minute as printed there. Only the port is another one, and the data are elsewhere. */
 

@@ -2,7 +2,7 @@ import * as client from "openid-client";
 import { afterAll, expect, test } from "vitest";
 import { approve, Browser } from "../helpers/browser.ts";
 import { newFolder, startIdp } from "../helpers/cli.ts";
-import { freePort } from "../helpers/shell.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** An issuer below a path, as behind a proxy: all addresses are below it, and RFC 8414 puts the well-known part before it. */
 

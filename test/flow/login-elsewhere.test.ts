@@ -4,7 +4,7 @@ import type { ForeignProvider } from "../helpers/foreign-provider.ts";
 import { foreignClient, signInThere, startForeignProvider } from "../helpers/foreign-provider.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { beginHere, idpHere } from "../helpers/command.ts";
-import { freePort } from "../helpers/shell.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** `idp login` against a provider that others wrote: it passes, and where that provider does wrong, the right check fails. */
 

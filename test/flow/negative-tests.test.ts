@@ -1,8 +1,9 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
-import { freePort, newProject, shell } from "../helpers/shell.ts";
+import { newProject, shell } from "../helpers/shell.ts";
 
 /** The resource server of the README, and the bad tokens that it has to refuse, as they are printed there. */
 

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { startIdp } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
-import { freePort, newProject, shell } from "../helpers/shell.ts";
+import { newProject, shell } from "../helpers/shell.ts";
 
 /** Every other block of the README, run in a project that has the package installed. The first minute has a test of its own. */
 

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { idp as run, newFolder, startIdp, type RunningIdp } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** A server that knows the issuer only, and verifies by its published keys. */
 
@@ -18,7 +19,8 @@ async function issue(type: "id" | "access", cwd: string): Promise<string> {
 
 test("an ID token is verified by the published keys, also after a restart", async () => {
   const cwd = newFolder();
-  const idp = await startIdp([], { cwd });
+  const port = await freePort();
+  const idp = await startIdp(["--port", port], { cwd });
   const token = await issue("id", cwd);
   const rules = { issuer: idp.issuer, audience: "demo-app", algorithms: ["RS256"], requiredClaims: ["exp", "sub"] };
   const { payload, protectedHeader } = await jwtVerify(token, await publishedKeys(idp), rules);
@@ -27,7 +29,7 @@ test("an ID token is verified by the published keys, also after a restart", asyn
 
   idp.child.kill("SIGTERM");
   await idp.ended;
-  const again = await startIdp(["--port", new URL(idp.issuer).port], { cwd });
+  const again = await startIdp(["--port", port], { cwd });
   expect((await jwtVerify(token, await publishedKeys(again), rules)).payload).toEqual(payload);
 });
 

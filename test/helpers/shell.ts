@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { environment, newFolder, type Ended, type Place } from "./cli.ts";
 import { repository } from "./readme.ts";
@@ -42,15 +41,6 @@ export function shell(script: string, place: Place): Promise<Ended> {
       resolve({ code, stdout, stderr });
     });
   });
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
 }
 
 /** A new project that has this package installed, so that `idp` is a command in its shell. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openConnection, type Connection } from "../../bench/connection.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { callback } from "../helpers/client.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** Servers with their data on disk, their clock, and users and clients enough for many sequences. */
 
@@ -51,7 +52,7 @@ export function createPlaces() {
       if (place?.sequences === perServer) await close();
       if (place === null) {
         const data = mkdtempSync(join(tmpdir(), "idp-sequences-"));
-        place = { data, ...(await serve(data, 0)), sequences: 0 };
+        place = { data, ...(await serve(data, Number(await freePort()))), sequences: 0 };
       }
       place.sequences += 1;
       return place;
