@@ -162,9 +162,9 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     })
     .finally(progress.end);
   try {
+    setServeFlags();
     await announce(cli, flags, idp, fixtures);
     serving = true;
-    setServeFlags();
     // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
     idp.call("keys.list", {}).catch(() => undefined);
     // When the first requests have been answered, so that what was compiled for them is kept too.
