@@ -1,17 +1,15 @@
 #!/usr/bin/env node
-/** By major version of Node.js, the flag of V8 with which a server that waits for requests is not made small. */
-const keepsWarm = {
-  20: "--gc-memory-reducer-start-delay-ms=2000000000",
-  22: "--memory-reducer-gc-count=0",
-  24: "--gc-memory-reducer-start-delay-ms=2000000000",
-}[process.versions.node.split(".")[0]];
-if (process.argv.includes("start") && keepsWarm !== undefined) {
-  // Once a flag is changed, V8 takes nothing of what Node.js keeps compiled of its own modules: what the server needs of them comes first.
+if (process.argv.includes("start")) {
+  // Where nothing happens, V8 makes the heap small, and throws away what it compiled for requests: how long it waits is asked once, when the old
+  // space has grown by 1 MB. So it is told to wait for weeks, and made to ask, by a name of that length, before anything else may
+  // (docs/decisions/what-outlives-a-request.md).
+  const { setFlagsFromString } = require("node:v8");
+  setFlagsFromString("--gc-memory-reducer-start-delay-ms=2000000000");
+  void { ["x".repeat(1024 * 1024)]: null };
+  setFlagsFromString("--gc-memory-reducer-start-delay-ms=8000");
+  // Once a flag is another one, V8 takes nothing of what Node.js keeps compiled of its own modules: what the server needs of them comes first.
   for (const name of ["cluster", "crypto", "dns", "fs/promises", "http", "os", "timers/promises", "tty", "vm"])
     require(`node:${name}`);
-  // V8 asks for it once, at a moment that is not known: so it stands before all else, and is not set back where something is compiled
-  // (docs/decisions/what-outlives-a-request.md).
-  require("node:v8").setFlagsFromString(keepsWarm);
 }
 const { load } = require("../dist/cli/compiled.cjs");
 load(require.resolve("../dist/cli/main.cjs"));
