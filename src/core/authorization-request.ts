@@ -64,8 +64,7 @@ export function checkAuthorizationRequest(
   const { client, redirectUri } = settleClient(tx, raw);
   const target = targetOf(raw, redirectUri);
   try {
-    checkLength(Object.entries(raw).flat(2));
-    refuseRepeated(raw);
+    checkParameters(raw);
     refuseRequestObjects(raw);
     if (!pushed) refuseUnpushed(client);
     checkResponseType(raw, client);
@@ -174,8 +173,8 @@ function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirec
 }
 
 function requireRegistered(client: Client, redirectUri: string): void {
-  const registered = client.redirect_uris.join("  ") || "none";
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
+    const registered = client.redirect_uris.join("  ") || "none";
     throw new OAuthError(
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
@@ -192,12 +191,20 @@ function requireRegistered(client: Client, redirectUri: string): void {
   }
 }
 
-function refuseRepeated(raw: RawParameters): void {
+/** All of them are kept until somebody answers, and each comes once. */
+function checkParameters(raw: RawParameters): void {
+  const texts: (string | undefined)[] = [];
+  let repeated: string | null = null;
   for (const [name, value] of Object.entries(raw)) {
-    if (Array.isArray(value) && name !== "resource") {
-      throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
-    }
+    if (typeof value === "object") {
+      texts.push(name, ...value);
+      if (name !== "resource") repeated ??= name;
+    } else texts.push(name, value);
   }
+  checkLength(texts);
+  if (repeated === null) return;
+  const times = raw[repeated]?.length ?? 0;
+  throw new OAuthError("invalid_request", `${repeated} was sent ${times} times; send it once (RFC 6749 3.1)`);
 }
 
 /** OpenID Connect Core 6: nothing outside is fetched for a request, and no request object is read. */
@@ -257,7 +264,8 @@ const askedMode = (raw: RawParameters): ResponseMode | undefined =>
 
 /** OpenID Connect Core 3.1.2.1. */
 function checkPrompt(value: string | undefined): readonly Prompt[] {
-  const names = [...new Set((value ?? "").split(" ").filter((name) => name !== ""))];
+  if (value === undefined) return [];
+  const names = [...new Set(value.split(" ").filter((name) => name !== ""))];
   const unknown = names.filter((name) => !(prompts as readonly string[]).includes(name));
   if (unknown.length > 0) {
     throw new OAuthError(

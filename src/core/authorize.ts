@@ -138,7 +138,7 @@ export function proceed(
   const { request } = purpose;
   const client = findClient(tx, request.clientId);
   const grant = next.grant ?? policyGrant(tx, ctx, next.session, client, request);
-  return returnWithCode(tx, ctx, request, { ...next.session, client, grant });
+  return returnWithCode(tx, ctx, request, { client, grant, ...next.session });
 }
 
 /** A step of a user who did not just sign in. */

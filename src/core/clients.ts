@@ -53,10 +53,8 @@ export function inLanguage(
   wanted: "client_name" | "policy_uri" | "tos_uri",
   language: string,
 ): string | null {
-  const isWanted = (name: string): boolean => {
-    const [field, tag = ""] = name.split("#");
-    return field === wanted && tag.toLowerCase().split("-")[0] === language;
-  };
+  const isWanted = (name: string): boolean =>
+    name.startsWith(wanted) && name.slice(wanted.length).toLowerCase().split("-")[0] === `#${language}`;
   const found = client[Object.keys(client).find(isWanted) ?? wanted];
   return typeof found === "string" ? found : null;
 }

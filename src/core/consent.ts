@@ -124,7 +124,7 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
     // Only what was asked for can be allowed, whatever the form says; openid cannot be unticked (CONTRACT 2.2).
     const allowed = request.scopes.filter((name) => name === "openid" || form.scopes.includes(name));
     const grant = recordGrant(tx, ctx, { user: session.user, client, asked: request.scopes, allowed, by: "user" });
-    return returnWithCode(tx, ctx, request, { ...session, client, grant });
+    return returnWithCode(tx, ctx, request, { client, grant, ...session });
   });
   if ("denied" in outcome) throw refuse(outcome.denied, "access_denied", "The user denied the request");
   await tellAll(ctx, outcome.telling);

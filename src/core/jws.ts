@@ -36,17 +36,18 @@ export function readJws(text: string): Jws | null {
   return { header, payload, input: text.slice(0, end), signature };
 }
 
-interface PublicKeyAlgorithm extends SigningOptions {
+interface PublicKeyAlgorithm {
   /** Null: the algorithm hashes by itself. */
   readonly hash: "sha256" | null;
+  readonly options: SigningOptions;
 }
 
 /** RFC 7518 3.3 to 3.5, RFC 8037 3.1. */
 const publicKeyAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {
-  RS256: { hash: "sha256", padding: constants.RSA_PKCS1_PADDING },
-  PS256: { hash: "sha256", padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 },
-  ES256: { hash: "sha256", dsaEncoding: "ieee-p1363" },
-  EdDSA: { hash: null },
+  RS256: { hash: "sha256", options: { padding: constants.RSA_PKCS1_PADDING } },
+  PS256: { hash: "sha256", options: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } },
+  ES256: { hash: "sha256", options: { dsaEncoding: "ieee-p1363" } },
+  EdDSA: { hash: null, options: {} },
 };
 
 function publicKeyAlgorithm(alg: string): PublicKeyAlgorithm {
@@ -64,7 +65,7 @@ export function isSignedBy({ input, signature }: Jws, alg: string, key: KeyObjec
     const expected = hmac(input, key);
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
-  const { hash, ...options } = publicKeyAlgorithm(alg);
+  const { hash, options } = publicKeyAlgorithm(alg);
   return verify(hash, Buffer.from(input), { key, ...options }, given);
 }
 
@@ -91,6 +92,6 @@ function encodedHeader(header: Header, key: KeyObject): string {
 export function signJws(header: Header, claims: object, key: KeyObject): string {
   const input = `${encodedHeader(header, key)}.${encode(claims)}`;
   if (header.alg === "HS256") return `${input}.${hmac(input, key).toString("base64url")}`;
-  const { hash, ...options } = publicKeyAlgorithm(header.alg);
+  const { hash, options } = publicKeyAlgorithm(header.alg);
   return `${input}.${sign(hash, Buffer.from(input), { key, ...options }).toString("base64url")}`;
 }

@@ -36,15 +36,18 @@ export const answerClient = (
   issuer: string,
   target: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
-): AuthorizationResponse => ({
-  target,
-  parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
-});
+): AuthorizationResponse => {
+  const answer: Record<string, string> = { ...parameters };
+  if (target.state !== null) answer["state"] = target.state;
+  answer["iss"] = issuer;
+  return { target, parameters: answer };
+};
 
 /** The address that carries an answer; the redirect URI itself stays as it was registered, to the letter. */
 export function responseLocation({ target, parameters }: AuthorizationResponse): string {
-  const query = new URLSearchParams(parameters).toString();
-  return `${target.redirectUri}${target.redirectUri.includes("?") ? "&" : "?"}${query}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) query.append(name, value);
+  return `${target.redirectUri}${target.redirectUri.includes("?") ? "&" : "?"}${query.toString()}`;
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */

@@ -19,31 +19,38 @@ export interface RequestSummary {
 const shortened = (token: string): string => `${token.slice(0, 16)}…`;
 
 export function summarise(request: AuthorizationRequest): RequestSummary {
-  const parameters: readonly (readonly [name: string, value: string | null])[] = [
-    ["client_id", request.clientId],
-    ["redirect_uri", request.redirectUri],
-    ["response_mode", request.mode === "query" ? null : request.mode],
-    ["scope", request.scopes.filter((name) => singleClaim(name) === null).join(" ")],
-    ["claims", request.scopes.flatMap((name) => singleClaim(name) ?? []).join(" ")],
-    ["state", request.state],
-    ["nonce", request.nonce],
-    ["code_challenge", request.codeChallenge],
-    ["prompt", request.prompt.join(" ")],
-    ["max_age", request.maxAge === null ? null : String(request.maxAge)],
-    ["login_hint", request.loginHint],
-    ["id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint)],
-    ["ui_locales", request.uiLocales],
-    ["resource", request.resources.join(" ")],
-    ["acr_values", request.acr],
-    ["dpop_jkt", request.dpopJkt],
-  ];
+  const { scopes, nonce } = request;
+  const details: { name: string; value: string }[] = [];
+  const say = (name: string, value: string | null): void => {
+    if (value !== null && value !== "") details.push({ name, value });
+  };
+  say("client_id", request.clientId);
+  say("redirect_uri", request.redirectUri);
+  say("response_mode", request.mode === "query" ? null : request.mode);
+  const claims: string[] = [];
+  const names: string[] = [];
+  for (const scope of scopes) {
+    const claim = singleClaim(scope);
+    if (claim === null) names.push(scope);
+    else claims.push(claim);
+  }
+  say("scope", names.join(" "));
+  say("claims", claims.join(" "));
+  say("state", request.state);
+  say("nonce", nonce);
+  say("code_challenge", request.codeChallenge);
+  say("prompt", request.prompt.join(" "));
+  say("max_age", request.maxAge === null ? null : String(request.maxAge));
+  say("login_hint", request.loginHint);
+  say("id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint));
+  say("ui_locales", request.uiLocales);
+  say("resource", request.resources.join(" "));
+  say("acr_values", request.acr);
+  say("dpop_jkt", request.dpopJkt);
   const notes: RequestNote[] = [];
   if (request.codeChallenge === null) notes.push({ kind: "no-pkce" });
   if (request.state === null) notes.push({ kind: "no-state" });
-  if (request.nonce === null && request.scopes.includes("openid")) notes.push({ kind: "no-nonce" });
+  if (nonce === null && scopes.includes("openid")) notes.push({ kind: "no-nonce" });
   if (request.ignoredScopes.length > 0) notes.push({ kind: "unknown-scopes", scopes: request.ignoredScopes });
-  return {
-    details: parameters.flatMap(([name, value]) => (value === null || value === "" ? [] : [{ name, value }])),
-    notes,
-  };
+  return { details, notes };
 }

@@ -9,6 +9,7 @@ import { requireOwnOrigin } from "./form-origin.ts";
 import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
+import { personOf } from "./person.ts";
 import { scopeIn } from "./scope-words.ts";
 import { themes, type AccountView } from "./views.ts";
 import { viewFor } from "./reader.ts";
@@ -45,7 +46,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   const view: AccountView = {
     ...shown,
     csrf: account.csrf,
-    user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
+    user: personOf(user),
     fields: account.values,
     apps: account.apps.map((app) => ({
       client: { id: app.clientId, name: app.name(shown.lang) },

@@ -3,6 +3,7 @@ import { clientName, inLanguage } from "../core/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../core/consent.ts";
 import { OAuthError } from "../core/errors.ts";
 import { takeStep } from "./authorize.ts";
+import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { hostOf } from "./login.ts";
@@ -38,7 +39,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     policyUri: inLanguage(client, "policy_uri", view.lang),
     tosUri: inLanguage(client, "tos_uri", view.lang),
     returnTo: hostOf(shown.redirectUri),
-    user: { username: user.username, displayName: user.displayName, email: user.email, color: user.avatar.color },
+    user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
     always: shown.always,
     switchUserAction: `${path}/login`,

@@ -11,8 +11,8 @@ export function requireOwnOrigin({ ctx }: Web, req: Request): void {
   const { origin, host } = req.headers;
   if (origin === undefined) return;
   if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin") return;
-  const issuer = new URL(ctx.issuer);
+  const scheme = ctx.issuer.slice(0, ctx.issuer.indexOf("//"));
   // The page may have been opened under another of our names; the host check has settled that it is ours.
-  if (origin === issuer.origin || origin === `${issuer.protocol}//${host ?? ""}`) return;
+  if (origin === `${scheme}//${host ?? ""}` || origin === new URL(ctx.issuer).origin) return;
   throw new InteractionError("csrf");
 }

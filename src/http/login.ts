@@ -5,6 +5,7 @@ import { addUnknownUser, restoreUser } from "../core/fix-commands.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
 import { lookedThrough, pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
+import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogin } from "./pages.ts";
@@ -96,14 +97,6 @@ export function hostOf(redirectUri: string): string {
   }
 }
 
-const personView = (user: User) => ({
-  username: user.username,
-  displayName: user.displayName,
-  email: user.email,
-  color: user.avatar.color,
-  status: user.status,
-});
-
 /** @param first shown before all others */
 async function pickerView(
   web: Web,
@@ -117,13 +110,13 @@ async function pickerView(
   const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
   const { users, total, pages, everybody } = found;
   const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;
-  return { href, query, users: users.map(personView), total, page: found.page, pages, beyond };
+  return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond };
 }
 
 /** Nobody else may sign in. */
 const pickerOf = (href: string, user: User): PickerView => ({
   href,
-  users: [personView(user)],
+  users: [personOf(user)],
   total: 1,
   query: "",
   page: 1,

@@ -55,7 +55,7 @@ export function writerOf(renderer: Renderer, view: View) {
   const has = (key: string): boolean => texts.has(lang, key);
   const say = (key: string): string => texts.plain(lang, { key, values: {} });
   const label = (name: string): string => {
-    const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
+    const key = `field.${name.includes("[") ? name.replace(/\[\d+\]/g, "[]") : name}`;
     return has(key) ? say(key) : name;
   };
   const scopeTitle = (name: string): string => {

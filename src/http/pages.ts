@@ -1,4 +1,4 @@
-import { avatarOf, type Avatar } from "./avatar.ts";
+import { avatarOf } from "./person.ts";
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";
@@ -22,16 +22,19 @@ import { pickerPageSize, themes } from "./views.ts";
 
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
 
-const withAvatar = <P extends PersonView>(person: P): P & { readonly avatar: Avatar } => ({
-  avatar: avatarOf(person.displayName, person.color),
-  ...person,
-});
+const withAvatar = (person: PersonView) => {
+  const { username, displayName, email, color } = person;
+  return { avatar: avatarOf(person), username, displayName, email, color };
+};
 
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
-  const to = (target: number): string | null =>
-    target < 1 || target > pages
-      ? null
-      : `${href}?${new URLSearchParams({ ...(query === "" ? {} : { q: query }), page: String(target) }).toString()}`;
+  const to = (target: number): string | null => {
+    if (target < 1 || target > pages) return null;
+    const parameters = new URLSearchParams();
+    if (query !== "") parameters.append("q", query);
+    parameters.append("page", String(target));
+    return `${href}?${parameters.toString()}`;
+  };
   return { previous: to(page - 1), next: to(page + 1) };
 }
 
@@ -82,15 +85,11 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
           looked: count(picker.beyond.looked),
           everybody: count(picker.beyond.everybody),
         },
-        users: picker.users.map(({ username, displayName, email, color, status }) => ({
-          username,
-          displayName,
-          email,
-          color,
-          status,
-          statusWord: status === "active" ? "" : say(`status.${status}`),
-          avatar: avatarOf(displayName, color),
-        })),
+        users: picker.users.map((person) => {
+          const { username, displayName, email, color, status } = person;
+          const statusWord = status === "active" ? "" : say(`status.${status}`);
+          return { username, displayName, email, color, status, statusWord, avatar: avatarOf(person) };
+        }),
       },
     },
   );

@@ -21,9 +21,12 @@ const made = (make: () => RequestHandler): RequestHandler => {
   let handler: RequestHandler | null = null;
   return (req, res, next) => (handler ??= make())(req, res, next);
 };
-const json = made(() => express.json({ limit: bodyLimit, type: "application/json" }));
+const jsonType = "application/json";
+const formType = "application/x-www-form-urlencoded";
+// As functions: express would take the header apart once more.
+const json = made(() => express.json({ limit: bodyLimit, type: (req) => isOf(req as Request, jsonType) }));
 const form = made(() =>
-  express.urlencoded({ limit: bodyLimit, extended: false, type: "application/x-www-form-urlencoded" }),
+  express.urlencoded({ limit: bodyLimit, extended: false, type: (req) => isOf(req as Request, formType) }),
 );
 
 /** An error of the body, with its status; `http/errors.ts` makes the answer. */
@@ -38,7 +41,7 @@ export class BodyError extends Error {
 
 /** Reads a form. */
 export const formBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && !isOf(req, "application/x-www-form-urlencoded")) {
+  if (hasBody(req) && !isOf(req, formType)) {
     next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/x-www-form-urlencoded`));
     return;
   }
@@ -47,7 +50,7 @@ export const formBody: RequestHandler = (req, res, next) => {
 
 /** Reads JSON. */
 export const jsonBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && !isOf(req, "application/json")) {
+  if (hasBody(req) && !isOf(req, jsonType)) {
     next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/json`));
     return;
   }
@@ -56,11 +59,11 @@ export const jsonBody: RequestHandler = (req, res, next) => {
 
 /** Reads a form or a JSON object, which mean the same (CONTRACT 2.3). */
 export const formOrJsonBody: RequestHandler = (req, res, next) => {
-  if (isOf(req, "application/json")) {
+  if (isOf(req, jsonType)) {
     json(req, res, next);
     return;
   }
-  if (hasBody(req) && !isOf(req, "application/x-www-form-urlencoded")) {
+  if (hasBody(req) && !isOf(req, formType)) {
     next(
       new BodyError(
         415,
@@ -104,7 +107,7 @@ export function bodyParameters(req: Request): RawParameters {
   if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
-  if (isOf(req, "application/json")) {
+  if (isOf(req, jsonType)) {
     return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, textsOf(value)]));
   }
   const { "content-length": length, "content-encoding": encoding } = req.headers;

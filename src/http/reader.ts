@@ -60,13 +60,14 @@ const notKept = /^(lang|theme)$|token|secret|password|assertion/;
 
 /** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
 export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
-  const kept = Object.entries(queryParameters(req)).flatMap(([name, value]) =>
-    notKept.test(name) ? [] : [value ?? []].flat().map((one): [string, string] => [name, one]),
-  );
+  const kept = new URLSearchParams();
+  for (const [name, value] of Object.entries(queryParameters(req))) {
+    if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, one);
+  }
   return {
     lang: languageFor(web, req, res, reader),
     theme: themeFor(web, req, res, reader),
     base: web.base,
-    keptQuery: req.method === "GET" || req.method === "HEAD" ? new URLSearchParams(kept).toString() : null,
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? kept.toString() : null,
   };
 }

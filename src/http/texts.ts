@@ -179,16 +179,22 @@ export function languageAsHtml(code: string): string {
   return html;
 }
 
-const numberFormats = new Map<string, Intl.NumberFormat>();
+interface NumberFormat {
+  readonly format: Intl.NumberFormat;
+  /** The numbers of nearly every page, in words. */
+  readonly small: string[];
+}
+const numberFormats = new Map<string, NumberFormat>();
 
 /** "1,000"; the format of each language is made once, which is slow. */
 export function formatNumber(number: number, language: string): string {
-  let format = numberFormats.get(language);
-  if (format === undefined) {
-    format = new Intl.NumberFormat(language);
-    numberFormats.set(language, format);
+  let known = numberFormats.get(language);
+  if (known === undefined) {
+    known = { format: new Intl.NumberFormat(language), small: [] };
+    numberFormats.set(language, known);
   }
-  return format.format(number);
+  const { format, small } = known;
+  return number < 100 ? (small[number] ??= format.format(number)) : format.format(number);
 }
 
 /** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */

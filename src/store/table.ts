@@ -34,7 +34,8 @@ export function deepFreeze(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   Object.freeze(value);
   // Even in what is frozen already: a shallow Object.freeze of the caller leaves the inner values open.
-  for (const inner of Object.values(value)) deepFreeze(inner);
+  if (Array.isArray(value)) for (const inner of value) deepFreeze(inner);
+  else for (const name in value) deepFreeze((value as Record<string, unknown>)[name]);
 }
 
 export type Table = ReturnType<typeof createTable>;
@@ -59,6 +60,7 @@ function createTable(collection: CollectionName) {
     valueOf,
     keys: new Map<string, string | Set<string>>(),
   }));
+  const lookups = [...uniques, ...indexes];
   let records = new Map<string, Entry>();
   let nextSeq = 1;
   let lastSeq = 0;
@@ -67,7 +69,7 @@ function createTable(collection: CollectionName) {
 
   /** Of a record of a data file, which may lack what an index is made of. @throws {TypeError} */
   function checkLookups(record: AnyRecord): void {
-    for (const { name, valueOf } of [...uniques, ...indexes]) {
+    for (const { name, valueOf } of lookups) {
       let value: unknown;
       try {
         value = valueOf(record);

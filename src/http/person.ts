@@ -1,3 +1,8 @@
+import type { User } from "../store/store.ts";
+import type { PersonView } from "./views.ts";
+
+/** What pages show of a user. */
+
 /** A circle with somebody's initials, as an SVG: colours are presentation attributes, which the content security policy lets pass. */
 export interface Avatar {
   readonly background: string;
@@ -40,21 +45,28 @@ function initialsOf(name: string): string {
   return ends.map((word) => Array.from(word ?? "").at(0) ?? "").join("");
 }
 
-const mostRemembered = 2000;
-const remembered = new Map<string, Avatar>();
+/** Made once: a page of users has a dozen, and what is shown of a user is the same object each time. */
+const avatars = new WeakMap<PersonView, Avatar>();
 
-/**
- * Worked out once: a page of users has a dozen.
- * @param color the user's `avatar.color`, as it was given
- */
-export function avatarOf(name: string, color: string): Avatar {
-  const key = `${color.length} ${color}${name}`;
-  let avatar = remembered.get(key);
+export function avatarOf(person: PersonView): Avatar {
+  let avatar = avatars.get(person);
   if (avatar === undefined) {
-    const background = parseColor(color) ?? neutral;
-    avatar = { background, foreground: readableOn(background), initials: initialsOf(name) };
-    if (remembered.size >= mostRemembered) remembered.clear();
-    remembered.set(key, avatar);
+    const background = parseColor(person.color) ?? neutral;
+    avatar = { background, foreground: readableOn(background), initials: initialsOf(person.displayName) };
+    avatars.set(person, avatar);
   }
   return avatar;
+}
+
+/** What pages show of a user, made once: records never change, a changed user is a new one. */
+const persons = new WeakMap<User, PersonView & Pick<User, "status">>();
+
+export function personOf(user: User): PersonView & Pick<User, "status"> {
+  let person = persons.get(user);
+  if (person === undefined) {
+    const { username, displayName, email, avatar, status } = user;
+    person = { username, displayName, email, color: avatar.color, status };
+    persons.set(user, person);
+  }
+  return person;
 }
