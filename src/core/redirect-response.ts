@@ -37,7 +37,9 @@ export const answerClient = (
   target: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
 ): AuthorizationResponse => {
-  const answer: Record<string, string> = { ...parameters };
+  // Not by a spread: docs/decisions/what-outlives-a-request.md.
+  const answer: Record<string, string> = {};
+  for (const [name, value] of Object.entries(parameters)) answer[name] = value;
   if (target.state !== null) answer["state"] = target.state;
   answer["iss"] = issuer;
   return { target, parameters: answer };

@@ -92,6 +92,22 @@ function joined(pieces: readonly Piece[]): Write {
   };
 }
 
+/** What is written of one frozen object, and of nothing else, is written once: a picker shows a dozen people, the same ones each time. */
+function remembering(write: Write): Write {
+  const written = new WeakMap<object, string>();
+  return (frame) => {
+    const [, given] = frame;
+    if (typeof given !== "object" || given === null || !Object.isFrozen(given)) return write(frame);
+    let html = written.get(given);
+    if (html === undefined) {
+      // In one piece: V8 puts off joining the pieces that a text is made of.
+      html = Buffer.from(write(frame)).toString();
+      written.set(given, html);
+    }
+    return html;
+  };
+}
+
 const isBlank = (template: Template): boolean =>
   template instanceof CommentTag ||
   (TypeGuards.isHTMLToken(template.token) && template.token.getContent().trim() === "");
@@ -200,20 +216,36 @@ function compiler(engine: Liquid, language: string, words: Words) {
   function partial({ file, hash: { hash }, with: bound, forBinding }: RenderParts, scope: Scope): Piece {
     if (typeof file !== "string" || bound !== undefined || forBinding !== undefined) throw unusual;
     const given: Evaluate[] = [(frame) => frame[pagePlace]];
-    const places = new Map([["page", pagePlace]]);
+    const places = new Map<string, number>();
     for (const [name, token] of Object.entries(hash)) {
       places.set(name, given.push(evaluateToken(token, scope.places)) - 1);
     }
-    // Once, however often it is used: what it writes depends on what it is given alone.
-    const name = JSON.stringify([file, ...Object.keys(hash)]);
-    const write =
-      partials.get(name) ?? listOf(engine.parseFileSync(file), { places, frame: { size: given.length }, blocks: null });
-    partials.set(name, write);
+    const write = partialOf(file, places, scope.places.get("page") === pagePlace);
     return (frame) => {
       const own: Frame = [];
       for (const evaluate of given) own.push(evaluate(frame));
       return write(own);
     };
+  }
+
+  /** Once, however often it is used: what it writes depends on what it is given alone. @param knowsPage whether it may speak of `page` */
+  function partialOf(file: string, places: Places, knowsPage: boolean): Write {
+    const name = JSON.stringify([file, knowsPage, ...places.keys()]);
+    const known = partials.get(name);
+    if (known !== undefined) return known;
+    const templates = engine.parseFileSync(file);
+    const compiled = (own: Places): Write =>
+      listOf(templates, { places: own, frame: { size: places.size + 1 }, blocks: null });
+    let write: Write;
+    try {
+      write = compiled(places);
+      if (places.size === 1) write = remembering(write);
+    } catch (error) {
+      if (!knowsPage) throw error;
+      write = compiled(new Map([["page", pagePlace], ...places]));
+    }
+    partials.set(name, write);
+    return write;
   }
 
   function layout({ file, args, templates }: LayoutTag, scope: Scope): Piece {

@@ -27,6 +27,21 @@ const withAvatar = (person: PersonView) => {
   return { avatar: avatarOf(person), username, displayName, email, color };
 };
 
+type PickerPerson = PickerView["users"][number];
+const makeRow = (person: PickerPerson, statusWord: string) => {
+  const { username, displayName, email, color, status } = person;
+  // Frozen, so that what is written of it is written once (direct-liquid.ts).
+  return Object.freeze({ username, displayName, email, color, status, statusWord, avatar: avatarOf(person) });
+};
+const activeRows = new WeakMap<PickerPerson, ReturnType<typeof makeRow>>();
+
+function pickerRow(person: PickerPerson, say: (key: string) => string): ReturnType<typeof makeRow> {
+  if (person.status !== "active") return makeRow(person, say(`status.${person.status}`));
+  let row = activeRows.get(person);
+  if (row === undefined) activeRows.set(person, (row = makeRow(person, "")));
+  return row;
+}
+
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
   const to = (target: number): string | null => {
     if (target < 1 || target > pages) return null;
@@ -85,11 +100,7 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
           looked: count(picker.beyond.looked),
           everybody: count(picker.beyond.everybody),
         },
-        users: picker.users.map((person) => {
-          const { username, displayName, email, color, status } = person;
-          const statusWord = status === "active" ? "" : say(`status.${status}`);
-          return { username, displayName, email, color, status, statusWord, avatar: avatarOf(person) };
-        }),
+        users: picker.users.map((person) => pickerRow(person, say)),
       },
     },
   );

@@ -52,7 +52,11 @@ export function avatarOf(person: PersonView): Avatar {
   let avatar = avatars.get(person);
   if (avatar === undefined) {
     const background = parseColor(person.color) ?? neutral;
-    avatar = { background, foreground: readableOn(background), initials: initialsOf(person.displayName) };
+    avatar = Object.freeze({
+      background,
+      foreground: readableOn(background),
+      initials: initialsOf(person.displayName),
+    });
     avatars.set(person, avatar);
   }
   return avatar;

@@ -194,7 +194,7 @@ export function formatNumber(number: number, language: string): string {
     numberFormats.set(language, known);
   }
   const { format, small } = known;
-  return number < 100 ? (small[number] ??= format.format(number)) : format.format(number);
+  return number < 10_000 ? (small[number] ??= format.format(number)) : format.format(number);
 }
 
 /** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */

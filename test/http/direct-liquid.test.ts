@@ -149,6 +149,49 @@ test.each(direct)("directly: %s", (template) => {
   expect(written(template)).toBe(engine().parseAndRenderSync(template, data, { globals: { page } }));
 });
 
+test("what a partial writes of one frozen thing is written once; not where it, or one in it, speaks of the page or of more", () => {
+  const liquid = new Liquid({
+    cache: true,
+    outputEscape: "escape",
+    templates: {
+      named: "[{{ person.name }}]",
+      spoken: "[{{ person.name }} {{ page.title }}]",
+      around: "({% render 'spoken', person: person %})",
+      within: "({% render 'named', person: person %})",
+      two: "[{{ person.name }} {{ extra }}]",
+    },
+  });
+  const template = `{% render 'named', person: person %}{% render 'spoken', person: person %}{% render 'around', person: person %}
+    {%- render 'within', person: person %}{% render 'two', person: person, extra: extra %}`;
+  const write = compilePage(liquid, liquid.parse(template), "en", () => "");
+  let reads = 0;
+  const person = {
+    get name(): string {
+      reads += 1;
+      return "<Ann>";
+    },
+  };
+  const whole = (title: string, extra: string, given: object): string | null => {
+    try {
+      return write?.({ title }, { person: given, extra }) ?? null;
+    } catch {
+      return null;
+    }
+  };
+  const wanted = (title: string, extra: string): string =>
+    liquid.parseAndRenderSync(
+      template,
+      { person: { name: "<Ann>" }, extra },
+      { globals: { page: { title } } },
+    ) as string;
+  expect(whole("T", "x", person)).toBe(wanted("T", "x"));
+  expect(whole("U", "y", Object.freeze(person))).toBe(wanted("U", "y"));
+  reads = 0;
+  expect(whole("V", "z", person)).toBe(wanted("V", "z"));
+  // Those that speak of the page, and of more than the person.
+  expect(reads).toBe(3);
+});
+
 test("a partial that is used twice, and in it another one twice, is compiled once", () => {
   const files = Array.from({ length: 40 }, (_, at): [string, string] => {
     const next = `{% render 'p${at + 1}', n: n %}`;

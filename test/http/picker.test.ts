@@ -47,6 +47,21 @@ test("the user of login_hint stands first, and the list goes on with the others"
   expect(names(login).slice(0, 3)).toEqual(["user400", "user1", "user2"]);
 });
 
+test("a user who was renamed, suspended and restored is shown so, each time", async () => {
+  const shown = async (): Promise<string> => {
+    const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user7" }));
+    const [button = ""] = /<button class="person" id="login-as-user7"[^]*?<\/button>/.exec(login.body) ?? [];
+    return wordsOf(button).trim().replaceAll(/\s+/g, " ");
+  };
+  expect(await shown()).toBe("T7 Continue as Test User 7 user7@example.test");
+  await idp.call("users.edit", { username: "user7", entry: { displayName: "Somebody Else" } });
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
+  await idp.call("users.suspend", { username: "user7" });
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test suspended");
+  await idp.call("users.restore", { username: "user7" });
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
+});
+
 test("who has to sign in again is the only one to pick, however many names hold theirs", async () => {
   const { browser } = await app.signIn({ user: "user5" });
   const login = await browser.open(app.url({ prompt: "login" }));
