@@ -75,8 +75,11 @@ export const formOrJsonBody: RequestHandler = (req, res, next) => {
   form(req, res, next);
 };
 
-/** Most requests say it in just these words. */
-const isOf = (req: Request, type: string): boolean => req.headers["content-type"] === type || req.is(type) === type;
+/** Most requests say it in just these words: the rest is taken apart by Express. */
+function isOf(req: Request, type: typeof jsonType | typeof formType): boolean {
+  const sent = req.headers["content-type"];
+  return sent === jsonType || sent === formType ? sent === type : req.is(type) === type;
+}
 
 const hasBody = (req: Request): boolean =>
   req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
