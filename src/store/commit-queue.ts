@@ -86,8 +86,8 @@ export function createCommitQueue(
   function start(): void {
     if (running) return;
     running = true;
-    // Not at once: what ends in this same turn still joins.
-    queueMicrotask(() => void run());
+    // Not at once: the requests that have come by now are handled first, and what they change joins.
+    setImmediate(() => void run());
   }
 
   const last = (): Batch | null => waiting ?? inFlight;
