@@ -331,10 +331,12 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
       if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
     });
     issuerKept.catch(() => undefined);
+    const issuerUrl = new URL(issuer);
     const web = {
       ctx,
       renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-      base: new URL(issuer).pathname.replace(/\/$/, ""),
+      issuer: issuerUrl,
+      base: issuerUrl.pathname.replace(/\/$/, ""),
       port: () => listening.port,
       version,
       dynamicRegistration: options.dynamicRegistration ?? false,

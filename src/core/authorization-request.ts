@@ -191,20 +191,15 @@ function requireRegistered(client: Client, redirectUri: string): void {
   }
 }
 
-/** All of them are kept until somebody answers, and each comes once. */
+/** Each comes once, and all are kept until somebody answers. */
 function checkParameters(raw: RawParameters): void {
   const texts: (string | undefined)[] = [];
-  let repeated: string | null = null;
   for (const [name, value] of Object.entries(raw)) {
-    if (typeof value === "object") {
-      texts.push(name, ...value);
-      if (name !== "resource") repeated ??= name;
-    } else texts.push(name, value);
+    if (typeof value !== "object") texts.push(name, value);
+    else if (name === "resource") texts.push(name, ...value);
+    else throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
   }
   checkLength(texts);
-  if (repeated === null) return;
-  const times = raw[repeated]?.length ?? 0;
-  throw new OAuthError("invalid_request", `${repeated} was sent ${times} times; send it once (RFC 6749 3.1)`);
 }
 
 /** OpenID Connect Core 6: nothing outside is fetched for a request, and no request object is read. */
@@ -264,8 +259,7 @@ const askedMode = (raw: RawParameters): ResponseMode | undefined =>
 
 /** OpenID Connect Core 3.1.2.1. */
 function checkPrompt(value: string | undefined): readonly Prompt[] {
-  if (value === undefined) return [];
-  const names = [...new Set(value.split(" ").filter((name) => name !== ""))];
+  const names = [...new Set((value ?? "").split(" ").filter((name) => name !== ""))];
   const unknown = names.filter((name) => !(prompts as readonly string[]).includes(name));
   if (unknown.length > 0) {
     throw new OAuthError(

@@ -4,7 +4,6 @@ import { OAuthError } from "./errors.ts";
 
 /** The `resource` values of a request. @throws {OAuthError} invalid_target */
 export function checkResources(sent: readonly string[]): readonly string[] {
-  if (sent.length === 0) return sent;
   // A parameter without a value counts as not sent (RFC 6749 3.1).
   const values = sent.filter((value) => value !== "");
   for (const value of values) {

@@ -108,7 +108,7 @@ export function narrowScope(
   whose: string,
   rule: string,
 ): readonly string[] {
-  const asked = scope === undefined ? [] : splitScope(scope);
+  const asked = splitScope(scope ?? "");
   if (asked.length === 0) return granted;
   const wider = asked.filter((name) => !granted.includes(name));
   if (wider.length === 0) return asked;

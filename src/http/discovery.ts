@@ -35,9 +35,9 @@ export const discovery = (web: Web): RequestHandler => {
 };
 
 /** The base of the back-channel endpoints, where it is not the issuer's own; the host check has settled that the name is ours. */
-export function backchannelOf({ backchannel, ctx, base }: Web, req: Request): string | null {
+export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
   const { host } = req.headers;
-  if (backchannel === "off" || host === undefined || host === new URL(ctx.issuer).host) return null;
+  if (backchannel === "off" || host === undefined || host === issuer.host) return null;
   return `${req.protocol}://${host}${base}`;
 }
 

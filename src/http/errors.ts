@@ -127,6 +127,6 @@ function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<In
 
 /** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */
 function nameOfIssuer(web: Web, req: Request): string | null {
-  const { origin, host } = new URL(web.ctx.issuer);
+  const { origin, host } = web.issuer;
   return req.headers.host === host ? null : origin + req.originalUrl;
 }

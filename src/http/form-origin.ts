@@ -7,12 +7,11 @@ import type { Web } from "./web.ts";
  * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
  * @throws {InteractionError} csrf
  */
-export function requireOwnOrigin({ ctx }: Web, req: Request): void {
+export function requireOwnOrigin({ issuer }: Web, req: Request): void {
   const { origin, host } = req.headers;
   if (origin === undefined) return;
   if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin") return;
-  const scheme = ctx.issuer.slice(0, ctx.issuer.indexOf("//"));
   // The page may have been opened under another of our names; the host check has settled that it is ours.
-  if (origin === `${scheme}//${host ?? ""}` || origin === new URL(ctx.issuer).origin) return;
+  if (origin === issuer.origin || origin === `${issuer.protocol}//${host ?? ""}`) return;
   throw new InteractionError("csrf");
 }

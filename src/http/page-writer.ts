@@ -70,7 +70,7 @@ export function writerOf(renderer: Renderer, view: View) {
   const has = (key: string): boolean => texts.has(lang, key);
   const say = (key: string): string => texts.plain(lang, { key, values: {} });
   const label = (name: string): string => {
-    const key = `field.${name.includes("[") ? name.replace(/\[\d+\]/g, "[]") : name}`;
+    const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
     return has(key) ? say(key) : name;
   };
   const scopeTitle = (name: string): string => {

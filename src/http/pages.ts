@@ -1,4 +1,3 @@
-import { avatarOf } from "./person.ts";
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";
@@ -14,33 +13,12 @@ import type {
   LoginView,
   LogoutView,
   ConsentView,
-  PersonView,
   PickerView,
   SignedOutView,
 } from "./views.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
-
-const withAvatar = (person: PersonView) => {
-  const { username, displayName, email, color } = person;
-  return { avatar: avatarOf(person), username, displayName, email, color };
-};
-
-type PickerPerson = PickerView["users"][number];
-const makeRow = (person: PickerPerson, statusWord: string) => {
-  const { username, displayName, email, color, status } = person;
-  // Frozen, so that what is written of it is written once (direct-liquid.ts).
-  return Object.freeze({ username, displayName, email, color, status, statusWord, avatar: avatarOf(person) });
-};
-const activeRows = new WeakMap<PickerPerson, ReturnType<typeof makeRow>>();
-
-function pickerRow(person: PickerPerson, say: (key: string) => string): ReturnType<typeof makeRow> {
-  if (person.status !== "active") return makeRow(person, say(`status.${person.status}`));
-  let row = activeRows.get(person);
-  if (row === undefined) activeRows.set(person, (row = makeRow(person, "")));
-  return row;
-}
 
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
   const to = (target: number): string | null => {
@@ -100,7 +78,6 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
           looked: count(picker.beyond.looked),
           everybody: count(picker.beyond.everybody),
         },
-        users: picker.users.map((person) => pickerRow(person, say)),
       },
     },
   );
@@ -141,7 +118,6 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
     {
       ...view,
       notes: view.notes.map(plain),
-      user: withAvatar(view.user),
       always: view.always.map(field),
       scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
     },
@@ -158,7 +134,6 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
     { state, title: say("account.title") },
     {
       ...view,
-      user: withAvatar(view.user),
       fields: view.fields.map(field),
       sessions: view.sessions.map((session) => ({ ...session, sinceWords: time(session.since) })),
       languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),

@@ -1,10 +1,7 @@
 import type { User } from "../store/store.ts";
-import type { PersonView } from "./views.ts";
-
-/** What pages show of a user. */
 
 /** A circle with somebody's initials, as an SVG: colours are presentation attributes, which the content security policy lets pass. */
-export interface Avatar {
+interface Avatar {
   readonly background: string;
   readonly foreground: string;
   readonly initials: string;
@@ -45,31 +42,28 @@ function initialsOf(name: string): string {
   return ends.map((word) => Array.from(word ?? "").at(0) ?? "").join("");
 }
 
-/** Made once: a page of users has a dozen, and what is shown of a user is the same object each time. */
-const avatars = new WeakMap<PersonView, Avatar>();
+const avatarOf = (name: string, color: string): Avatar => {
+  const background = parseColor(color) ?? neutral;
+  return Object.freeze({ background, foreground: readableOn(background), initials: initialsOf(name) });
+};
 
-export function avatarOf(person: PersonView): Avatar {
-  let avatar = avatars.get(person);
-  if (avatar === undefined) {
-    const background = parseColor(person.color) ?? neutral;
-    avatar = Object.freeze({
-      background,
-      foreground: readableOn(background),
-      initials: initialsOf(person.displayName),
-    });
-    avatars.set(person, avatar);
-  }
-  return avatar;
+/** What pages show of a user. */
+export interface PersonView extends Pick<User, "username" | "displayName" | "email" | "status"> {
+  /** The user's `avatar.color`, as it is in the record. */
+  readonly color: string;
+  readonly avatar: Avatar;
 }
 
-/** What pages show of a user, made once: records never change, a changed user is a new one. */
-const persons = new WeakMap<User, PersonView & Pick<User, "status">>();
+/** Made once: records never change, a changed user is a new one. */
+const persons = new WeakMap<object, PersonView>();
 
-export function personOf(user: User): PersonView & Pick<User, "status"> {
+/** @returns frozen, so that what is written of it is written once too (direct-liquid.ts) */
+export function personOf(user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar">): PersonView {
   let person = persons.get(user);
   if (person === undefined) {
-    const { username, displayName, email, avatar, status } = user;
-    person = { username, displayName, email, color: avatar.color, status };
+    const { username, displayName, email, status } = user;
+    const { color } = user.avatar;
+    person = Object.freeze({ username, displayName, email, status, color, avatar: avatarOf(displayName, color) });
     persons.set(user, person);
   }
   return person;

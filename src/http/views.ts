@@ -1,4 +1,5 @@
 import type { Mismatch } from "../core/errors.ts";
+import type { PersonView } from "./person.ts";
 import type { Text } from "./texts.ts";
 
 /**
@@ -27,14 +28,6 @@ export interface View {
 interface AppView {
   readonly id: string;
   readonly name: string;
-}
-
-export interface PersonView {
-  readonly username: string;
-  readonly displayName: string;
-  readonly email: string;
-  /** The user's `avatar.color`, as it is in the record. */
-  readonly color: string;
 }
 
 /** One value of a user, by its path: `socialLinks[0].url`. The label is the text `field.socialLinks[].url`, else the name itself; null: not set. */
@@ -84,7 +77,7 @@ export interface LoginView extends View, RequestView {
 export interface PickerView {
   /** The path of this page, for search and paging by `?q=` and `?page=`. */
   readonly href: string;
-  readonly users: readonly (PersonView & { readonly status: "active" | "suspended" | "banned" })[];
+  readonly users: readonly PersonView[];
   /** How many users match the query. */
   readonly total: number;
   /** What was searched for; "" for nothing. */

@@ -7,6 +7,8 @@ import type { Renderer } from "./render.ts";
 export interface Web {
   readonly ctx: Context;
   readonly renderer: Renderer;
+  /** The issuer, taken apart. */
+  readonly issuer: URL;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
   /** The port that listens; names the cookies, which browsers do not keep apart by port. */

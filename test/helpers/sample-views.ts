@@ -24,6 +24,7 @@ import {
   renderSignedOut,
 } from "../../src/http/pages.ts";
 import { type Page } from "../../src/http/page-writer.ts";
+import { personOf, type PersonView } from "../../src/http/person.ts";
 import type { Renderer } from "../../src/http/render.ts";
 
 /** A view of every page in every state, and the function that renders it. */
@@ -37,20 +38,16 @@ export interface Sample {
 
 const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
 const demoApp = { id: "demo-app", name: "Demo App" };
-const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.test", color: "#4f46e5" };
-const bob = { username: "bob", displayName: "Bob", email: "bob@example.test", color: "#fbbf24" };
-const carol = { username: "carol", displayName: "Carol Çelik", email: "carol@example.test", color: "#0f766e" };
-const dave = { username: "dave", displayName: "Dave Doe", email: "dave@example.test", color: "#be123c" };
-const active = "active" as const;
+const person = (username: string, displayName: string, email: string, color: string, status: PersonView["status"]) =>
+  personOf({ username, displayName, email, status, avatar: { baseUrl: "", path: "", color } });
+const alice = person("alice", "Alice Adams", "alice@example.test", "#4f46e5", "active");
+const bob = person("bob", "Bob", "bob@example.test", "#fbbf24", "active");
+const carol = person("carol", "Carol Çelik", "carol@example.test", "#0f766e", "suspended");
+const dave = person("dave", "Dave Doe", "dave@example.test", "#be123c", "banned");
 
 const fewUsers: PickerView = {
   href: "/interaction/f7Q2/login",
-  users: [
-    { ...alice, status: active },
-    { ...bob, status: active },
-    { ...carol, status: "suspended" },
-    { ...dave, status: "banned" },
-  ],
+  users: [alice, bob, carol, dave],
   total: 4,
   query: "",
   page: 1,
@@ -60,13 +57,12 @@ const fewUsers: PickerView = {
 
 const manyUsers: PickerView = {
   ...fewUsers,
-  users: Array.from({ length: 12 }, (_, index) => ({
-    username: `user${String(index + 13)}`,
-    displayName: `Test User ${String(index + 13)}`,
-    email: `user${String(index + 13)}@a-rather-long-domain.example.test`,
-    color: `#${((index * 0x1f3d5b + 0x336699) % 0xffffff).toString(16).padStart(6, "0")}`,
-    status: active,
-  })),
+  users: Array.from({ length: 12 }, (_, index) => {
+    const number = String(index + 13);
+    const color = `#${((index * 0x1f3d5b + 0x336699) % 0xffffff).toString(16).padStart(6, "0")}`;
+    const email = `user${number}@a-rather-long-domain.example.test`;
+    return person(`user${number}`, `Test User ${number}`, email, color, "active");
+  }),
   total: 500,
   query: "us",
   page: 2,
@@ -355,7 +351,7 @@ export const loginViews = {
     state: "reauth",
     username: "alice",
     onlyUser: "alice",
-    picker: { ...fewUsers, users: [{ ...alice, status: active }], total: 1 },
+    picker: { ...fewUsers, users: [alice], total: 1 },
   },
   "login-reauth-max-age": {
     ...login,

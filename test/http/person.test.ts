@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages.ts";
+import { personOf } from "../../src/http/person.ts";
 import { createRenderer } from "../../src/http/render.ts";
 import type { LoginView } from "../../src/http/views.ts";
 import { elementsOf } from "../helpers/html.ts";
@@ -10,11 +11,12 @@ const renderer = createRenderer();
 const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
   (await renderLogin(renderer, { ...loginViews["login-default"], ...changes })).html;
 
+const user = { username: "u", email: "u@example.test", status: "active" } as const;
 const svgOf = async (displayName: string, color: string): Promise<{ fill: string; text: string; initials: string }> => {
   const html = await login({
     picker: {
       ...(loginViews["login-default"].picker ?? expect.fail("this sample has a picker")),
-      users: [{ username: "u", displayName, email: "u@example.test", color, status: "active" }],
+      users: [personOf({ ...user, displayName, avatar: { baseUrl: "", path: "", color } })],
     },
   });
   const svg = html.slice(html.indexOf('<svg class="avatar"'));
