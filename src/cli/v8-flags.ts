@@ -1,3 +1,4 @@
+import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { setFlag } from "./compiled.ts";
@@ -17,18 +18,33 @@ const megabyte = 1024 * 1024;
  */
 const enough = (heap: number): number => Math.max(8 * megabyte, heap / 16);
 
+/** Its size in the beginning, once both halves are there. */
+const smallest = 2 * megabyte;
+
 /** Bytes in use after starting, garbage included, from which on it is worth a collection: 0.1 s where 0.4 GB are in use. */
 const large = 64 * megabyte;
 
-/** The young space may double, or not. */
-const doubleYoungSpace = (may: boolean): void => {
-  const growBy = (factor: number): string => `--semi-space-growth-factor=${factor}`;
-  setFlag(growBy(2), growBy(may ? 2 : 1));
-};
+let growth = 2;
+
+/** How many times as large the young space becomes when it next grows: V8 asks for it then, and for no limit that could be set while it runs. */
+function growYoungSpaceBy(factor: number): void {
+  if (factor === growth) return;
+  growth = factor;
+  const flag = (times: number): string => `--semi-space-growth-factor=${times}`;
+  setFlag(flag(2), flag(factor));
+}
 
 /** For starting: what is read then would make the young space large for good. */
 export function setStartFlags(): void {
-  doubleYoungSpace(false);
+  growYoungSpaceBy(1);
+}
+
+/** From any size to what is enough in one step, and no further. */
+function sizeYoungSpace(): void {
+  const spaces = getHeapSpaceStatistics();
+  const heap = spaces.reduce((sum, { space_size }) => sum + space_size, 0);
+  const young = spaces.find(({ space_name }) => space_name === "new_space")?.space_size ?? heap;
+  growYoungSpaceBy(Math.max(1, Math.floor(enough(heap) / Math.max(smallest, young))));
 }
 
 /** What was read to start with is garbage now, and little that requests do would make V8 look at it: the heap would stay twice as large. */
@@ -43,11 +59,7 @@ export function setServeFlags(): void {
   if (process.memoryUsage().heapUsed > large) collect();
   // The old space grows by a tenth before it is collected, not to several times what is in use.
   setFlag("--heap-growing-percent=0", "--heap-growing-percent=10");
-  // The young space is looked at once a second, since no limit can be set while V8 runs.
-  setInterval(() => {
-    const spaces = getHeapSpaceStatistics();
-    const heap = spaces.reduce((sum, { space_size }) => sum + space_size, 0);
-    const young = spaces.find(({ space_name }) => space_name === "new_space");
-    doubleYoungSpace(young !== undefined && young.space_size < enough(heap));
-  }, 1000).unref();
+  sizeYoungSpace();
+  // After each collection, since any of them may make it as small as it was in the beginning: the first one after a rest does.
+  new PerformanceObserver(sizeYoungSpace).observe({ entryTypes: ["gc"] });
 }

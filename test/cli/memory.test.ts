@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { launch, newFolder } from "../helpers/cli.ts";
+import { environment, launch, newFolder } from "../helpers/cli.ts";
 
 /** Memory of `idp start`, as V8 tells of it. */
 
@@ -31,4 +32,32 @@ test("what was read to start with is let go before idp is ready, where it is muc
   // "testing" is V8's word for a collection that was asked for.
   expect(await collectionsOfStart(50_000)).toMatch(/Mark-Compact .*testing/);
   expect(await collectionsOfStart(100)).not.toContain("testing");
+});
+
+/** Sizes of the young space in MB. What each turn of the work makes lives until the next one. */
+const young = `
+  import { getHeapSpaceStatistics } from "node:v8";
+  import { setImmediate } from "node:timers/promises";
+  import { setServeFlags, setStartFlags } from ${JSON.stringify(new URL("../../src/cli/v8-flags.ts", import.meta.url).href)};
+  const size = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size / 1024 / 1024;
+  async function sizeAfterWork() {
+    for (let turn = 0; turn < 200; turn += 1) {
+      globalThis.kept = Array.from({ length: 2000 }, (_, index) => ({ index, list: [turn, index] }));
+      await setImmediate();
+    }
+    return size();
+  }
+  setStartFlags();
+  const before = size();
+  const started = await sizeAfterWork();
+  setServeFlags();
+  const served = [await sizeAfterWork(), await sizeAfterWork()];
+  console.log(JSON.stringify({ grownWhileStarting: started - before, served }));
+`;
+
+test("V8's young space does not grow while starting; requests make it 8 MB at once, and no larger", () => {
+  const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", young];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: environment({}) });
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({ grownWhileStarting: 0, served: [8, 8] });
 });
