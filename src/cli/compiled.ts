@@ -33,6 +33,7 @@ const flags = new Map<string, string>();
 
 /** Sets a flag of V8. @param was its default, as it would be set */
 export function setFlag(was: string, is: string): void {
+  if (flags.get(was) === is) return;
   flags.set(was, is);
   setFlagsFromString(is);
 }

@@ -24,12 +24,8 @@ const smallest = 2 * megabyte;
 /** Bytes in use after starting, garbage included, from which on it is worth a collection: 0.1 s where 0.4 GB are in use. */
 const large = 64 * megabyte;
 
-let growth = 2;
-
 /** How many times as large the young space becomes when it next grows: V8 asks for it then, and for no limit that could be set while it runs. */
 function growYoungSpaceBy(factor: number): void {
-  if (factor === growth) return;
-  growth = factor;
   const flag = (times: number): string => `--semi-space-growth-factor=${times}`;
   setFlag(flag(2), flag(factor));
 }
