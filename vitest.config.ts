@@ -7,7 +7,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two processes at a time: tests that start servers and browsers share the machine.
     maxWorkers: 2,
-    pool: "threads",
+    // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
+    // port that was closed a moment ago would still be taken.
+    pool: "forks",
     // Each of these processes loads what is tested once, not anew for each of 160 files: no test changes a module.
     isolate: false,
   },

@@ -4,12 +4,10 @@ import type { ForeignProvider } from "../helpers/foreign-provider.ts";
 import { foreignClient, signInThere, startForeignProvider } from "../helpers/foreign-provider.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { beginHere, idpHere } from "../helpers/command.ts";
-import { freePort } from "../helpers/port.ts";
 
 /** `idp login` against a provider that others wrote: it passes, and where that provider does wrong, the right check fails. */
 
-const port = await freePort();
-const there = await startForeignProvider(`http://127.0.0.1:${port}/callback`);
+const there = await startForeignProvider();
 const data = join(newFolder(afterAll), "none");
 
 interface Answer {
@@ -21,7 +19,7 @@ interface Answer {
 /** One login, by a person in a browser. */
 async function login(bend: ForeignProvider["bend"], words = ""): Promise<{ code: number | null; answer: Answer }> {
   there.bend = bend;
-  const flags = `login --issuer ${there.issuer} --client ${foreignClient.id} --secret-stdin --redirect-port ${port}`;
+  const flags = `login --issuer ${there.issuer} --client ${foreignClient.id} --secret-stdin`;
   const { told, ended } = beginHere(
     [...`${flags} --no-browser --json --data ${data} ${words}`.trim().split(" ")],
     foreignClient.secret,

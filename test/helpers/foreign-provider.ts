@@ -25,8 +25,8 @@ export interface ForeignProvider {
 
 export const foreignClient = { id: "cli", secret: "a secret: of the client, 100% long enough" };
 
-/** @param redirectUri of the one client that it knows */
-export async function startForeignProvider(redirectUri: string): Promise<ForeignProvider> {
+/** It knows one client, a native app: any port of its redirect URI will do (RFC 8252 7.3). */
+export async function startForeignProvider(): Promise<ForeignProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
   atEnd(() => {
@@ -35,7 +35,14 @@ export async function startForeignProvider(redirectUri: string): Promise<Foreign
   });
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const provider = new Provider(`http://localhost:${(server.address() as AddressInfo).port}`, {
-    clients: [{ client_id: foreignClient.id, client_secret: foreignClient.secret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: foreignClient.id,
+        client_secret: foreignClient.secret,
+        application_type: "native",
+        redirect_uris: ["http://127.0.0.1/callback"],
+      },
+    ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: "the-key", alg: "RS256", use: "sig" }] },
     cookies: { keys: ["a key for the cookies of a test"] },
     claims: { openid: ["sub"], profile: ["name"], email: ["email"] },
@@ -46,7 +53,7 @@ export async function startForeignProvider(redirectUri: string): Promise<Foreign
     await next();
     const { back, claims, userinfo } = foreign.bend;
     const location = String(ctx.response.headers["location"]);
-    if (back !== undefined && location.startsWith(redirectUri)) {
+    if (back !== undefined && /^http:\/\/127\.0\.0\.1:\d+\/callback\?/.test(location)) {
       const url = new URL(location);
       back(url);
       ctx.set("location", url.href);

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { connect } from "node:net";
 
 /**
  * A port that nobody listens on, and that no other test is given by the system meanwhile: it is below those that systems hand out by
@@ -11,16 +11,23 @@ export async function freePort(): Promise<string> {
   return (await isFree(port)) ? String(port) : freePort();
 }
 
-/** Whether it can be listened on at every address. */
-const isFree = (port: number): Promise<boolean> =>
+/**
+ * Whether nobody listens on it. Asked by connecting: a port that was listened on to find out may still be taken a moment after it was
+ * closed, by a child process that was being forked meanwhile and has all that was open until it runs its own program.
+ */
+async function isFree(port: number): Promise<boolean> {
+  const answers = await Promise.all(["127.0.0.1", "::1"].map((host) => isAnswered(port, host)));
+  return !answers.includes(true);
+}
+
+const isAnswered = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const server = createServer();
-    server.on("error", () => {
+    const socket = connect(port, host);
+    socket.on("error", () => {
       resolve(false);
     });
-    server.listen(port, () => {
-      server.close(() => {
-        resolve(true);
-      });
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
     });
   });
