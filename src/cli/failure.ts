@@ -1,4 +1,5 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
+import { codeOf } from "../store/fault.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
 import { defaultData } from "./invocation.ts";
@@ -54,7 +55,7 @@ const failure = (code: string, message: string, hint: string | null, problems: r
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who has the data, and what can be done: for a running server its address. */
-function lockFailure({ holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
+function lockFailure({ code, holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
   const { url, pid, startedAt } = holder;
   const ago = Date.now() - Date.parse(startedAt);
   const started = ago >= 0 ? `started ${since(startedAt, Date.now())}` : `since ${startedAt}`;
@@ -62,9 +63,9 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
   const stop = data === undefined ? "idp stop" : `idp stop --data ${quoteWord(data)}`;
   const beside = `idp start --data ${quoteWord(`${data ?? defaultData}-2`)} --port auto`;
   return url === null || elsewhere
-    ? failure("conflict", message, null)
+    ? failure(code, message, null)
     : failure(
-        "conflict",
+        code,
         `idp already runs on this data: ${url} (pid ${pid}, ${started})`,
         `Stop it, or start another one beside it:\n${stop}\n${beside}`,
       );
@@ -72,10 +73,9 @@ function lockFailure({ holder, message, elsewhere }: LockedError, data: string |
 
 /** What helps where a file could not be written. @param cause what the file system said */
 export function cureOf(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return /^E(ACCES|PERM|ROFS)$/.test(code)
+  return /^E(ACCES|PERM|ROFS)$/.test(codeOf(cause))
     ? "Make the folder writable for this user, or use another: --data DIR"
-    : "Free some space or mend the folder, then try again.";
+    : "Put that right, then try again.";
 }
 
 /**
@@ -91,13 +91,17 @@ export function failureOf(error: unknown, data?: string): Failure {
     return { ...failure(error.code, error.message, error.fix), exit: exits.refused };
   }
   if (error instanceof LockedError) return lockFailure(error, data);
-  if (error instanceof DataFileError) return failure("invalid", error.message, error.hint);
+  if (error instanceof DataFileError) return failure(error.code, error.message, error.hint);
   if (error instanceof StorageError) {
     const cure = cureOf(error.cause);
-    return failure("temporarily_unavailable", error.message, error.partly ? cure : `Nothing was changed. ${cure}`);
+    return failure(error.code, error.message, error.partly ? cure : `Nothing was changed. ${cure}`);
   }
   // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);
+  // Whatever asks for a relative path asks where it is.
+  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd") {
+    return failure("not_found", "the folder you are in was deleted", "Go to one that is there (cd), then try again.");
+  }
   const message = error instanceof Error ? error.message : String(error);
   return failure("unexpected", message, "This is a defect of idp. --verbose tells more.");
 }

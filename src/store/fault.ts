@@ -13,9 +13,9 @@ const causes: Readonly<Record<string, string>> = {
   ENOTSUP: "the file system cannot do it: use a folder on a local disk with --data",
 };
 
-/** The code of a system error, "" for anything else. */
+/** The code of a system error, "" for anything else: our own errors have a code too, but no number. */
 export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  error instanceof Error && "errno" in error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /** @param error what an operation of `node:fs` threw */
 export function describeFault(error: unknown): string {

@@ -415,6 +415,8 @@ export class ConflictError extends Error {
 /** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` says otherwise. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
+  /** What commands call it. */
+  readonly code = "temporarily_unavailable";
   /** Some of what was asked for was made before; the message tells what. */
   readonly partly: boolean;
   constructor(
@@ -429,6 +431,8 @@ export class StorageError extends Error {
 /** The data is another process's: `holder` says whose. */
 export class LockedError extends Error {
   override readonly name = "LockedError";
+  /** What commands call it. */
+  readonly code = "conflict";
   readonly holder: { readonly pid: number; readonly url: string | null; readonly startedAt: string };
   /** Whether the holder is on another machine or in another container, where no command of here ends it: the message says what to do. */
   readonly elsewhere: boolean;
@@ -442,6 +446,8 @@ export class LockedError extends Error {
 /** The data cannot be read, is not `idp`'s, or is newer than this `idp`: it is left as it is. */
 export class DataFileError extends Error {
   override readonly name = "DataFileError";
+  /** What commands call it. */
+  readonly code = "invalid";
   readonly file: string;
   readonly hint: string;
   constructor(message: string, file: string, hint: string) {

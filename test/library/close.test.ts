@@ -144,6 +144,18 @@ test("what the folder refuses is told in words, and everything else is closed al
   await expect(fetch(`${idp.issuer}/_idp/health`)).rejects.toThrow();
 });
 
+test("data that another server has is a conflict, as on the command line, and stays that server's", async () => {
+  const data = newFolder();
+  const idp = await createIdp({ port: 0, data });
+  await expect(createIdp({ port: 0, data })).rejects.toMatchObject({
+    name: "LockedError",
+    code: "conflict",
+    holder: { pid: process.pid },
+  });
+  expect((await fetch(`${idp.issuer}/_idp/health`)).status).toBe(200);
+  await idp.close();
+});
+
 test("a folder that went away while it ran is no error", async () => {
   const data = newFolder();
   const idp = await createIdp({ port: 0, data });
