@@ -1,5 +1,4 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
-import { codeOf } from "../store/fault.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
 import { defaultData } from "./invocation.ts";
@@ -73,7 +72,8 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError, data: st
 
 /** What helps where a file could not be written. @param cause what the file system said */
 export function cureOf(cause: unknown): string {
-  return /^E(ACCES|PERM|ROFS)$/.test(codeOf(cause))
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return /^E(ACCES|PERM|ROFS)$/.test(code)
     ? "Make the folder writable for this user, or use another: --data DIR"
     : "Put that right, then try again.";
 }
