@@ -84,15 +84,20 @@ const checkedLookup =
   (lookup: typeof systemLookup, allowLocal: boolean): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
+      // Then there are no addresses, whatever the type says; what is thrown here would end the process.
+      if (error !== null) {
+        callback(error, "");
+        return;
+      }
       try {
-        if (error === null) for (const { address } of addresses) checkAddress(address, allowLocal);
+        for (const { address } of addresses) checkAddress(address, allowLocal);
       } catch (refusal) {
         callback(refusal as Error, "");
         return;
       }
       const [first] = addresses;
-      if (options.all === true) callback(error, [...addresses]);
-      else callback(error, first?.address ?? "", first?.family);
+      if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first?.address ?? "", first?.family);
     });
   };
 
@@ -138,7 +143,14 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
     };
     const { request: ask } = protocol === "https:" ? await import("node:https") : await import("node:http");
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      ask(url, options, resolve).on("error", reject).end(form?.toString());
+      ask(url, options, resolve)
+        .on("error", reject)
+        // Nobody asked for another protocol (RFC 9110 7.8); by then the request is done for Node.js, and its signal too.
+        .on("upgrade", (_response, socket) => {
+          socket.destroy();
+          reject(new Error("it changed the protocol"));
+        })
+        .end(form?.toString());
     });
     const status = response.statusCode ?? 0;
     if (form === undefined) return { status, text: await readLimited(response) };

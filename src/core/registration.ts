@@ -27,6 +27,16 @@ function refuse(problems: readonly Problem[]): OAuthError {
 /** Of one client: whoever may register can fill the disk with them. */
 const longestMetadata = 16_384;
 
+/** Of a value as JSON; what is nested too deep to be written is too long. */
+function lengthOf(value: object): number {
+  try {
+    return JSON.stringify(value).length;
+  } catch (error) {
+    if (error instanceof RangeError) return Infinity;
+    throw error;
+  }
+}
+
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check(sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
@@ -35,7 +45,7 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
       "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
     );
   }
-  if (JSON.stringify(sent).length > longestMetadata) {
+  if (lengthOf(sent) > longestMetadata) {
     throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
   const { registrableMetadata } = await import("./fixtures/schema-client.ts");

@@ -19,6 +19,7 @@ let ended = Promise.resolve();
 const answers: Record<string, (req: IncomingMessage, res: ServerResponse) => void> = {
   "/moved": (_req, res) => res.writeHead(302, { location: "/secret" }).end(),
   "/silent": () => undefined,
+  "/switching": (_req, res) => res.socket?.write("HTTP/1.1 101 x\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
   "/dribbling": (_req, res) => {
     const timer = setInterval(() => res.write(" "), 5);
     res.on("close", () => {
@@ -137,7 +138,20 @@ test("a name that resolves to another address the next time: asked once, and wha
   expect([asked(), hits]).toEqual([1, ["/keys"]]);
 });
 
+test("a name that nobody has: no address, and no exception where nobody catches it", async () => {
+  const lookup = ((_name: string, _options: object, done: (error: Error) => void) => {
+    setImmediate(() => {
+      done(new Error("getaddrinfo ENOTFOUND"));
+    });
+  }) as unknown as typeof systemLookup;
+  await expect(send("http://nobody.invalid/", { allowLocal: true, lookup })).rejects.toThrow("it could not be reached");
+});
+
 describe("limits", () => {
+  test("an answer that changes the protocol is none, and nobody waits for it", async () => {
+    await expect(send(`${base}/switching`, { allowLocal: true })).rejects.toThrow("it could not be reached");
+  });
+
   test("no redirect is followed", async () => {
     expect((await send(`${base}/moved`, { allowLocal: true })).status).toBe(302);
     expect(hits).toEqual(["/moved"]);

@@ -36,6 +36,12 @@ test("what is ours alone is not taken from who registers", async () => {
   expect((await fetch(`${idp.issuer}${path}/__proto__`, { headers: { authorization: "Bearer x" } })).status).toBe(401);
 });
 
+test.each([`{"unknown":`, `{"contacts":`])("metadata that is nested without end is refused: %s", async (start) => {
+  const body = `${start}${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+  const { status, json } = await post(idp, path, {}, { body });
+  expect({ status, error: json["error"] }).toEqual({ status: 400, error: "invalid_client_metadata" });
+});
+
 test.each([
   "javascript:alert(1)",
   "data:text/html,x",
