@@ -10,7 +10,7 @@ import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
 import { DataFileError } from "../store/store.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
-import { cureOf } from "./failure.ts";
+import { putRight } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
@@ -154,7 +154,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
           ),
     ];
   } catch (error) {
-    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, cureOf(error))];
+    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, putRight)];
   }
 }
 

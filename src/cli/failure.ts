@@ -70,13 +70,8 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError, data: st
       );
 }
 
-/** What helps where a file could not be written. @param cause what the file system said */
-export function cureOf(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return /^E(ACCES|PERM|ROFS)$/.test(code)
-    ? "Make the folder writable for this user, or use another: --data DIR"
-    : "Put that right, then try again.";
-}
+/** Where a file could not be written: the message tells what of it can be mended, and how (`store/fault.ts`). */
+export const putRight = "Put that right, then try again.";
 
 /**
  * What an error means to the person at the terminal. Nothing of it is a stack trace.
@@ -93,8 +88,7 @@ export function failureOf(error: unknown, data?: string): Failure {
   if (error instanceof LockedError) return lockFailure(error, data);
   if (error instanceof DataFileError) return failure(error.code, error.message, error.hint);
   if (error instanceof StorageError) {
-    const cure = cureOf(error.cause);
-    return failure(error.code, error.message, error.partly ? cure : `Nothing was changed. ${cure}`);
+    return failure(error.code, error.message, error.partly ? putRight : `Nothing was changed. ${putRight}`);
   }
   // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);

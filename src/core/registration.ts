@@ -27,16 +27,6 @@ function refuse(problems: readonly Problem[]): OAuthError {
 /** Of one client: whoever may register can fill the disk with them. */
 const longestMetadata = 16_384;
 
-/** Of a value as JSON; what is nested too deep to be written is too long. */
-function lengthOf(value: object): number {
-  try {
-    return JSON.stringify(value).length;
-  } catch (error) {
-    if (error instanceof RangeError) return Infinity;
-    throw error;
-  }
-}
-
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check(sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
@@ -44,9 +34,6 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
       "invalid_client_metadata",
       "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
     );
-  }
-  if (lengthOf(sent) > longestMetadata) {
-    throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
   const { registrableMetadata } = await import("./fixtures/schema-client.ts");
   const { checkFixtures } = await import("./seed.ts");
@@ -57,6 +44,10 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
     await checkFixtures([{ value: { clients: [client] } }]);
   } catch (error) {
     throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
+  }
+  // Of what is kept, now that it is known not to be nested too deep to be written.
+  if (JSON.stringify(client).length > longestMetadata) {
+    throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
   return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, { at: "", epoch: "" });
 }
