@@ -88,6 +88,10 @@ export async function verifyAssertion(
   if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {
+    // Its keys were fetched meanwhile, which takes as long as whoever has them likes: these may be its keys no more.
+    if (tx.get("clients", client.client_id) !== client) {
+      throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
+    }
     if (tx.get("usedAssertions", id) !== undefined) return false;
     tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
     return true;

@@ -119,6 +119,16 @@ const wrong = { kind: "refused", state: "error-credentials", barred: null } as c
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   if (form.cancel) return cancel(ctx, uid, browser, form);
+  for (;;) {
+    const result = await tryLogin(ctx, uid, browser, form);
+    if (result === null) continue;
+    if (result.kind === "step") await tellAll(ctx, result.telling);
+    return result;
+  }
+}
+
+/** @returns null where the user was changed while the password was checked: it may be another one by now */
+async function tryLogin(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult | null> {
   const user = await ctx.store.read((tx) => {
     findForForm(tx, ctx, uid, browser, form.csrf);
     return form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username);
@@ -127,20 +137,16 @@ export async function login(ctx: Context, uid: string, browser: Browser, form: L
     ? ctx.settings.login !== "password" && user !== undefined
     : await checkPassword(ctx, user, browser, form);
   if (!proven || user === undefined) return wrong;
-  const result = await ctx.store.transaction((tx): LoginResult => {
+  return ctx.store.transaction((tx): LoginResult | null => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    // Read again: the account may have been suspended while the password was checked.
-    const current = tx.get("users", user.id);
-    if (current === undefined) return wrong;
-    if (current.status !== "active") return { kind: "refused", state: barredState(current), barred: current };
+    if (tx.get("users", user.id) !== user) return null;
+    if (user.status !== "active") return { kind: "refused", state: barredState(user), barred: user };
     const amr = form.pick ? ["user"] : ["pwd"];
-    const { cookie, session, telling } = startSession(tx, ctx, current, amr, browser.session);
-    const progress = { ...progressOf(interaction), login: { userId: current.id, at: seconds(ctx) } };
-    const { step } = proceed(tx, ctx, progress, { session, user: current }, { ...browser, session: cookie });
+    const { cookie, session, telling } = startSession(tx, ctx, user, amr, browser.session);
+    const progress = { ...progressOf(interaction), login: { userId: user.id, at: seconds(ctx) } };
+    const { step } = proceed(tx, ctx, progress, { session, user }, { ...browser, session: cookie });
     return { kind: "step", step, sessionCookie: cookie, telling };
   });
-  if (result.kind === "step") await tellAll(ctx, result.telling);
-  return result;
 }
 
 /** @throws {OAuthError} too_many_requests */

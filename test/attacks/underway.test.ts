@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { enrol, register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
@@ -112,6 +115,69 @@ describe("a device that waits while its client changes", () => {
     expect((await browser.press(page, "device-allow")).state).toBe("invalid");
     expect((await open()).state).toBe("invalid");
     expect((await poll()).json.error).toBe("invalid_grant");
+  });
+});
+
+describe("a proof that is replaced while it is checked", () => {
+  test("the old password of a user signs nobody in", async () => {
+    const [alice, other] = [await enrol(idp, { password: "old" }), await enrol(idp, { password: "x" })];
+    const [browser, busy] = [new Browser(idp.issuer), new Browser(idp.issuer)];
+    const [page, before] = [await browser.open("/account"), await busy.open("/account")];
+    const guess = (who: Browser, at: typeof page, username: string, password: string) =>
+      who.press(at, "login-submit", { username, password });
+    // Passwords are worked out a few at a time: the last one waits for all of these.
+    const others = Array.from({ length: 25 }, () => guess(busy, before, other, "wrong"));
+    let isChanged = false;
+    const last = guess(browser, page, alice, "old").then(({ status }) => ({ status, isChanged }));
+    await others[0];
+    await idp.call("users.edit", { username: alice, entry: { password: "new" } });
+    isChanged = true;
+    expect(await last).toEqual({ status: 401, isChanged: true });
+    await Promise.all(others);
+    expect((await guess(browser, page, alice, "new")).page).toBe("account");
+  });
+
+  test("nor do keys that were taken from a client while they were fetched", async () => {
+    const [old, current] = await Promise.all(
+      [1, 2].map(async () => {
+        const { publicKey, privateKey } = await generateKeyPair("ES256");
+        return { jwks: { keys: [await exportJWK(publicKey)] }, privateKey };
+      }),
+    );
+    let whileAsked = (): Promise<unknown> => Promise.resolve();
+    const keys = createServer((_req, res) => {
+      void whileAsked().then(() => res.end(JSON.stringify(old?.jwks)));
+    });
+    await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      keys.close();
+    });
+    const jwks_uri = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
+    const app = await register(idp, {
+      token_endpoint_auth_method: "private_key_jwt",
+      grant_types: ["client_credentials"],
+      jwks_uri,
+    });
+    const { client_id } = app.credentials;
+    const ask = async () =>
+      post(idp, paths.token, {
+        grant_type: "client_credentials",
+        client_id: null,
+        client_secret: null,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: await new SignJWT({ jti: crypto.randomUUID() })
+          .setProtectedHeader({ alg: "ES256" })
+          .setIssuer(client_id)
+          .setSubject(client_id)
+          .setAudience(idp.issuer)
+          .setExpirationTime(Math.floor(clock.now() / 1000) + 60)
+          .sign(old?.privateKey ?? new Uint8Array()),
+      });
+    expect((await ask()).status).toBe(200);
+    whileAsked = () => edit(app, { jwks_uri: null, jwks: current?.jwks });
+    const { status, json } = await ask();
+    expect({ status, error: json.error }).toEqual({ status: 401, error: "invalid_client" });
+    expect(json.error_description).toContain("was changed while it was checked");
   });
 });
 
