@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
+import { findGrant } from "./grants.ts";
 import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "./keys.ts";
 import { relative } from "./time-words.ts";
@@ -168,11 +169,17 @@ export interface IdTokenHint {
   readonly clientId: string;
 }
 
-/** The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). */
+/**
+ * The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). Who has
+ * that secret can sign for anybody: so it passes only for users who have granted that client something, as for every ID token that was issued.
+ */
 async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
   if (jws.header["alg"] !== "HS256") return ownKey(ctx, jws);
-  const { aud } = jws.payload as { readonly aud?: unknown };
-  const client = typeof aud === "string" ? await ctx.store.read((tx) => tx.get("clients", aud)) : undefined;
+  const { aud, sub } = jws.payload;
+  if (typeof aud !== "string" || typeof sub !== "string") return undefined;
+  const client = await ctx.store.read((tx) =>
+    findGrant(tx, sub, aud) === undefined ? undefined : tx.get("clients", aud),
+  );
   if (client?.id_token_signed_response_alg !== "HS256" || client.client_secret === undefined) return undefined;
   return { alg: "HS256", key: createSecretKey(client.client_secret, "utf8") };
 }

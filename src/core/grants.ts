@@ -34,7 +34,8 @@ export const viewGrant = (tx: ReadTx, grant: Grant): GrantView => ({
   revokedAt: grant.revokedAt,
 });
 
-const findGrant = (tx: ReadTx, userId: string, clientId: string): Grant | undefined =>
+/** The grant of this user and client, revoked or not. */
+export const findGrant = (tx: ReadTx, userId: string, clientId: string): Grant | undefined =>
   tx.find("grants", "userAndClient", `${userId} ${clientId}`);
 
 /** The grant of this user and client if it is active. */

@@ -1,6 +1,7 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../core/interactions.ts";
+import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "./web.ts";
 
 /** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen. */
@@ -61,9 +62,9 @@ export const readPreference = (web: Web, req: Request, name: Preference): string
     ? (parse(req.headers.cookie)[nameOf(web, name)] ?? null)
     : null;
 
-/** Kept for a year. */
+/** Kept for a year; what a foreign page has loaded by itself chooses nothing. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
-  setCookie(web, res, name, value, 31_536_000);
+  if (!isForeignPart(res.req)) setCookie(web, res, name, value, 31_536_000);
 };
 
 export const clearSessionCookie = (web: Web, res: Response): void => {

@@ -4,7 +4,7 @@ import { beginDevice, decideDevice, devicePath, showDevice } from "../core/devic
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "./cookies.ts";
 import { clientCredentials } from "./credentials.ts";
-import { requireOwnOrigin } from "./form-origin.ts";
+import { isForeignPart, requireOwnOrigin } from "./form-origin.ts";
 import { renderDevice } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, every, queryParameters, single } from "./params.ts";
@@ -28,7 +28,8 @@ export const postDeviceAuthorization = (web: Web) => async (req: Request, res: R
 };
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
-  await sendDevice(web, req, res, single(queryParameters(req), "user_code"));
+  // A code that was not typed in here, nor followed as a link, is no guess of this user.
+  await sendDevice(web, req, res, isForeignPart(req) ? undefined : single(queryParameters(req), "user_code"));
 };
 
 export const postDevice = (web: Web) => async (req: Request, res: Response) => {

@@ -3,6 +3,13 @@ import { InteractionError } from "../core/interactions.ts";
 import type { Web } from "./web.ts";
 
 /**
+ * Whether a page of another origin has this loaded by itself, as an image, in a frame or by a script (Fetch Metadata): nobody asked for it.
+ * From another localhost port it comes with our cookies, as all of the same site does. A link that somebody follows is a document.
+ */
+export const isForeignPart = (req: Request): boolean =>
+  /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";
+
+/**
  * A form of our own pages comes from our own origin (CONTRACT 5). `SameSite` does not say so: another localhost port is the same site.
  * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
  * @throws {InteractionError} csrf

@@ -48,6 +48,33 @@ describe("a form that a foreign page sends is refused, with the right csrf value
   });
 });
 
+describe("what a foreign page loads by itself does nothing for the person who is signed in", () => {
+  const parts = [
+    ["an image of another localhost port", { "sec-fetch-site": "same-site", "sec-fetch-dest": "image" }],
+    ["a frame", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" }],
+    ["a script's request", { "sec-fetch-site": "same-site", "sec-fetch-dest": "empty" }],
+  ] as const;
+
+  test.each(parts)("%s is no guess of a device's code", async (_what, headers) => {
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open("/account"), await enrol(idp));
+    const load = () => browser.open("/device?user_code=BBBB-BBBB", { headers });
+    const loads = await Promise.all(Array.from({ length: 60 }, load));
+    expect(new Set(loads.map(({ state }) => state))).toEqual(new Set(["enter"]));
+    // Followed as a link, it is looked at, and there are guesses left for it.
+    const link = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" };
+    expect((await browser.open("/device?user_code=BBBB-BBBB", { headers: link })).state).toBe("invalid");
+  });
+
+  test.each(parts)("%s chooses no language and no theme", async (_what, headers) => {
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open("/account"), await enrol(idp));
+    const before = [...browser.cookies];
+    await browser.open("/account?lang=tr&theme=dark", { headers });
+    expect([...browser.cookies]).toEqual(before);
+  });
+});
+
 test("a consent page of one user is no use in another's browser, nor after another signed in", async () => {
   const [mine, theirs] = [await enrol(idp), await enrol(idp)];
   const victim = await atConsent(mine);

@@ -129,6 +129,26 @@ describe("with a genuine hint for this session: at once", () => {
     expect((await browser.open(logoutUrl({ id_token_hint: forged }))).status).toBe(400);
   });
 
+  test("who has a client's secret signs hints for its own users only", async () => {
+    const own = await register(idp, { id_token_signed_response_alg: "HS256", post_logout_redirect_uris: [bye] });
+    const [mine, foreign] = [await own.signIn(), await app.signIn({ user: await enrol(idp) })];
+    const issued = (await own.exchange(mine.code)).json.id_token;
+    const { sub } = jwtPart((await app.exchange(foreign.code)).json.id_token, 1);
+    const sign = (claims: object): string => {
+      const text = `${issued.split(".")[0] ?? ""}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+      const key = own.credentials.client_secret ?? "";
+      return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
+    };
+    const forged = sign({ ...jwtPart(issued, 1), sub });
+    expect((await foreign.browser.open(logoutUrl({ id_token_hint: forged }))).status).toBe(400);
+    expect(await isSignedIn(foreign.browser)).toBe(true);
+    // Of its own it could have had the same one from here.
+    const { left } = await mine.browser.open(
+      logoutUrl({ id_token_hint: sign(jwtPart(issued, 1)), post_logout_redirect_uri: bye }),
+    );
+    expect(left?.href).toBe(bye);
+  });
+
   test("tokens live on: the session ends, not the grant", async () => {
     const { browser, code } = await app.signIn();
     const { json } = await app.exchange(code);
