@@ -3,10 +3,10 @@
  * through the adapter below, which adds what lowdb's own does not have: validation, fsync, mode 0600, links that stay links.
  */
 import { isUtf8 } from "node:buffer";
-import { chmod, readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Adapter } from "lowdb";
-import { replaceFile, syncFolder } from "./durable-file.ts";
+import { closeToOthers, replaceFile, syncFolder } from "./durable-file.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { DataFileError, type CollectionName } from "./store.ts";
 import { durableCollections, type AnyRecord } from "./table.ts";
@@ -161,12 +161,7 @@ export function createDataFile(file: string): DataFile {
       const found = await readDataFile(file);
       if (found === null) return null;
       size = found.size;
-      // It may have been copied here by hand; it holds keys and secrets.
-      const mode = await stat(file).then(
-        (is) => is.mode,
-        () => 0o600,
-      );
-      if ((mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined);
+      await closeToOthers(file);
       return found.snapshot;
     },
     /** The file is on disk when it resolves. Rejects with what `node:fs` threw; the old file is there then. */

@@ -1,6 +1,6 @@
 /** Files that are whole, private and on the disk, whatever happens. */
 import { randomBytes } from "node:crypto";
-import { open, readdir, readlink, rename, unlink, type FileHandle } from "node:fs/promises";
+import { chmod, open, readdir, readlink, rename, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "./fault.ts";
@@ -36,6 +36,16 @@ export async function removeUnfinished(path: string): Promise<void> {
   const unfinished = (name: string) => name.startsWith(base) && /^\.[0-9a-f]{12}\.tmp$/.test(name.slice(base.length));
   const names = (await readdir(folder)).filter(unfinished);
   await Promise.all(names.map((name) => unlink(join(folder, name))));
+}
+
+/** Mode 0600 for a file that may have been copied here by hand; it holds keys and secrets. Another owner's stays as it is. */
+export async function closeToOthers(path: string): Promise<void> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o077) !== 0) await chmod(path, 0o600);
+  } catch {
+    // Whoever cannot be kept out could read it before, too.
+  }
 }
 
 /** On Windows a virus scanner or an indexer that has the file open makes a rename fail for a moment. */

@@ -20,7 +20,7 @@ import { join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "./commit-queue.ts";
 import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
-import { followLinks, removeUnfinished } from "./durable-file.ts";
+import { closeToOthers, followLinks, removeUnfinished } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder } from "./folder.ts";
@@ -82,6 +82,7 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
   const blank = db.data;
   await db.read();
   const content = await readJournal(journalPath);
+  if (content !== null) await closeToOthers(journalPath);
 
   if (db.data === blank) {
     if (content !== null && content.lines.length > 0) {

@@ -195,14 +195,22 @@ describe("json: the folder", () => {
     expect(modeOf(join(dir, "data.json"))).toBe("600");
   });
 
-  test("a data.json that others may read is closed to them when it is opened", async () => {
-    const dir = newFolder();
-    await (await openAt(dir)).close();
-    chmodSync(join(dir, "data.json"), 0o644);
-    const store = await openAt(dir);
-    expect(modeOf(join(dir, "data.json"))).toBe("600");
-    await store.close();
-  });
+  test.each(["data.json", "data.journal"])(
+    "a %s that others may read is closed to them when it is opened",
+    async (name) => {
+      const before = newFolder();
+      const first = await openAt(before);
+      await first.transaction((tx) => tx.insert("scopes", scope("a")));
+      // As after a crash, restored by hand.
+      const dir = copyData(before);
+      await first.close();
+      chmodSync(join(dir, name), 0o644);
+      const store = await openAt(dir);
+      expect(await store.read((tx) => tx.get("scopes", "a"))).toBeDefined();
+      expect(modeOf(join(dir, name))).toBe("600");
+      await store.close();
+    },
+  );
 
   test("a folder that held something before gets no .gitignore: it would hide all of it", async () => {
     const dir = newFolder();
