@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
 import type { Client } from "../store/store.ts";
 import { OAuthError } from "./errors.ts";
 
@@ -59,6 +60,15 @@ const isLocal = isIn(
   ["fec0::", 10],
 );
 
+/** Whether this machine has it now, as a public address of its own. */
+function isOwn(address: string): boolean {
+  const own = new BlockList();
+  for (const { address: mine } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
+    own.addAddress(mine, familyOf(mine));
+  }
+  return own.check(address, familyOf(address));
+}
+
 /**
  * Whom the operator named, in fixtures or by a command, may live on this machine, as apps under development do. Whoever registered
  * themselves (RFC 7591) may not: else any page could send this server around in the operator's network.
@@ -72,7 +82,7 @@ function checkAddress(address: string, allowLocal: boolean): void {
   if (isRefusedToAll(address)) {
     throw new OutboundError(`it is at ${address}, which no client may have`);
   }
-  if (!allowLocal && isLocal(address)) {
+  if (!allowLocal && (isLocal(address) || isOwn(address))) {
     throw new OutboundError(
       `it is at ${address}, which a client that registered itself may not have; name the client in a fixture instead`,
     );
