@@ -3,7 +3,8 @@ import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } f
 import { clientNameOf } from "../core/clients.ts";
 import { beginSignIn } from "../core/authorize.ts";
 import { OAuthError } from "../core/errors.ts";
-import { redirect, takeStep } from "./authorize.ts";
+import { redirect } from "./answer.ts";
+import { takeStep } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";

@@ -5,7 +5,7 @@ import { isObject } from "../core/json-object.ts";
 import { sameSecret } from "../core/secrets.ts";
 import { checkInput, kindOf } from "./operation-input.ts";
 import { operations, type Fields, type InputOf, type Operation, type RunningServer } from "./operations.ts";
-import { BodyError } from "./params.ts";
+import { BodyError } from "./bodies.ts";
 import { route, type Methods } from "./route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";

@@ -2,13 +2,13 @@ import type { Request, Response } from "express";
 import { beginAuthorization, type StepResult } from "../core/authorize.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
+import { redirect } from "./answer.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, queryParameters } from "./params.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 import { renderFormPost } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { privateApiHeaders } from "./security-headers.ts";
 import { responseLocation, type AuthorizationResponse } from "../core/redirect-response.ts";
 
 /** The authorization endpoint (RFC 6749 3.1). */
@@ -48,7 +48,7 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
   await takeStep(web, req, res, result);
 }
 
-/** Sends the browser where it goes next. 303: the browser must not repeat a form there (RFC 9700 4.12). */
+/** Sends the browser where it goes next. */
 export async function takeStep(
   web: Web,
   req: Request,
@@ -84,9 +84,4 @@ export async function sendToClient(
   const { target, parameters } = answer;
   const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
   sendPage(res, 200, await renderFormPost(web.renderer, view));
-}
-
-/** The address stands as it is: `res.redirect` would encode it anew, and a redirect URI is kept to the letter. */
-export function redirect(res: Response, location: string): void {
-  res.writeHead(303, { Location: location, "Content-Length": 0, ...privateApiHeaders }).end();
 }

@@ -2,8 +2,8 @@ import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } fr
 import { InteractionError } from "../core/interactions.ts";
 import { shellWord } from "../shell-word.ts";
 import { StorageError } from "../store/store.ts";
+import { BodyError } from "./bodies.ts";
 import { MisdirectedError } from "./host-check.ts";
-import { BodyError } from "./params.ts";
 import type { ErrorKind } from "./views.ts";
 
 /** What an error may say, whatever the form of the answer. */

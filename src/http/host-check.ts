@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { isLoopbackHost } from "../core/redirect-uri.ts";
-import { BodyError } from "./params.ts";
+import { BodyError } from "./bodies.ts";
 import type { Web } from "./web.ts";
 
 /** DNS rebinding: a foreign page may point its own name at this machine, but the browser then sends that name as `Host`. */

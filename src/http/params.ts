@@ -1,13 +1,11 @@
 import { parse } from "node:querystring";
-import express, { type Request, type RequestHandler } from "express";
+import type { Request } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { OAuthError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
+import { isOf, jsonType, keepable } from "./bodies.ts";
 
 /** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
-
-/** CONTRACT 2.6. */
-const bodyLimit = 102_400;
 
 /** The parameters of the query; one that was sent twice is a list. */
 export function queryParameters(req: Request): RawParameters {
@@ -15,76 +13,6 @@ export function queryParameters(req: Request): RawParameters {
   // All of them: one that was sent twice is not to be missed. Node.js takes 16 kB of a request's line.
   return at < 0 ? {} : parse(req.url.slice(at + 1), "&", "=", { maxKeys: 0 });
 }
-
-/** Made for the first body: what it is made of takes a while to load. */
-const made = (make: () => RequestHandler): RequestHandler => {
-  let handler: RequestHandler | null = null;
-  return (req, res, next) => (handler ??= make())(req, res, next);
-};
-const jsonType = "application/json";
-const formType = "application/x-www-form-urlencoded";
-// As functions: express would take the header apart once more.
-const json = made(() => express.json({ limit: bodyLimit, type: (req) => isOf(req as Request, jsonType) }));
-const form = made(() =>
-  express.urlencoded({ limit: bodyLimit, extended: false, type: (req) => isOf(req as Request, formType) }),
-);
-
-/** An error of the body, with its status; `http/errors.ts` makes the answer. */
-export class BodyError extends Error {
-  override readonly name = "BodyError";
-  readonly status: 400 | 415;
-  constructor(status: 400 | 415, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** Reads a form. */
-export const formBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && !isOf(req, formType)) {
-    next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/x-www-form-urlencoded`));
-    return;
-  }
-  form(req, res, next);
-};
-
-/** Reads JSON. */
-export const jsonBody: RequestHandler = (req, res, next) => {
-  if (hasBody(req) && !isOf(req, jsonType)) {
-    next(new BodyError(415, `Content-Type ${given(req)} is not supported; send application/json`));
-    return;
-  }
-  json(req, res, next);
-};
-
-/** Reads a form or a JSON object, which mean the same (CONTRACT 2.3). */
-export const formOrJsonBody: RequestHandler = (req, res, next) => {
-  if (isOf(req, jsonType)) {
-    json(req, res, next);
-    return;
-  }
-  if (hasBody(req) && !isOf(req, formType)) {
-    next(
-      new BodyError(
-        415,
-        `Content-Type ${given(req)} is not supported; send application/json or application/x-www-form-urlencoded`,
-      ),
-    );
-    return;
-  }
-  form(req, res, next);
-};
-
-/** Most requests say it in just these words: the rest is taken apart by Express. */
-function isOf(req: Request, type: typeof jsonType | typeof formType): boolean {
-  const sent = req.headers["content-type"];
-  return sent === jsonType || sent === formType ? sent === type : req.is(type) === type;
-}
-
-const hasBody = (req: Request): boolean =>
-  req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
-
-const given = (req: Request): string => `"${req.headers["content-type"] ?? ""}"`;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
@@ -95,9 +23,6 @@ function textsOf(value: unknown): string | readonly string[] | undefined {
   if (value === null || isText(value)) return (value as string | null) ?? undefined;
   return Array.isArray(value) && value.length > 0 && value.every(isText) ? (value as string[]) : notText;
 }
-
-/** Bytes: of a longer body no piece is kept, since a piece keeps the whole of it in memory. */
-const keepable = 4096;
 
 /**
  * The parameters of a body that was read. Repeated ones are lists; so a JSON list of texts means what a repeated field of a form does, and
@@ -111,7 +36,9 @@ export function bodyParameters(req: Request): RawParameters {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
   if (isOf(req, jsonType)) {
-    return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, textsOf(value)]));
+    const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
+    for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
+    return parameters;
   }
   const { "content-length": length, "content-encoding": encoding } = req.headers;
   const isShort = encoding === undefined && Number(length ?? Infinity) <= keepable;

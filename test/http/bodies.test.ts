@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths } from "../helpers/client.ts";
@@ -159,4 +160,69 @@ test.each([
   ["an encoding nobody reads", { ...json, "content-encoding": "rot13" }],
 ])("%s: 415", async (_name, headers) => {
   expect((await send(paths.token, { method: "POST", body: "{}", headers })).status).toBe(415);
+});
+
+// Short ones are read by idp itself where their Content-Type is to the letter, all others by Express.
+const bodies: readonly (readonly [name: string, body: string | Buffer<ArrayBuffer>])[] = [
+  ["an empty field", "grant_type=&client_id=x"],
+  ["a field without a value", "grant_type&client_id"],
+  ["a space in either spelling", "grant_type=a+b%20c"],
+  ["letters beyond ASCII", "grant_type=%C3%A4%F0%9F%98%80\u00e4"],
+  ["a percent sign that begins nothing", "grant_type=100%&client_id=%zz"],
+  ["brackets", "grant_type[]=a&client_id[x]=b&client_secret[0]=c"],
+  ["separators alone", "&&&"],
+  ["a thousand fields", "&".repeat(999)],
+  ["more than a thousand fields", "&".repeat(1000)],
+  ["names that every object has", "__proto__=a&constructor=b&hasOwnProperty=c&toString=d"],
+  ["a byte order mark", "\ufeffgrant_type=a"],
+  ["bytes that are no UTF-8", Buffer.from("grant_type=\xff\xfe", "latin1")],
+  ["an object", '{"grant_type":"a"}'],
+  ["an object after white space", ' \n{"grant_type":"a"}'],
+  ["an object with a byte order mark", '\ufeff{"grant_type":"a"}'],
+  ["an object with bytes that are no UTF-8", Buffer.from('{"grant_type":"\xff"}', "latin1")],
+  ["an object that ends early", '{"grant_type":'],
+  ["an object with members of every object", '{"__proto__":{"grant_type":"a"},"constructor":"b"}'],
+  ["a list", "[]"],
+  ["null", "null"],
+  ["a text", '"grant_type"'],
+];
+
+test.each(bodies)("%s: the same answer, whoever reads it", async (_name, body) => {
+  for (const { "content-type": type } of [form, json]) {
+    const [usual, other] = await Promise.all(
+      [type, `${type}; charset=utf-8`].map(async (sent) => {
+        const response = await send(paths.token, {
+          method: "POST",
+          body: new Blob([body]),
+          headers: { "content-type": sent },
+        });
+        return { status: response.status, text: await response.text() };
+      }),
+    );
+    expect(usual).toEqual(other);
+  }
+});
+
+test("a body that comes in pieces, one of them half a letter", async () => {
+  const body = new TextEncoder().encode("client_id=nobody\u00e4");
+  const text = await new Promise<string>((resolve, reject) => {
+    const headers = { ...form, "content-length": body.length };
+    const sent = request(idp.issuer + paths.token, { method: "POST", headers }, (response) => {
+      response.setEncoding("utf8").on("data", resolve);
+    });
+    sent.on("error", reject);
+    sent.setNoDelay(true);
+    const pieces = [body.subarray(0, 3), body.subarray(3, -1), body.subarray(-1)];
+    const sendNext = (): void => {
+      const piece = pieces.shift();
+      if (piece === undefined) sent.end();
+      // Two turns of the event loop, in which the server reads what is there.
+      else sent.write(piece, () => setImmediate(() => setImmediate(sendNext)));
+    };
+    sendNext();
+  });
+  const whole = await send(paths.token, { method: "POST", body: new Blob([body]), headers: form });
+  expect(text).toBe(await whole.text());
+  expect(text).toContain("nobody?");
+  expect(text).not.toContain("nobody??");
 });
