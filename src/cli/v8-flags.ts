@@ -55,6 +55,8 @@ export function setServeFlags(): void {
   if (process.memoryUsage().heapUsed > large) collect();
   // The old space grows by a tenth before it is collected, not to several times what is in use.
   setFlag("--heap-growing-percent=0", "--heap-growing-percent=10");
+  // So little of the young space survives that to wake helpers costs more than they take off this thread.
+  setFlag("--parallel-scavenge", "--no-parallel-scavenge");
   sizeYoungSpace();
   // After each collection, since any of them may make it as small as it was in the beginning: the first one after a rest does.
   new PerformanceObserver(sizeYoungSpace).observe({ entryTypes: ["gc"] });
