@@ -1,4 +1,4 @@
-import { createHash, createSecretKey, type KeyObject } from "node:crypto";
+import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Client, Grant, Session, User } from "../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -213,10 +213,8 @@ const defaultAcr = "0";
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
 function leftHash(token: string, alg: string): string {
-  const hash = createHash(alg === "EdDSA" ? "sha512" : "sha256")
-    .update(token, "ascii")
-    .digest();
-  return hash.subarray(0, hash.length / 2).toString("base64url");
+  const digest = hash(alg === "EdDSA" ? "sha512" : "sha256", token, "buffer");
+  return digest.toString("base64url", 0, digest.length / 2);
 }
 
 /** With what a client's ID tokens are signed; with HS256 its own secret is the key (OpenID Connect Core 10.1). */

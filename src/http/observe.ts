@@ -1,16 +1,16 @@
 import type { RequestHandler } from "express";
 import type { RequestEvent } from "./request-log.ts";
-import type { RequestNotes } from "./web.ts";
+import { takeNotes } from "./web.ts";
 
-/** Tells of each request once it is answered; what the routes noted in `res.locals` goes along. */
+/** Tells of each request once it is answered; what the routes noted goes along. */
 export const observe =
   (onRequest: (event: RequestEvent) => void, now: () => number): RequestHandler =>
   (req, res, next) => {
     const began = performance.now();
     // `req.path` is relative to the router that handles it by then.
     const { path } = req;
+    const notes = takeNotes(res);
     res.on("finish", () => {
-      const notes = res.locals as RequestNotes;
       onRequest({
         time: new Date(now()).toISOString(),
         method: req.method,

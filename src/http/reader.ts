@@ -27,8 +27,7 @@ const text = (query: RawParameters, name: string): string | null => {
  * The language of a page, the first that there are texts in: `?lang`, `ui_locales`, what was chosen before, the user's own, the
  * browser's. A choice made during a sign-in goes before that sign-in's `ui_locales`.
  */
-function languageFor(web: Web, req: Request, res: Response, { user, uiLocales }: Reader): string {
-  const query = queryParameters(req);
+function languageFor(web: Web, req: Request, res: Response, query: RawParameters, { user, uiLocales }: Reader): string {
   const { texts } = web.renderer;
   const uid = interactionOf(req);
   const chosen = texts.match([text(query, "lang")]);
@@ -49,8 +48,8 @@ function languageFor(web: Web, req: Request, res: Response, { user, uiLocales }:
 
 const themeNamed = (name: string | null | undefined): Theme | null => themes.find((theme) => theme === name) ?? null;
 
-function themeFor(web: Web, req: Request, res: Response, { user }: Reader): Theme {
-  const chosen = themeNamed(text(queryParameters(req), "theme"));
+function themeFor(web: Web, req: Request, res: Response, query: RawParameters, { user }: Reader): Theme {
+  const chosen = themeNamed(text(query, "theme"));
   if (chosen !== null) setPreference(web, res, "theme", chosen);
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? user?.theme ?? "system";
 }
@@ -58,16 +57,24 @@ function themeFor(web: Web, req: Request, res: Response, { user }: Reader): Them
 /** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`). */
 const notKept = /^(lang|theme)$|token|secret|password|assertion/;
 
-/** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
-export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
+function keptOf(query: RawParameters): string {
+  const entries = Object.entries(query);
+  // As of most pages.
+  if (entries.length === 0) return "";
   const kept = new URLSearchParams();
-  for (const [name, value] of Object.entries(queryParameters(req))) {
+  for (const [name, value] of entries) {
     if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, one);
   }
+  return kept.toString();
+}
+
+/** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
+export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
+  const query = queryParameters(req);
   return {
-    lang: languageFor(web, req, res, reader),
-    theme: themeFor(web, req, res, reader),
+    lang: languageFor(web, req, res, query, reader),
+    theme: themeFor(web, req, res, query, reader),
     base: web.base,
-    keptQuery: req.method === "GET" || req.method === "HEAD" ? kept.toString() : null,
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query) : null,
   };
 }

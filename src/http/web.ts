@@ -22,7 +22,7 @@ export interface Web {
   readonly allowedHosts: readonly string[];
 }
 
-/** What a route tells the request log: written into `res.locals`, read when the answer is done. */
+/** What a route tells the request log: written into `res.locals.notes`, where somebody looks at it when the answer is done. */
 export interface RequestNotes {
   client?: string | null;
   user?: string | null;
@@ -32,10 +32,18 @@ export interface RequestNotes {
   fix?: string | null;
 }
 
-/** Adds to what the log will say of this request. */
-export const note = (res: Response, notes: RequestNotes): void => {
-  Object.assign(res.locals, notes);
-};
+/** Begins to take notes of a request: for who reads them when it is answered. */
+export function takeNotes(res: Response): RequestNotes {
+  const notes: RequestNotes = {};
+  res.locals["notes"] = notes;
+  return notes;
+}
+
+/** Adds to what the log will say of this request, where there is one. @param notes a function, where they take work to make */
+export function note(res: Response, notes: RequestNotes | (() => RequestNotes)): void {
+  const taken = res.locals["notes"] as RequestNotes | undefined;
+  if (taken !== undefined) Object.assign(taken, typeof notes === "function" ? notes() : notes);
+}
 
 /** Whether the answer for this request should be a page: a browser asks for HTML by name. */
 export const wantsPage = (req: Request): boolean => req.accepts(["json", "html"]) === "html";
