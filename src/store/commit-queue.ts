@@ -86,8 +86,8 @@ export function createCommitQueue(
   function start(): void {
     if (running) return;
     running = true;
-    // Not at once: the requests that have come by now are handled first, and what they change joins.
-    setImmediate(() => void run());
+    // Not at once: the requests that have come by now are handled first, and those of clients that were answered in this turn; what they change joins.
+    setImmediate(() => setImmediate(() => void run()));
   }
 
   const last = (): Batch | null => waiting ?? inFlight;
