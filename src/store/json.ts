@@ -64,19 +64,24 @@ const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null }
 export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
   const dir = resolve(options.dir);
   prepareFolder(dir);
-  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
+  const dataPath = await followLinks(join(dir, "data.json"));
+  const lock = await takeLock({ ...options, dir, target: dataPath, waitMs: options.waitMs ?? 5000 });
   try {
-    return await openData(dir, options, lock);
+    return await openData(dir, dataPath, options, lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions, lock: HeldLock): Promise<JsonStore> {
+async function openData(
+  dir: string,
+  dataPath: string,
+  { dir: shown, now, log }: JsonStoreOptions,
+  lock: HeldLock,
+): Promise<JsonStore> {
   const location = join(shown, "data.json");
   const journalPath = join(dir, "data.journal");
-  const dataPath = await followLinks(join(dir, "data.json"));
   const file = createDataFile(dataPath);
   const db = new Low<Snapshot>(file, empty());
   const blank = db.data;

@@ -174,18 +174,18 @@ function tidy(path: string): void {
   }
 }
 
-function refusal(dir: string, lock: Lock, waited: number): LockedError {
+function refusal(what: string, path: string, lock: Lock, waited: number): LockedError {
   const { pid, url, startedAt } = lock;
-  const elsewhere = stateOf(lock, lockFile(dir)) === "elsewhere";
+  const elsewhere = stateOf(lock, path) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
-    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
+    new LockedError(`${what} is in use ${message}`, { pid, url, startedAt }, elsewhere);
   if (elsewhere) {
     const at = url === null ? "" : `, at ${url}`;
     return refuse(
       isOfOtherContainer(lock)
         ? `by an idp that runs in another container of this machine, or outside this one (${who}${at}): stop it there, or use another folder with --data`
-        : `by an idp on the machine "${lock.host}" (${who}${at}). Whether it still runs cannot be seen from here: if it does not, remove ${lockFile(dir)}; else use another folder with --data`,
+        : `by an idp on the machine "${lock.host}" (${who}${at}). Whether it still runs cannot be seen from here: if it does not, remove ${path}; else use another folder with --data`,
     );
   }
   if (lock.kind === "command") {
@@ -197,19 +197,50 @@ function refusal(dir: string, lock: Lock, waited: number): LockedError {
   return refuse(`${where} (${who}): end it, or use another folder with --data`);
 }
 
-/**
- * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
- * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
- */
-export async function takeLock(options: {
-  readonly dir: string;
+interface LockOptions {
   readonly kind: Lock["kind"];
   readonly version: string;
   readonly waitMs: number;
   readonly log: (note: string) => void;
-}): Promise<HeldLock> {
-  const { dir, kind, version, waitMs, log } = options;
-  const path = lockFile(dir);
+}
+
+/**
+ * The lock of a data folder; and, where its `data.json` is a link, also of what that leads to: another folder may have a link to the same.
+ * @param options `target`: where the link leads to; `dir/data.json` where it is none
+ * @throws as {@link take}
+ */
+export async function takeLock(
+  options: LockOptions & { readonly dir: string; readonly target: string },
+): Promise<HeldLock> {
+  const { dir, target } = options;
+  const own = await take(dir, lockFile(dir), options);
+  if (target === join(dir, "data.json")) return own;
+  const isNamedAlike = basename(target) === "data.json";
+  try {
+    const shared = await take(target, isNamedAlike ? lockFile(dirname(target)) : `${target}.lock`, options);
+    return {
+      isHeld: () => own.isHeld() && shared.isHeld(),
+      update(server) {
+        shared.update(server);
+        own.update(server);
+      },
+      release() {
+        shared.release();
+        own.release();
+      },
+    };
+  } catch (error) {
+    own.release();
+    throw error;
+  }
+}
+
+/**
+ * @param what the lock is of, for refusals
+ * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
+ * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
+ */
+async function take(what: string, path: string, { kind, version, waitMs, log }: LockOptions): Promise<HeldLock> {
   let lock: Lock = {
     id: randomBytes(6).toString("hex"),
     pid: process.pid,
@@ -232,13 +263,13 @@ export async function takeLock(options: {
         return;
       }
       if (holder.kind === "server" || stateOf(holder, path) === "elsewhere" || waited >= waitMs)
-        throw refusal(dir, holder, waitMs);
+        throw refusal(what, path, holder, waitMs);
       waited += pause;
       await delay(pause);
     });
     if (dead !== null) {
       const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
-      log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
+      log(`took over the lock ${whose}: all that it had answered is in ${what}`);
     }
     tidy(path);
   } catch (error) {

@@ -243,6 +243,34 @@ describe("json: the folder", () => {
     },
   );
 
+  test.each([
+    ["two links to one file", "real.json"],
+    ["a link to the data of another folder", "data.json"],
+  ])("%s: one owner at a time", async (_name, file) => {
+    const [first, second] = [newFolder(), newFolder()];
+    const real = join(first, "elsewhere", file);
+    mkdirSync(dirname(real), { recursive: true });
+    mkdirSync(second);
+    symlinkSync(real, join(second, "data.json"));
+    if (file === "real.json") symlinkSync(real, join(first, "data.json"));
+    const dir = file === "real.json" ? first : dirname(real);
+
+    const store = await openAt(dir);
+    await store.transaction((tx) => tx.insert("scopes", scope("a")));
+    await expect(openAt(second)).rejects.toMatchObject({
+      name: "LockedError",
+      message: expect.stringContaining(real) as string,
+    });
+    expect(existsSync(join(second, "lock.json"))).toBe(false);
+    await store.close();
+    expect(await scopesIn(second)).toEqual(["a"]);
+
+    const other = await openAt(second);
+    await expect(openAt(dir)).rejects.toMatchObject({ name: "LockedError" });
+    await other.close();
+    expect(await scopesIn(dir)).toEqual(["a"]);
+  });
+
   describe("a folder that is deleted under its owner", () => {
     const lost = { name: "StorageError", message: expect.stringContaining("was deleted under this idp") as string };
 
