@@ -36,6 +36,8 @@ export interface Lock {
   /** Where the server listens; null: it does not yet, or it is a command. */
   readonly url: string | null;
   readonly adminToken: string | null;
+  /** The data folder of the owner, where that is another one, which has a link to what is locked. */
+  readonly linkedFrom?: string;
 }
 
 /** Milliseconds: how often an owner touches its lock, and after how long without it an owner that cannot be seen is taken for dead. */
@@ -174,12 +176,12 @@ function tidy(path: string): void {
   }
 }
 
-function refusal(what: string, path: string, lock: Lock, waited: number): LockedError {
+function refusal(what: string, path: string, lock: Lock, dir: string | null, waited: number): LockedError {
   const { pid, url, startedAt } = lock;
   const elsewhere = stateOf(lock, path) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
-    new LockedError(`${what} is in use ${message}`, { pid, url, startedAt }, elsewhere);
+    new LockedError(`${what} is in use ${message}`, { pid, url, startedAt, dir: lock.linkedFrom ?? dir }, elsewhere);
   if (elsewhere) {
     const at = url === null ? "" : `, at ${url}`;
     return refuse(
@@ -213,11 +215,12 @@ export async function takeLock(
   options: LockOptions & { readonly dir: string; readonly target: string },
 ): Promise<HeldLock> {
   const { dir, target } = options;
-  const own = await take(dir, lockFile(dir), options);
+  const own = await take(dir, lockFile(dir), null, options);
   if (target === join(dir, "data.json")) return own;
   const isNamedAlike = basename(target) === "data.json";
   try {
-    const shared = await take(target, isNamedAlike ? lockFile(dirname(target)) : `${target}.lock`, options);
+    const path = isNamedAlike ? lockFile(dirname(target)) : `${target}.lock`;
+    const shared = await take(target, path, dir, options);
     return {
       isHeld: () => own.isHeld() && shared.isHeld(),
       update(server) {
@@ -237,10 +240,16 @@ export async function takeLock(
 
 /**
  * @param what the lock is of, for refusals
+ * @param linkedFrom the data folder whose link led here; null: it is the one that is locked
  * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
  * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
  */
-async function take(what: string, path: string, { kind, version, waitMs, log }: LockOptions): Promise<HeldLock> {
+async function take(
+  what: string,
+  path: string,
+  linkedFrom: string | null,
+  { kind, version, waitMs, log }: LockOptions,
+): Promise<HeldLock> {
   let lock: Lock = {
     id: randomBytes(6).toString("hex"),
     pid: process.pid,
@@ -252,7 +261,10 @@ async function take(what: string, path: string, { kind, version, waitMs, log }: 
     startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
     url: null,
     adminToken: null,
+    ...(linkedFrom !== null && { linkedFrom }),
   };
+  // A lock that says nothing else is of the folder it lies in.
+  const holderDir = linkedFrom === null ? null : dirname(path);
   const pause = 5;
   let waited = 0;
   const first = touchedAt(path);
@@ -263,7 +275,7 @@ async function take(what: string, path: string, { kind, version, waitMs, log }: 
         return;
       }
       if (holder.kind === "server" || stateOf(holder, path) === "elsewhere" || waited >= waitMs)
-        throw refusal(what, path, holder, waitMs);
+        throw refusal(what, path, holder, holderDir, waitMs);
       waited += pause;
       await delay(pause);
     });

@@ -260,13 +260,14 @@ describe("json: the folder", () => {
     await expect(openAt(second)).rejects.toMatchObject({
       name: "LockedError",
       message: expect.stringContaining(real) as string,
+      holder: { dir },
     });
     expect(existsSync(join(second, "lock.json"))).toBe(false);
     await store.close();
     expect(await scopesIn(second)).toEqual(["a"]);
 
     const other = await openAt(second);
-    await expect(openAt(dir)).rejects.toMatchObject({ name: "LockedError" });
+    await expect(openAt(dir)).rejects.toMatchObject({ name: "LockedError", holder: { dir: second } });
     await other.close();
     expect(await scopesIn(dir)).toEqual(["a"]);
   });
