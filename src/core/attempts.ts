@@ -48,11 +48,6 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** Characters: what is longer is remembered by its hash, which is never taken for one of the others, since these have spaces. */
-const longestId = 64;
-
-const idOf = (key: string): string => (key.length > longestId ? hashOf(key) : key);
-
 /** @param now milliseconds since 1970 */
 export function createAttempts(now: () => number): Attempts {
   /** When what was taken of an allowance has grown back, in milliseconds since 1970 (the generic cell rate algorithm). */
@@ -75,7 +70,7 @@ export function createAttempts(now: () => number): Attempts {
 
   return {
     begin(what, limits) {
-      const asked = limits.map((limit) => ({ id: idOf(limit.key), limit }));
+      const asked = limits.map((limit) => ({ id: hashOf(limit.key), limit }));
       const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
       const wait = Math.ceil(Math.max(0, ...waits) / 1000);
       if (wait > 0) {
@@ -89,9 +84,9 @@ export function createAttempts(now: () => number): Attempts {
       };
     },
     trust(source) {
-      remember(trusted, idOf(source), true);
+      remember(trusted, hashOf(source), true);
     },
-    isTrusted: (source) => trusted.has(idOf(source)),
+    isTrusted: (source) => trusted.has(hashOf(source)),
     forget() {
       grownBackAt.clear();
       trusted.clear();
