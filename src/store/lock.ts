@@ -1,5 +1,6 @@
 /**
- * `lock.json` in the data folder: who owns the data. Held by a server for its life, by a command for milliseconds.
+ * `lock.json` in the data folder: who owns the data. Held by a server for its life, by a command for milliseconds. What a linked `data.json` leads
+ * to has a lock of the same kind beside it.
  * The CLI reads it to find a running server, so nothing heavy is imported here.
  *
  * The file appears whole or not at all: it is written under another name and linked (which fails where the name is taken).
@@ -15,6 +16,7 @@ import { linkSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, 
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { quoteWord } from "../shell-word.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { pidNamespace, startOfProcess, stateOfProcess } from "./process.ts";
 import { DataFileError, LockedError, StorageError } from "./store.ts";
@@ -139,15 +141,43 @@ function create(path: string, lock: Lock): boolean {
   }
 }
 
-/** @param whenHeld waits a little, or throws @returns the dead lock that was replaced, null where the place was free */
-async function acquire(path: string, lock: Lock, whenHeld: (holder: Lock) => Promise<void>): Promise<Lock | null> {
+/**
+ * @param whenHeld waits a little, or throws
+ * @param beforeTaking throws where a dead lock must not be taken over
+ * @returns the dead lock that was replaced, null where the place was free
+ */
+async function acquire(
+  path: string,
+  lock: Lock,
+  whenHeld: (holder: Lock) => Promise<void>,
+  beforeTaking: (dead: Lock) => void = () => undefined,
+): Promise<Lock | null> {
   for (;;) {
     const holder = readLockFile(path);
     if (holder === null) {
       if (create(path, lock)) return null;
     } else if (stateOf(holder, path) !== "dead") await whenHeld(holder);
-    else if (await inherit(path, holder, lock)) return holder;
+    else {
+      beforeTaking(holder);
+      if (await inherit(path, holder, lock)) return holder;
+    }
   }
+}
+
+/**
+ * What an owner of another folder had answered when it died, and only the journal there tells.
+ * @param mine the data folder of who takes the lock over
+ * @throws {DataFileError}
+ */
+function refuseForeignJournal(dead: Lock, path: string, mine: string): void {
+  const folder = dead.linkedFrom ?? dirname(path);
+  const journal = join(folder, "data.journal");
+  if (folder === mine || statSync(journal, { throwIfNoEntry: false }) === undefined) return;
+  throw new DataFileError(
+    `process ${dead.pid}, which was killed or crashed, had the same data by ${folder}, and what it answered last is in ${journal} alone`,
+    journal,
+    `Let idp put it in its place first: idp users list --data ${quoteWord(folder)}`,
+  );
 }
 
 async function inherit(path: string, dead: Lock, lock: Lock): Promise<boolean> {
@@ -269,7 +299,7 @@ async function take(
   let waited = 0;
   const first = touchedAt(path);
   try {
-    const dead = await acquire(path, lock, async (holder) => {
+    const whenHeld = async (holder: Lock): Promise<void> => {
       if (isOfOtherContainer(holder) && touchedAt(path) === first) {
         await delay(100);
         return;
@@ -278,6 +308,10 @@ async function take(
         throw refusal(what, path, holder, holderDir, waitMs);
       waited += pause;
       await delay(pause);
+    };
+    const mine = linkedFrom ?? dirname(path);
+    const dead = await acquire(path, lock, whenHeld, (holder) => {
+      refuseForeignJournal(holder, path, mine);
     });
     if (dead !== null) {
       const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;

@@ -272,6 +272,29 @@ describe("json: the folder", () => {
     expect(await scopesIn(dir)).toEqual(["a"]);
   });
 
+  test("a link to the data of a folder whose owner crashed: nothing that it answered is passed over", async () => {
+    const [first, second] = [newFolder(), newFolder()];
+    await (await openAt(first)).close();
+    mkdirSync(second);
+    symlinkSync(join(first, "data.json"), join(second, "data.json"));
+    const store = await openAt(first);
+    await store.transaction((tx) => tx.insert("scopes", scope("a")));
+    const left = join(first, "lock.json");
+    const [lock, journal] = [readFileSync(left, "utf8"), readFileSync(join(first, "data.journal"))];
+    await store.close();
+    // As a crash leaves it: the lock of a process that is gone, and a journal.
+    writeFileSync(left, JSON.stringify({ ...(JSON.parse(lock) as object), pid: 2 ** 22 + 1 }));
+    writeFileSync(join(first, "data.journal"), journal);
+
+    await expect(openAt(second)).rejects.toMatchObject({
+      name: "DataFileError",
+      message: expect.stringContaining(join(first, "data.journal")) as string,
+      hint: expect.stringContaining(`idp users list --data ${first}`) as string,
+    });
+    expect(existsSync(left)).toBe(true);
+    expect(existsSync(join(second, "lock.json"))).toBe(false);
+  });
+
   describe("a folder that is deleted under its owner", () => {
     const lost = { name: "StorageError", message: expect.stringContaining("was deleted under this idp") as string };
 
