@@ -19,10 +19,10 @@ import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.t
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
 import { postPar } from "./par.ts";
+import { createPaths, inTurn, type Paths } from "./paths.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./register.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
-import { route } from "./route.ts";
 import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
 import { postToken } from "./token.ts";
 import { userinfo } from "./userinfo.ts";
@@ -31,52 +31,64 @@ import { commandFor } from "../shell-word.ts";
 
 /** Every route on one page. */
 
-/** @param router where the paths of the issuer begin */
-function addIssuerRoutes(router: Router, web: Web): void {
+const discoveryPath = "/.well-known/openid-configuration";
+const metadataPath = "/.well-known/oauth-authorization-server";
+
+function issuerPaths(web: Web): Paths {
+  const paths = createPaths(web.base);
   const cors = registeredOrigins(web);
 
-  // A request is compared with each route before its own: those of every sign-in come first.
-  route(router, endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
-  route(router, endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
-  route(router, endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
-  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
-  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
+  paths.add(endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
+  paths.add(endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
+  paths.add(endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
+  paths.add("/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
+  paths.add("/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
 
-  const publicDocument = (handler: RequestHandler) => ({ cors: anyOrigin, get: [handler] });
-  route(router, discoveryPath, publicDocument(discovery(web)));
-  route(router, "/.well-known/oauth-authorization-server", publicDocument(discovery(web)));
-  route(router, endpoints.jwks, publicDocument(jwks(web)));
+  paths.add(discoveryPath, publicDocument(discovery(web)));
+  paths.add(metadataPath, publicDocument(discovery(web)));
+  paths.add(endpoints.jwks, publicDocument(jwks(web)));
 
-  route(router, endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
+  paths.add(endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
 
-  route(router, endpoints.par, { post: [formBody, postPar(web)] });
-  route(router, endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
-  route(router, devicePath, { get: [getDevice(web)], post: [formOrJsonBody, postDevice(web)] });
+  paths.add(endpoints.par, { post: [formBody, postPar(web)] });
+  paths.add(endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
+  paths.add(devicePath, { get: [getDevice(web)], post: [formOrJsonBody, postDevice(web)] });
   if (web.dynamicRegistration) {
-    route(router, endpoints.register, { post: [jsonBody, postRegister(web)] });
-    route(router, `${endpoints.register}/:clientId`, {
+    paths.add(endpoints.register, { post: [jsonBody, postRegister(web)] });
+    paths.add(`${endpoints.register}/:clientId`, {
       get: [getRegistration(web)],
       put: [jsonBody, putRegistration(web)],
       delete: [deleteRegistration(web)],
     });
   }
-  route(router, endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
+  paths.add(endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
 
-  route(router, endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
-  route(router, "/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formOrJsonBody, postLogoutPage(web)] });
+  paths.add(endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
+  paths.add("/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formOrJsonBody, postLogoutPage(web)] });
 
-  route(router, "/account", { get: [getAccount(web)] });
-  route(router, "/account/apps/:clientId/remove", {
+  paths.add("/account", { get: [getAccount(web)] });
+  paths.add("/account/apps/:clientId/remove", {
     get: [getRemoveApp(web)],
     post: [formOrJsonBody, postRemoveApp(web)],
   });
-  route(router, "/account/preferences", { post: [formOrJsonBody, postPreferences(web)] });
-  route(router, "/account/end-session", { post: [formOrJsonBody, postEndSession(web)] });
-  route(router, "/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
+  paths.add("/account/preferences", { post: [formOrJsonBody, postPreferences(web)] });
+  paths.add("/account/end-session", { post: [formOrJsonBody, postEndSession(web)] });
+  paths.add("/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
 
-  route(router, "/", { get: [root(web)] });
-  route(router, "/_idp/health", { get: [health(web)] });
-  route(router, stylesheetPath, { get: [stylesheet(web)] });
+  paths.add("/", { get: [root(web)] });
+  if (web.base !== "") paths.add("", { get: [root(web)] });
+  paths.add("/_idp/health", { get: [health(web)] });
+  paths.add(stylesheetPath, { get: [stylesheet(web)] });
+  return paths;
+}
+
+const publicDocument = (handler: RequestHandler) => ({ cors: anyOrigin, get: [handler] });
+
+/** RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path. */
+function outsideOfBase(web: Web): Paths {
+  const paths = createPaths(metadataPath + web.base);
+  paths.add("", publicDocument(discovery(web)));
+  return paths;
 }
 
 const health =
@@ -117,8 +129,6 @@ export interface Observers {
   readonly onUnexpected: (error: unknown) => void;
 }
 
-const discoveryPath = "/.well-known/openid-configuration";
-
 /** Other services have the same endpoints elsewhere: the last name of a path tells which one is meant. */
 function nothingAt({ base, dynamicRegistration }: Web): (path: string) => string {
   const known = [...Object.values(endpoints), devicePath, "/account"];
@@ -138,19 +148,11 @@ const lastName = (path: string): string => path.split("/").findLast((name) => na
  * @param api makes the control API, when the first request for it comes: as many routes again, and a server is started without them
  */
 export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest, onUnexpected }: Observers): void {
-  if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
-  app.use(hostCheck(web));
+  const watch = onRequest === undefined ? [] : [observe(onRequest, web.ctx.now)];
+  const others = web.base === "" ? [] : [outsideOfBase(web).handler];
+  app.use(inTurn([...watch, hostCheck(web), issuerPaths(web).handler, ...others]));
   // Signs that Express has a meaning for stand for themselves.
   const base = web.base.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
-  // A router inside another takes a request as long as all of its other way to the handler.
-  if (base === "") addIssuerRoutes(app, web);
-  else {
-    const router = express.Router({ caseSensitive: true, strict: true });
-    addIssuerRoutes(router, web);
-    app.use(base, router);
-    // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
-    route(app, `/.well-known/oauth-authorization-server${base}`, { cors: anyOrigin, get: [discovery(web)] });
-  }
   let control: Router | null = null;
   app.use(`${base}/_idp/api`, (req, res, next) => {
     control ??= api();

@@ -150,6 +150,10 @@ test.each(["/a+b", "/a(b)", "/:tenant", "/*all", "/idp!"])("an issuer's path sta
   const there = `http://localhost:${odd.port}`;
   const status = async (of: string): Promise<number> => (await fetch(there + of)).status;
   expect(await status(`${path}/_idp/health`)).toBe(200);
+  expect(await status(path)).toBe(200);
+  expect(await status(`${path}/`)).toBe(200);
+  expect(await status(`${path}/interaction/x/login`)).toBe(404);
+  expect(await status(`${path}/account/apps/%/remove`)).toBe(400);
   expect(await status(`${path}/_idp/api/users`)).toBe(401);
   expect(await status(`/.well-known/oauth-authorization-server${path}`)).toBe(200);
   expect(await status("/other/_idp/health")).toBe(404);

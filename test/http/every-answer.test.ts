@@ -48,6 +48,47 @@ describe("an unknown path: 404", () => {
   });
 });
 
+describe("a path with a segment that may be any", () => {
+  test.each([
+    "/account/apps//remove",
+    "/account/apps/x",
+    "/account/apps/x/y/remove",
+    "/account/apps/x/remove/",
+    "/interaction/login",
+    "/interaction//login",
+    "/interaction/x",
+    "/interaction/x/login/y",
+    "/interaction/x/Login",
+  ])("%s is no such path", async (path) => {
+    const response = await send(path);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain(`there is nothing at ${path}.`);
+  });
+
+  test("the segment is decoded, so that a slash may be in it", async () => {
+    const browser = new Browser(idp.issuer);
+    await browser.press(await browser.open(app.url()), "login-as-alice");
+    const page = await browser.open("/account/apps/no%2Fsuch%20%C3%A4pp/remove");
+    expect(page.url).toContain("/account?gone=no%2Fsuch%20%C3%A4pp");
+  });
+
+  test.each(["%", "%E0%A4%A", "%c0%af"])("%s cannot be decoded: 400", async (segment) => {
+    const response = await send(`/account/apps/${segment}/remove`, { headers: { accept: "application/json" } });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      {
+        error: "invalid_request",
+        error_description: "the path cannot be decoded: it holds a % that begins no UTF-8 character",
+      },
+    ]);
+  });
+
+  test("what it is asked with beside its own methods is a 405", async () => {
+    const response = await send("/account/apps/x/remove", { method: "PUT" });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
+  });
+});
+
 describe("the issuer's own address", () => {
   test("whoever waits for it is answered, and told where all else is", async () => {
     const { issuer } = idp;
