@@ -25,6 +25,11 @@ export interface Attempts {
    * @throws {OAuthError} too_many_requests, with the seconds to wait, where an allowance is used up; then none is taken
    */
   begin(what: string, limits: readonly Limit[]): () => void;
+  /**
+   * As {@link begin}, of a guess that is known to be right or wrong at once: a right one takes nothing.
+   * @returns whether it was right @throws {OAuthError} too_many_requests, before `isRight` is asked
+   */
+  check(what: string, limits: readonly Limit[], isRight: () => boolean): boolean;
   /** From here on this source has an allowance of its own, which others cannot use up. */
   trust(source: string): void;
   isTrusted(source: string): boolean;
@@ -68,20 +73,37 @@ export function createAttempts(now: () => number): Attempts {
     else grownBackAt.delete(id);
   };
 
+  interface Asked {
+    readonly id: string;
+    readonly limit: Limit;
+  }
+  const idsOf = (limits: readonly Limit[]): readonly Asked[] =>
+    limits.map((limit) => ({ id: hashOf(limit.key), limit }));
+  const refuseUsedUp = (what: string, asked: readonly Asked[]): void => {
+    const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
+    const wait = Math.ceil(Math.max(0, ...waits) / 1000);
+    if (wait > 0) {
+      throw new OAuthError("too_many_requests", `too many ${what} from here: try again in ${wait} s`, {
+        retryAfter: wait,
+      });
+    }
+  };
+
   return {
     begin(what, limits) {
-      const asked = limits.map((limit) => ({ id: hashOf(limit.key), limit }));
-      const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
-      const wait = Math.ceil(Math.max(0, ...waits) / 1000);
-      if (wait > 0) {
-        throw new OAuthError("too_many_requests", `too many ${what} from here: try again in ${wait} s`, {
-          retryAfter: wait,
-        });
-      }
+      const asked = idsOf(limits);
+      refuseUsedUp(what, asked);
       for (const { id, limit } of asked) add(id, limit, 1);
       return () => {
         for (const { id, limit } of asked) add(id, limit, -1);
       };
+    },
+    check(what, limits, isRight) {
+      // As a rule nobody has guessed wrong: every token request comes by here.
+      if (grownBackAt.size > 0) refuseUsedUp(what, idsOf(limits));
+      if (isRight()) return true;
+      for (const { id, limit } of idsOf(limits)) add(id, limit, 1);
+      return false;
     },
     trust(source) {
       remember(trusted, hashOf(source), true);

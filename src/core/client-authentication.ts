@@ -109,25 +109,26 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
     );
   }
   if (method === "none") return client;
-  const wasRight = ctx.attempts.begin(
-    `wrong secrets for client "${clientId}"`,
-    clientSecretLimits(clientId, credentials.address),
-  );
+  const limits = clientSecretLimits(clientId, credentials.address);
+  const wrong = `wrong secrets for client "${clientId}"`;
   if (method === "client_secret_jwt" || method === "private_key_jwt") {
+    const wasRight = ctx.attempts.begin(wrong, limits);
     await verifyAssertion(ctx, client, method, credentials);
-  } else {
-    proveSecret(client, credentials);
+    wasRight();
+  } else if (!ctx.attempts.check(wrong, limits, () => isItsSecret(client, credentials))) {
+    throw notItsSecret(client, credentials);
   }
-  wasRight();
   return client;
 }
 
-function proveSecret(client: Client, { basic, secret }: ClientCredentials): void {
+function isItsSecret({ client_secret: expected }: Client, { basic, secret }: ClientCredentials): boolean {
   const given = basic?.secret ?? secret;
-  if (given === undefined || client.client_secret === undefined || !sameSecret(given, client.client_secret)) {
-    const plus = basic?.plus === true ? '; a "+" in the Basic header is a space: send it as %2B (RFC 6749 2.3.1)' : "";
-    throw new OAuthError("invalid_client", `client_secret is not the one of client "${client.client_id}"${plus}`, {
-      fix: commandFor("idp clients show", client.client_id, "--show-secrets"),
-    });
-  }
+  return given !== undefined && expected !== undefined && sameSecret(given, expected);
+}
+
+function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): OAuthError {
+  const plus = basic?.plus === true ? '; a "+" in the Basic header is a space: send it as %2B (RFC 6749 2.3.1)' : "";
+  return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${plus}`, {
+    fix: commandFor("idp clients show", id, "--show-secrets"),
+  });
 }

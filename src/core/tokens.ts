@@ -213,7 +213,8 @@ const defaultAcr = "0";
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
 function leftHash(token: string, alg: string): string {
-  const digest = hash(alg === "EdDSA" ? "sha512" : "sha256", token, "buffer");
+  // By way of text: jws.ts.
+  const digest = Buffer.from(hash(alg === "EdDSA" ? "sha512" : "sha256", token, "base64url"), "base64url");
   return digest.toString("base64url", 0, digest.length / 2);
 }
 

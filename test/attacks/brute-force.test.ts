@@ -129,6 +129,21 @@ describe("client secrets", () => {
     expect((await ask(right)).status).toBe(200);
   });
 
+  test("a right one takes nothing of the allowance, whatever was guessed before", async () => {
+    const other = await register(idp);
+    const right = { token: "x", ...other.credentials };
+    const statuses = async (fields: Record<string, string | null>, times: number): Promise<Set<number>> => {
+      const answers = await Promise.all(
+        Array.from({ length: times }, () => post(idp, "/api/v2/oauth/introspect", fields)),
+      );
+      return new Set(answers.map(({ status }) => status));
+    };
+    expect(await statuses({ ...right, client_secret: "wrong" }, 299)).toEqual(new Set([401]));
+    expect(await statuses(right, 310)).toEqual(new Set([200]));
+    expect(await statuses({ ...right, client_secret: "wrong" }, 1)).toEqual(new Set([401]));
+    expect(await statuses(right, 1)).toEqual(new Set([429]));
+  });
+
   test("what pages of any origin guess does not slow the app that runs on the same machine", async () => {
     const page = (client_secret: string) => {
       const body = new URLSearchParams({ token: "x", ...app.credentials, client_secret });
