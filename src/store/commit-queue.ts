@@ -8,6 +8,8 @@ import type { StorageError } from "./store.ts";
 interface Batch {
   readonly texts: string[];
   readonly undos: (() => void)[];
+  /** The collections that are changed, a bit each. */
+  changed: number;
   /** Null once it is written, else why it is not. Never rejects. */
   readonly done: Promise<StorageError | null>;
   readonly settle: (failure: StorageError | null) => void;
@@ -16,7 +18,7 @@ interface Batch {
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<StorageError | null>((resolve) => (settle = resolve));
-  return { texts: [], undos: [], done, settle };
+  return { texts: [], undos: [], changed: 0, done, settle };
 }
 
 export interface CommitQueue extends Durability {
@@ -93,7 +95,7 @@ export function createCommitQueue(
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
-    async commit(text, undo) {
+    async commit(text, undo, changed) {
       if (!open) {
         undo();
         throw closed;
@@ -101,11 +103,15 @@ export function createCommitQueue(
       waiting ??= createBatch();
       if (text !== null) waiting.texts.push(text);
       waiting.undos.push(undo);
+      waiting.changed |= changed;
       start();
       const failure = await waiting.done;
       if (failure !== null) throw failure;
     },
-    pending: () => last()?.done.then((failure) => failure === null),
+    pending(collections) {
+      const batch = [waiting, inFlight].find((one) => one !== null && (one.changed & collections) !== 0);
+      return batch?.done.then((failure) => failure === null);
+    },
     checkpoint: (capturing) =>
       new Promise((resolve) => {
         capture = () => {

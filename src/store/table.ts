@@ -41,12 +41,13 @@ export function deepFreeze(value: unknown): void {
 export type Table = ReturnType<typeof createTable>;
 
 export const createTables = (): Record<CollectionName, Table> =>
-  Object.fromEntries((Object.keys(collections) as CollectionName[]).map((name) => [name, createTable(name)])) as Record<
-    CollectionName,
-    Table
-  >;
+  Object.fromEntries(
+    // Two that share a bit would only wait for each other.
+    (Object.keys(collections) as CollectionName[]).map((name, at) => [name, createTable(name, 1 << (at % 31))]),
+  ) as Record<CollectionName, Table>;
 
-function createTable(collection: CollectionName) {
+/** @param bit stands for this collection where several are told in one number */
+function createTable(collection: CollectionName, bit: number) {
   const { key: keyField, unique = {}, index = {} } = definitions[collection];
   const uniques = Object.entries(unique).map(([name, valueOf]) => ({
     name,
@@ -221,6 +222,7 @@ function createTable(collection: CollectionName) {
 
   return {
     collection,
+    bit,
     keyField,
     volatile: isVolatile(collection),
     most: definitions[collection].most ?? Infinity,

@@ -29,23 +29,69 @@ let failure = await outcome(add("full-0", 4000));
 while (failure === "done") failure = await outcome(add(`full-${++filled}`, 4000));
 const afterFailure = await store.read(names);
 
-// The first is being written while the others end; all of them fall with it, also one that was refused because of it.
-const answers = [outcome(add("batch-1", 40_000))];
-await Promise.resolve();
-await new Promise((resolve) => setImmediate(resolve));
+// The first is being written while the others end; all of them fall with it, also one that was refused because of it, and one that is not
+// to be written itself and looked at what is.
+const answers = [
+  outcome(
+    store.transaction((tx) => {
+      tx.insert("scopes", { name: "batch-1", description: { en: "x".repeat(40_000) }, claims: [] });
+      tx.insert("codes", { id: "beside", expiresAt: Infinity } as never);
+    }),
+  ),
+];
+const settled: string[] = [];
+answers[0]?.finally(() => settled.push("the write")).catch(() => undefined);
+for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+const beside = store.read((tx) => tx.get("codes", "beside") !== undefined);
 answers.push(
   outcome(store.transaction((tx) => tx.remove("scopes", "full-0"))),
-  outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never))),
+  outcome(
+    store.transaction((tx) => {
+      tx.get("scopes", "batch-1");
+      tx.insert("codes", { id: "c", expiresAt: Infinity } as never);
+    }),
+  ),
   outcome(store.transaction((tx) => tx.put("scopes", { name: "batch-1", description: {}, claims: [] }))),
   outcome(add("batch-1", 10)),
+  outcome(
+    store.transaction((tx) => {
+      tx.get("scopes", "batch-1");
+      tx.insert("pushedRequests", { id: "behind", expiresAt: Infinity } as never);
+    }),
+  ),
 );
+const behind = store.read((tx) => tx.get("pushedRequests", "behind") !== undefined);
+// These rest on nothing that is under way.
+const others = [
+  store.transaction((tx) => tx.insert("usedProofs", { id: "p", expiresAt: Infinity })),
+  store.read((tx) => tx.count("users")),
+].map((one, at) => one.finally(() => settled.push(`other ${at}`)));
+const otherOutcomes = await Promise.all(others.map(outcome));
 const readMeanwhile = await store.read((tx) => ({ names: names(tx), codes: tx.count("codes") }));
 const batch = await Promise.all(answers);
 const codes = await outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never)));
+
+const proofs = await store.read((tx) => tx.count("usedProofs"));
 
 const small = await outcome(add("small", 10));
 const atEnd = await store.read(names);
 await store.close();
 console.log(
-  JSON.stringify({ before, filled, failure, afterFailure, batch, readMeanwhile, codes, small, atEnd, notes }),
+  JSON.stringify({
+    before,
+    filled,
+    failure,
+    afterFailure,
+    batch,
+    settled,
+    beside: await beside,
+    behind: await behind,
+    otherOutcomes,
+    proofs,
+    readMeanwhile,
+    codes,
+    small,
+    atEnd,
+    notes,
+  }),
 );
