@@ -12,7 +12,7 @@ const help = `npm run bench -- load [flags]
 
 Measures idp beside a bare node:http server, node-oidc-provider and
 oauth2-mock-server, each on one core, the load on another. bench/README.md
-says what each figure is. On an otherwise idle machine it takes 11 minutes.
+says what each figure is. On an otherwise idle machine it takes 14 minutes.
 
   --rounds N        turns of each server (default ${defaults.rounds})
   --seconds S       length of a turn (default ${defaults.seconds})

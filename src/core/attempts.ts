@@ -53,6 +53,12 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
+/** An allowance, under the name that it is remembered by. */
+interface Asked {
+  readonly id: string;
+  readonly limit: Limit;
+}
+
 /** @param now milliseconds since 1970 */
 export function createAttempts(now: () => number): Attempts {
   /** When what was taken of an allowance has grown back, in milliseconds since 1970 (the generic cell rate algorithm). */
@@ -73,10 +79,6 @@ export function createAttempts(now: () => number): Attempts {
     else grownBackAt.delete(id);
   };
 
-  interface Asked {
-    readonly id: string;
-    readonly limit: Limit;
-  }
   const idsOf = (limits: readonly Limit[]): readonly Asked[] =>
     limits.map((limit) => ({ id: hashOf(limit.key), limit }));
   const refuseUsedUp = (what: string, asked: readonly Asked[]): void => {
