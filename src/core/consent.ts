@@ -10,7 +10,7 @@ import { endInteraction, findInteraction, InteractionError, over, type Browser }
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { hashOf, sameSecret } from "./secrets.ts";
-import { liveSession, sessionOf } from "./sessions.ts";
+import { liveSession, sessionOf, type LiveSession } from "./sessions.ts";
 
 /** The consent page and its form: records what was decided. */
 
@@ -47,8 +47,7 @@ export async function showConsent(
 ): Promise<ConsentPage | (StepResult & { readonly kind: "step" })> {
   const result = await ctx.store.transaction((tx): Awaited<ReturnType<typeof showConsent>> => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    refuseBarred(tx, interaction, browser);
-    const session = liveSession(tx, browser.session);
+    const session = sessionFor(tx, interaction, browser);
     const progress = progressOf(interaction);
     const { purpose } = progress;
     if (purpose.kind !== "authorization" || session === null || nextStep(tx, ctx, progress, session) !== "consent") {
@@ -84,12 +83,14 @@ export async function showConsent(
   return result;
 }
 
-/** Whoever signed in was suspended or banned since: they are told, and not just asked to sign in again. */
-function refuseBarred(tx: ReadTx, interaction: Interaction, browser: Browser): void {
-  const session = sessionOf(tx, browser.session);
-  const userId = session?.userId ?? interaction.login?.userId;
+/** Whoever signed in and was suspended or banned since is told so, and not just asked to sign in again. @throws {InteractionError} */
+function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browser): LiveSession | null {
+  const live = liveSession(tx, browser.session);
+  if (live !== null) return live;
+  const userId = sessionOf(tx, browser.session)?.userId ?? interaction.login?.userId;
   const user = userId === undefined ? undefined : tx.get("users", userId);
   if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");
+  return null;
 }
 
 export interface ConsentForm {
@@ -106,11 +107,10 @@ export interface ConsentForm {
 export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {
   const outcome = await ctx.store.transaction((tx): StepResult | { denied: AuthorizationRequest } => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    refuseBarred(tx, interaction, browser);
+    const session = sessionFor(tx, interaction, browser);
     const progress = progressOf(interaction);
     const { purpose } = progress;
     if (purpose.kind !== "authorization") throw new InteractionError("gone");
-    const session = liveSession(tx, browser.session);
     if (session !== null && !sameSecret(form.csrf, csrfFor(interaction, session.user)))
       throw new InteractionError("csrf");
     // Signed out since the page was shown. Where consent was given in another tab meanwhile, this decision counts all the same.

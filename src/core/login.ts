@@ -1,4 +1,4 @@
-import type { ReadTx, User } from "../store/store.ts";
+import type { Interaction, ReadTx, Tx, User } from "../store/store.ts";
 import { passwordLimits, trustedBrowser } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { tellAll } from "./backchannel-logout.ts";
@@ -119,34 +119,49 @@ const wrong = { kind: "refused", state: "error-credentials", barred: null } as c
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
   if (form.cancel) return cancel(ctx, uid, browser, form);
+  const attempt = form.pick ? tryPick : tryPassword;
   for (;;) {
-    const result = await tryLogin(ctx, uid, browser, form);
+    const result = await attempt(ctx, uid, browser, form);
     if (result === null) continue;
     if (result.kind === "step") await tellAll(ctx, result.telling);
     return result;
   }
 }
 
+const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> =>
+  ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const user = ctx.settings.login === "password" ? undefined : tx.find("users", "username", form.username);
+    return user === undefined ? wrong : signIn(tx, ctx, interaction, user, ["user"], browser);
+  });
+
 /** @returns null where the user was changed while the password was checked: it may be another one by now */
-async function tryLogin(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult | null> {
+async function tryPassword(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult | null> {
   const user = await ctx.store.read((tx) => {
     findForForm(tx, ctx, uid, browser, form.csrf);
-    return form.pick ? tx.find("users", "username", form.username) : findByName(tx, form.username);
+    return findByName(tx, form.username);
   });
-  const proven = form.pick
-    ? ctx.settings.login !== "password" && user !== undefined
-    : await checkPassword(ctx, user, browser, form);
-  if (!proven || user === undefined) return wrong;
-  return ctx.store.transaction((tx): LoginResult | null => {
+  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong;
+  return ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    if (tx.get("users", user.id) !== user) return null;
-    if (user.status !== "active") return { kind: "refused", state: barredState(user), barred: user };
-    const amr = form.pick ? ["user"] : ["pwd"];
-    const { cookie, session, telling } = startSession(tx, ctx, user, amr, browser.session);
-    const progress = { ...progressOf(interaction), login: { userId: user.id, at: seconds(ctx) } };
-    const { step } = proceed(tx, ctx, progress, { session, user }, { ...browser, session: cookie });
-    return { kind: "step", step, sessionCookie: cookie, telling };
+    return tx.get("users", user.id) === user ? signIn(tx, ctx, interaction, user, ["pwd"], browser) : null;
   });
+}
+
+/** @param amr how they proved who they are (RFC 8176) */
+function signIn(
+  tx: Tx,
+  ctx: Context,
+  interaction: Interaction,
+  user: User,
+  amr: readonly string[],
+  browser: Browser,
+): LoginResult {
+  if (user.status !== "active") return { kind: "refused", state: barredState(user), barred: user };
+  const { cookie, session, telling } = startSession(tx, ctx, user, amr, browser.session);
+  const progress = { ...progressOf(interaction), login: { userId: user.id, at: seconds(ctx) } };
+  const { step } = proceed(tx, ctx, progress, { session, user }, { ...browser, session: cookie });
+  return { kind: "step", step, sessionCookie: cookie, telling };
 }
 
 /** @throws {OAuthError} too_many_requests */

@@ -39,13 +39,16 @@ function addLeaves(into: ReleasedValue[], value: unknown, path: string): void {
   }
 }
 
-/** The values of `document` by their paths, without those whose paths `known` has. */
-function leavesOf(document: Record<string, unknown>, known: readonly ReleasedValue[] = []): ReleasedValue[] {
-  const all: ReleasedValue[] = [];
-  if (Object.keys(document).length > 0) addLeaves(all, document, "");
-  if (known.length === 0) return all;
-  const names = new Set(known.map(({ name }) => name));
-  return all.filter(({ name }) => !names.has(name));
+/** The values of `document` by their paths. */
+function leavesOf(document: Record<string, unknown>): ReleasedValue[] {
+  const leaves: ReleasedValue[] = [];
+  if (Object.keys(document).length > 0) addLeaves(leaves, document, "");
+  return leaves;
+}
+
+/** The values of `document` whose paths `known` does not have. */
+function newLeavesOf(document: Record<string, unknown>, known: readonly ReleasedValue[]): ReleasedValue[] {
+  return leavesOf(document).filter(({ name }) => !known.some((leaf) => leaf.name === name));
 }
 
 const prefix = "user.";
@@ -72,10 +75,10 @@ export function releasedValues(tx: ReadTx, client: Client, user: User): Released
   return {
     always: shown(base["id"] === base["sub"] ? always.filter(({ name }) => name !== "sub") : always),
     by: (scope) => {
-      const inUserInfo = leavesOf(userInfo(tx, client, user, [scope]), always);
+      const inUserInfo = newLeavesOf(userInfo(tx, client, user, [scope]), always);
       if (inUserInfo.length > 0) return shown(inUserInfo);
       inIdToken ??= leavesOf(idTokenClaims(tx, client, user, []));
-      return leavesOf(idTokenClaims(tx, client, user, [scope]), inIdToken);
+      return newLeavesOf(idTokenClaims(tx, client, user, [scope]), inIdToken);
     },
   };
 }

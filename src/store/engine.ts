@@ -42,7 +42,7 @@ export interface Engine extends Pick<Store, "transaction" | "read"> {
 }
 
 /** How many records are looked at for each change, to find expired ones: more than come in, so that they cannot pile up. */
-const sweepPerChange = 4;
+const sweepPerChange = 2;
 
 /**
  * @param options `now`: the time in milliseconds since 1970; `durability`: absent, everything is as durable as it gets at once
@@ -217,7 +217,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       }
     });
     if ("error" in outcome) undo(done.splice(0));
-    else sweep(sweepPerChange * (1 + done.length));
+    else sweep(sweepPerChange * done.length);
     // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
     if (durability !== undefined && (text !== null || durability.pending(touched) !== undefined)) {
       const changed = done.reduce((bits, { table }) => bits | table.bit, 0);
