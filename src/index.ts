@@ -268,6 +268,11 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= closeAll());
   try {
+    const passwords = createPendingPasswords({ store, random }, (error) => {
+      log(`passwords could not be written: ${String(error)}`);
+    });
+    // After the requests under way, which may wait for passwords of theirs.
+    closers.push(() => passwords.close());
     const app = createApp();
     const host = options.host ?? defaultHost;
     const listening = await listen(app, host, options.port ?? defaultPort, {
@@ -277,10 +282,6 @@ async function startIdp(options: IdpOptions): Promise<Idp> {
     const scheme = options.tls === undefined ? "http" : "https";
     closers.push(() => listening.close());
     const issuer = options.issuer ?? `${scheme}://localhost:${listening.port}`;
-    const passwords = createPendingPasswords({ store, random }, (error) => {
-      log(`passwords could not be written: ${String(error)}`);
-    });
-    closers.push(() => passwords.close());
     // What the caller does with their own value later is not what a reset goes back to.
     const copyOf = (source: FixtureSource): FixtureSource =>
       "text" in source || source.builtIn === true ? source : { value: structuredClone(source.value) };

@@ -35,7 +35,7 @@ export interface ImportResult {
  */
 export async function importState(ctx: Context, source: FixtureSource): Promise<ImportResult> {
   const document = await checked(source);
-  const result = await ctx.store.transaction((tx): ImportResult => {
+  const result = await ctx.passwords.transaction((tx): ImportResult => {
     const here = tx.get("meta", "issuer");
     const life = tx.get("meta", "longestLife");
     const there = document.meta.find(({ id }) => id === "issuer");

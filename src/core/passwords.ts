@@ -1,5 +1,5 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
-import type { User } from "../store/store.ts";
+import type { Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -93,9 +93,15 @@ export async function matchesHash(password: string, kept: string | null): Promis
  * store. So 100,000 users are ready at once, and their hashes follow one at a time, beside the requests.
  */
 export interface PendingPasswords {
-  /** Takes a user's password over; an earlier one of the same user is dropped. The record must say `passwordPending`. */
+  /**
+   * A transaction of the store whose work adds and drops passwords: nobody sees a user whose password is unknown, and where nothing comes of
+   * the transaction, nothing came of them.
+   * @throws what `work` and the store throw
+   */
+  transaction<T>(work: (tx: Tx) => T): Promise<T>;
+  /** Takes a user's password over, in a {@link transaction}; an earlier one of the same user is dropped. The record must say `passwordPending`. */
   add(userId: string, password: string): void;
-  /** Forgets what waits for a user. */
+  /** Forgets what waits for a user, in a {@link transaction}. */
   drop(userId: string): void;
   /** Begins to hash in the background, and goes on with what is added later. */
   start(): void;
@@ -105,7 +111,7 @@ export interface PendingPasswords {
   hashNow(userId: string): Promise<string | null>;
   /** How many wait. */
   readonly waiting: number;
-  /** Stops the background work and forgets what waits; resolves when nothing runs any more. */
+  /** Ends the background work; resolves when none runs any more. Who waits in {@link settle} is told by the store, once that is closed. */
   close(): Promise<void>;
 }
 

@@ -7,6 +7,8 @@ interface Job {
   hash: Promise<string> | null;
 }
 
+type Replaced = readonly [before: Job | undefined, after: Job | undefined];
+
 /** libuv has four threads for this unless told otherwise. */
 const threads = 4;
 
@@ -22,13 +24,27 @@ export function createPendingPasswords(
   let running: Promise<void> | null = null;
   let started = false;
   let closed = false;
+  // Of the transaction under way. Undefined in it: nobody waited, or nobody does.
+  let replaced: Map<string, Replaced> | null = null;
+
+  function replace(userId: string, after: Job | undefined): void {
+    if (replaced === null) throw new Error("passwords are added and dropped within passwords.transaction");
+    replaced.set(userId, [replaced.has(userId) ? replaced.get(userId)?.[0] : jobs.get(userId), after]);
+    put(userId, after);
+  }
+
+  function put(userId: string, job: Job | undefined): void {
+    if (job === undefined) jobs.delete(userId);
+    else jobs.set(userId, job);
+    wake();
+  }
 
   const hash = (job: Job): Promise<string> => (job.hash ??= hashPassword(job.password, ctx.random));
 
   /** Writes a hash, unless the user is gone or was given another password meanwhile. */
   async function write(userId: string, job: Job): Promise<void> {
     const passwordHash = await hash(job);
-    if (closed || jobs.get(userId) !== job) return;
+    if (jobs.get(userId) !== job) return;
     await ctx.store.transaction((tx) => {
       const user = tx.get("users", userId);
       if (jobs.get(userId) === job && user?.passwordPending === true) {
@@ -40,6 +56,7 @@ export function createPendingPasswords(
 
   async function workInBackground(): Promise<void> {
     for (const [userId, job] of jobs) {
+      await hash(job);
       if (closed) return;
       await write(userId, job);
     }
@@ -62,13 +79,28 @@ export function createPendingPasswords(
   }
 
   return {
+    async transaction(work) {
+      const changes = new Map<string, Replaced>();
+      try {
+        return await ctx.store.transaction((tx) => {
+          replaced = changes;
+          try {
+            return work(tx);
+          } finally {
+            replaced = null;
+          }
+        });
+      } catch (error) {
+        // Unless somebody has replaced them again.
+        for (const [userId, [before, after]] of changes) if (jobs.get(userId) === after) put(userId, before);
+        throw error;
+      }
+    },
     add(userId, password) {
-      if (closed) return;
-      jobs.set(userId, { password, hash: null });
-      wake();
+      replace(userId, { password, hash: null });
     },
     drop(userId) {
-      jobs.delete(userId);
+      replace(userId, undefined);
     },
     start() {
       started = true;
@@ -91,7 +123,6 @@ export function createPendingPasswords(
     },
     async close() {
       closed = true;
-      jobs.clear();
       await running;
     },
   };

@@ -65,7 +65,7 @@ async function resetNow(
   const prepared = await prepareFixtures(key, sources, async (all) => crossCheck(all, nothingKnown), progress);
   // First, so that no token is signed with a key that is about to go.
   if (keys) await rotateKeys(ctx, {});
-  const outcome = await ctx.store.transaction((tx) => {
+  const outcome = await ctx.passwords.transaction((tx) => {
     const before = snapshotOf(tx);
     clear(tx, keys);
     applyFixtures(tx, ctx, prepared, { mode: "start", earlier: before.users });

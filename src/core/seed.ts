@@ -67,7 +67,7 @@ export async function seed(
     ctx.store.read((tx) => crossCheck(all, knownIn(tx)));
   const prepared = await prepareFixtures(key, sources, cross, progress);
   const ended: Telling[number][] = [];
-  const result = await ctx.store.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
+  const result = await ctx.passwords.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
   // First: whatever becomes of the passwords, those sessions have ended.
   if (ended.length > 0) await onEnded?.(ended);
   if (mode === "now") await settlePasswords(ctx);
@@ -91,7 +91,7 @@ export const appliedIds = (tx: ReadTx): string[] =>
   [...tx.all("appliedFixtures")].map(({ id }) => id).filter((id) => id !== keyId);
 
 /**
- * Applies fixtures that were prepared.
+ * Applies fixtures that were prepared, in a transaction of `ctx.passwords`.
  * @param how `ended`: takes the sessions that end; `earlier`: the users whom a reset has just taken away, by name; a password that is the
  *   same is not hashed anew
  * @throws {OperationError} invalid, for what can be found out within the transaction only
@@ -112,7 +112,6 @@ export function applyFixtures(
   const applied = apply(work, entries, mode);
   if (work.found.length > 0) throw refuseFixtures(documents, work.found);
   remember(tx, digest === null ? null : `${mode}:${digest}`, applied);
-  // Within the transaction, so that nobody sees a user whose password is unknown; after a failure they find no user who waits.
   for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
   return applied;
 }

@@ -139,7 +139,8 @@ export function openJournal(path: string, generation: string, start: number, isH
     async append(texts) {
       if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
       try {
-        handle ??= await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+        // A journal that has lines is never made anew: it was deleted then.
+        handle ??= await open(path, constants.O_RDWR | (length === 0 ? constants.O_CREAT : 0), 0o600);
         if (tailed) await cut(handle);
         tailed = true;
         const line = Buffer.from(`[${texts.join(",")}]\n`);
@@ -153,6 +154,7 @@ export function openJournal(path: string, generation: string, start: number, isH
         length += bytes.length;
         tailed = false;
       } catch (error) {
+        if (handle === null && codeOf(error) === "ENOENT") throw lostFolder(folder);
         if (handle !== null) await cut(handle).catch(() => undefined);
         throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
       }
@@ -180,6 +182,16 @@ export function openJournal(path: string, generation: string, start: number, isH
       tailed = length === 0;
       nameOnDisk = false;
     },
-    close: async () => handle?.close(),
+    async close() {
+      try {
+        // What was refused, and could not be taken back at once, is not to be there at the next start.
+        if (handle !== null && tailed) await cut(handle);
+      } catch (error) {
+        const message = `What was refused last could not be taken out of ${path} again, and may be there at the next start`;
+        throw new StorageError(`${message}: ${describeFault(error)}`, { cause: error });
+      } finally {
+        await handle?.close();
+      }
+    },
   };
 }

@@ -16,11 +16,11 @@
  * belongs to neither generation is another data file's: refused.
  */
 import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "./commit-queue.ts";
 import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
-import { closeToOthers, followLinks, removeUnfinished } from "./durable-file.ts";
+import { closeToOthers, followLinks, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder } from "./folder.ts";
@@ -74,6 +74,15 @@ export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStor
   }
 }
 
+/**
+ * After a crash: what is read of the journal, and a new name of data.json, may be in the system's cache alone, and the next loss of power would
+ * take back what has been answered by then.
+ */
+async function settle(journalPath: string, dataPath: string): Promise<void> {
+  await syncFile(journalPath);
+  await syncFolder(dirname(dataPath));
+}
+
 async function openData(
   dir: string,
   dataPath: string,
@@ -87,7 +96,12 @@ async function openData(
   const blank = db.data;
   await db.read();
   const content = await readJournal(journalPath);
-  if (content !== null) await closeToOthers(journalPath);
+  if (content !== null) {
+    await closeToOthers(journalPath);
+    await settle(journalPath, dataPath).catch((error: unknown) => {
+      throw new StorageError(`${journalPath} could not be written: ${describeFault(error)}`, { cause: error });
+    });
+  }
 
   if (db.data === blank) {
     if (content !== null && content.lines.length > 0) {

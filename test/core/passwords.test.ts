@@ -1,6 +1,6 @@
 import { scryptSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { hashPassword, matchesHash, verifyPassword } from "../../src/core/passwords.ts";
+import { hashPassword, matchesHash, verifyPassword, type PendingPasswords } from "../../src/core/passwords.ts";
 import type { Context } from "../../src/core/context.ts";
 import { normaliseUser } from "../../src/core/fixtures/normalise.ts";
 import { createPendingPasswords } from "../../src/core/pending-passwords.ts";
@@ -82,12 +82,16 @@ describe("passwords that wait", () => {
       ...normaliseUser({ username }, null, () => false),
       passwordPending: true,
     }));
-    await world.store.transaction((tx) => {
-      for (const user of users) tx.insert("users", user);
+    await world.passwords.transaction((tx) => {
+      for (const user of users) {
+        tx.insert("users", user);
+        world.passwords.add(user.id, user.username);
+      }
     });
-    for (const user of users) world.passwords.add(user.id, user.username);
     return users;
   }
+  const add = (passwords: PendingPasswords, user: User | undefined, password: string): Promise<void> =>
+    passwords.transaction(() => passwords.add(user?.id ?? "", password));
   const verify = (user: User | undefined, password: string): Promise<boolean> =>
     verifyPassword(world as unknown as Context, user, password);
 
@@ -120,7 +124,7 @@ describe("passwords that wait", () => {
     await world.store.transaction((tx) => {
       tx.put("users", { ...(alice as User), passwordHash: null, passwordPending: true });
     });
-    world.passwords.add(alice?.id ?? "", "other");
+    await add(world.passwords, alice, "other");
     await world.passwords.settle();
     expect(await verify(await world.user("alice"), "other")).toBe(true);
   });
@@ -146,7 +150,7 @@ describe("passwords that wait", () => {
   it("that are given twice: the later one counts, also where the earlier is being worked out", async () => {
     const [alice] = await waiting("alice");
     const settled = world.passwords.settle();
-    world.passwords.add(alice?.id ?? "", "later");
+    await add(world.passwords, alice, "later");
     await settled;
     await world.passwords.settle();
     const user = await world.user("alice");
@@ -165,23 +169,74 @@ describe("passwords that wait", () => {
       },
     };
     const passwords = createPendingPasswords({ store, random }, () => undefined);
-    passwords.add(alice?.id ?? "", "alice");
+    await add(passwords, alice, "alice");
+    transactions = 0;
     passwords.start();
     await passwords.close();
-    expect([transactions, passwords.waiting]).toEqual([0, 0]);
+    expect(transactions).toBe(0);
     expect((await world.user("alice"))?.passwordPending).toBe(true);
   });
 
   it("that cannot be written are told, and go on to wait", async () => {
     const [alice] = await waiting("alice");
-    const full: Store = { ...world.store, transaction: () => Promise.reject(new StorageError("no space left")) };
-    const told = new Promise<unknown>((resolve) => {
-      const passwords = createPendingPasswords({ store: full, random }, resolve);
-      passwords.add(alice?.id ?? "", "alice");
-      passwords.start();
-    });
+    let isFull = false;
+    const store: Store = {
+      ...world.store,
+      transaction: (work) =>
+        isFull ? Promise.reject(new StorageError("no space left")) : world.store.transaction(work),
+    };
+    let tell: (error: unknown) => void = () => undefined;
+    const told = new Promise<unknown>((resolve) => (tell = resolve));
+    const passwords = createPendingPasswords({ store, random }, tell);
+    await add(passwords, alice, "alice");
+    isFull = true;
+    passwords.start();
     expect(await told).toBeInstanceOf(StorageError);
     expect((await world.user("alice"))?.passwordPending).toBe(true);
+  });
+
+  it("are as before where nothing comes of the transaction that changes them", async () => {
+    const users = await waiting("alice", "bob", "carol");
+    const [alice, bob, carol] = users;
+    const stored = await hashPassword("stored", world.random);
+    await world.store.transaction((tx) => tx.put("users", { ...(carol as User), passwordHash: stored }));
+    await world.passwords.transaction(() => world.passwords.drop(carol?.id ?? ""));
+    const fault = new Error("no");
+    const failed = world.passwords.transaction((tx) => {
+      world.passwords.add(alice?.id ?? "", "refused");
+      world.passwords.add(alice?.id ?? "", "refused too");
+      world.passwords.drop(bob?.id ?? "");
+      world.passwords.add(carol?.id ?? "", "refused");
+      tx.remove("users", alice?.id ?? "");
+      throw fault;
+    });
+    await expect(failed).rejects.toBe(fault);
+    expect(world.passwords.waiting).toBe(2);
+    expect(await verify(carol === undefined ? undefined : await world.user("carol"), "stored")).toBe(true);
+    await world.passwords.settle();
+    expect(await verify(await world.user("alice"), "alice")).toBe(true);
+    expect(await verify(await world.user("bob"), "bob")).toBe(true);
+  });
+
+  it("that are given once more before such a transaction fails stay", async () => {
+    const [alice] = await waiting("alice");
+    let refuse: (error: Error) => void = () => undefined;
+    const refused = new Promise<never>((_, reject) => (refuse = reject));
+    let transactions = 0;
+    const store: Store = {
+      ...world.store,
+      transaction: async (work) => {
+        const value = await world.store.transaction(work);
+        return ++transactions === 1 ? refused : value;
+      },
+    };
+    const passwords = createPendingPasswords({ store, random }, () => undefined);
+    const first = add(passwords, alice, "refused");
+    await add(passwords, alice, "later");
+    refuse(new StorageError("no space left"));
+    await expect(first).rejects.toThrow("no space left");
+    await passwords.settle();
+    expect(await verify(await world.user("alice"), "later")).toBe(true);
   });
 
   it("nobody, and a user without a password, never pass", async () => {

@@ -537,16 +537,19 @@ describe("all or nothing", () => {
   });
 
   it("a disk that is full: nothing is applied, and nobody waits for a password", async () => {
-    const full = {
-      ...world,
-      store: { ...world.store, transaction: () => Promise.reject(new StorageError("no space left")) },
-    };
+    const full = seedWorld({
+      ...world.store,
+      transaction: (work) =>
+        world.store.transaction((tx) => {
+          work(tx);
+          throw new StorageError("no space left");
+        }),
+    });
     await expect(
       seed(full, [file({ users: [{ ...alice, password: "x" }] })], { mode: "start" }),
     ).rejects.toBeInstanceOf(StorageError);
     expect(await world.user("alice")).toBeUndefined();
-    await world.passwords.settle();
-    expect(world.passwords.waiting).toBe(0);
+    expect(full.passwords.waiting).toBe(0);
   });
 
   it("is one transaction", async () => {
@@ -558,10 +561,11 @@ describe("all or nothing", () => {
         return world.store.transaction(work);
       },
     };
-    await seed({ ...world, store }, [file({ users: [alice, { username: "bob" }], clients: [app] })], { mode: "start" });
+    const counted = seedWorld(store);
+    await seed(counted, [file({ users: [alice, { username: "bob" }], clients: [app] })], { mode: "start" });
     expect(transactions).toBe(1);
     // And none where nothing changed.
-    await seed({ ...world, store }, [file({ users: [alice, { username: "bob" }], clients: [app] })], { mode: "start" });
+    await seed(counted, [file({ users: [alice, { username: "bob" }], clients: [app] })], { mode: "start" });
     expect(transactions).toBe(1);
   });
 

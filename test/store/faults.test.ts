@@ -1,0 +1,109 @@
+import { existsSync, fstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import type { JsonStore } from "../../src/store/json.ts";
+import { copyData, newFolder, openAt, scopesIn } from "./folder.ts";
+
+/** What is asked of the disk, and what becomes of data whose disk comes and goes: here Node.js's own file handles fail. */
+
+let handles: FileHandle;
+beforeAll(async () => {
+  const handle = await open(import.meta.filename);
+  handles = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const add = (store: JsonStore, name: string): Promise<void> =>
+  store.transaction((tx) => tx.insert("scopes", { name, description: {}, claims: [] }));
+
+const fault = (): Error => Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+
+/** Notes what is synced, by inode. */
+function watchSyncs(): (path: string) => boolean {
+  const synced = new Set<number>();
+  for (const name of ["sync", "datasync"] as const) {
+    const real = Reflect.get(handles, name) as (this: FileHandle) => Promise<void>;
+    vi.spyOn(handles, name).mockImplementation(async function (this: FileHandle) {
+      const { ino } = fstatSync(this.fd);
+      await real.call(this);
+      synced.add(ino);
+    });
+  }
+  return (path) => synced.has(statSync(path).ino);
+}
+
+/** Data with a journal, as a crash leaves them. */
+async function crashed(...names: string[]): Promise<string> {
+  const dir = newFolder();
+  const store = await openAt(dir);
+  for (const name of names) await add(store, name);
+  const copy = copyData(dir);
+  await store.close();
+  return copy;
+}
+
+test("after a crash nothing is answered from a journal before it, and its name, are on disk", async () => {
+  const dir = await crashed("one");
+  const journal = join(dir, "data.journal");
+  const { ino } = statSync(journal);
+  const isSynced = watchSyncs();
+  // Folding replaces it later.
+  vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
+  const store = await openAt(dir);
+  expect([statSync(journal).ino === ino, isSynced(journal), isSynced(dir)]).toEqual([true, true, true]);
+  await store.close();
+});
+
+test("after a crash the journal goes only once the new name of a data.json elsewhere is on disk", async () => {
+  const dir = await crashed("one");
+  const elsewhere = join(dirname(dir), "elsewhere");
+  mkdirSync(elsewhere);
+  renameSync(join(dir, "data.json"), join(elsewhere, "data.json"));
+  symlinkSync(join(elsewhere, "data.json"), join(dir, "data.json"));
+  const isSynced = watchSyncs();
+  vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
+  const store = await openAt(dir);
+  expect([existsSync(join(dir, "data.journal")), isSynced(elsewhere)]).toEqual([true, true]);
+  await store.close();
+});
+
+test("what was refused and could not be taken back at once is not there after a stop", async () => {
+  const dir = newFolder();
+  const store = await openAt(dir);
+  await add(store, "kept");
+  vi.spyOn(handles, "datasync").mockRejectedValueOnce(fault());
+  vi.spyOn(handles, "truncate").mockRejectedValueOnce(fault());
+  await expect(add(store, "refused")).rejects.toThrow("could not be written");
+  // So that closing folds nothing: the journal stays.
+  vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
+  await store.close();
+  vi.restoreAllMocks();
+  expect(existsSync(join(dir, "data.journal"))).toBe(true);
+  expect(await scopesIn(dir)).toEqual(["kept"]);
+});
+
+test("a stop says that what was refused could still not be taken back", async () => {
+  const dir = newFolder();
+  const store = await openAt(dir);
+  await add(store, "kept");
+  vi.spyOn(handles, "datasync").mockRejectedValue(fault());
+  vi.spyOn(handles, "truncate").mockRejectedValue(fault());
+  await expect(add(store, "refused")).rejects.toThrow("could not be written");
+  await expect(store.close()).rejects.toThrow(/What was refused last.*data\.journal.*EIO/);
+});
+
+test("a journal that was deleted before the first change after a crash is not begun anew in its middle", async () => {
+  const dir = await crashed("one");
+  vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
+  const notes: string[] = [];
+  const store = await openAt(dir, { log: (note) => notes.push(note) });
+  await vi.waitFor(() => expect(notes).toEqual([expect.stringMatching(/could not be rewritten/)]));
+  rmSync(join(dir, "data.journal"));
+  await expect(add(store, "two")).rejects.toThrow("was deleted under this idp");
+  expect(existsSync(join(dir, "data.journal"))).toBe(false);
+  await store.close();
+});
