@@ -175,10 +175,12 @@ const defaultHost = "localhost";
 function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
   // RFC 3986 2: what is none of a URL's characters would stand in every address that is told. RFC 6265 4.1.1: no cookie has a path with a semicolon.
-  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@"<>\\;]|[^\x21-\x7e]/.test(issuer)) {
+  // Two slashes at the beginning of a path would make its redirects lead to another host.
+  const isPlain = /^https?:\/\/[^/]+(?:\/(?!\/)|$)/i.test(issuer) && !/%(?![\da-f]{2})/i.test(issuer);
+  if (url === null || !isPlain || /[?#@"<>\\;]|[^\x21-\x7e]/.test(issuer)) {
     throw new OperationError(
       "usage",
-      `issuer "${issuer}" is not an http or https URL, percent-encoded, without query, fragment, user and semicolon`,
+      `issuer "${issuer}" is not an http or https URL like http://host:port/path, percent-encoded, without query, fragment, user and semicolon`,
       {
         hint: "For example: --issuer http://localhost:4370",
       },

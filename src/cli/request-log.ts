@@ -1,5 +1,6 @@
 import type { Mismatch } from "../core/errors.ts";
 import type { RequestEvent } from "../http/request-log.ts";
+import { cut } from "../repeated.ts";
 import { escapeDeep, escapeLine } from "./escape.ts";
 import type { Style } from "./style.ts";
 import { cells, wrap } from "./table.ts";
@@ -29,7 +30,7 @@ export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 /** Whoever asks chooses how long a path is. */
 const longestPath = 200;
 
-export const cutPath = (path: string): string => (path.length > longestPath ? `${path.slice(0, longestPath)}…` : path);
+export const cutPath = (path: string): string => cut(path, longestPath);
 
 /** Of the lines below the first one of a request. */
 const indent = " ".repeat(10);

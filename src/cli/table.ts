@@ -28,13 +28,18 @@ function cut(text: string, width: number): string {
  * @param width cells of the terminal; Infinity: one line
  */
 export function wrap(text: string, width: number, indent: string): string {
+  // Whoever asks a server chooses how long a text is that is wrapped for its log: each word is measured once.
   const lines: string[] = [];
   let line = "";
+  let taken = cells(indent);
   for (const word of text.split(" ")) {
-    if (line !== "" && cells(indent) + cells(line) + 1 + cells(word) > width) {
+    const size = cells(word);
+    if (line !== "" && taken + 1 + size > width) {
       lines.push(line);
       line = word;
+      taken = cells(indent) + size;
     } else {
+      taken += (line === "" ? 0 : 1) + size;
       line = line === "" ? word : `${line} ${word}`;
     }
   }

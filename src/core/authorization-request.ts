@@ -7,7 +7,7 @@ import { checkThumbprint } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
 import { addRedirectUri, listClients, showClient } from "./fix-commands.ts";
 import { checkChallenge } from "./pkce.ts";
-import { checkLength } from "./request-length.ts";
+import { checkCodeLength, checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { checkResources } from "./resources.ts";
@@ -71,6 +71,10 @@ export function checkAuthorizationRequest(
     checkResponseMode(raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
     const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
+    const nonce = single(raw, "nonce") ?? null;
+    const resources = checkResources([raw["resource"] ?? []].flat());
+    const acr = single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr || client.default_acr_values?.[0] || null;
+    checkCodeLength([nonce ?? "", acr ?? "", ...resources]);
     return {
       redirectUri,
       state: target.state,
@@ -78,7 +82,7 @@ export function checkAuthorizationRequest(
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
       ignoredScopes: ignored,
-      nonce: single(raw, "nonce") ?? null,
+      nonce,
       codeChallenge: checkChallenge(
         single(raw, "code_challenge"),
         single(raw, "code_challenge_method"),
@@ -90,8 +94,8 @@ export function checkAuthorizationRequest(
       idTokenHint: single(raw, "id_token_hint") ?? null,
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
-      resources: checkResources([raw["resource"] ?? []].flat()),
-      acr: single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr || client.default_acr_values?.[0] || null,
+      resources,
+      acr,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { cut, redacted } from "../repeated.ts";
 import type { Client, Grant, Interaction, ReadTx, Tx } from "../store/store.ts";
 import {
   checkAuthorizationRequest,
@@ -57,7 +58,7 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   const { parameters, pushed } = await takePushed(ctx, raw);
   const request = await ctx.store.read((tx) => checkAuthorizationRequest(tx, ctx, parameters, { pushed }));
   if (request.ignoredScopes.length > 0) {
-    ctx.log(`scope "${request.ignoredScopes.join(" ")}" is not defined: ignored`);
+    ctx.log(`scope "${cut(redacted(request.ignoredScopes.join(" ")), 500)}" is not defined: ignored`);
   }
   const hintedUserId = await hintedUser(ctx, request);
   const purpose: Purpose = { kind: "authorization", request, hintedUserId };

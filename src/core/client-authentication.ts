@@ -1,4 +1,4 @@
-import type { Client } from "../store/store.ts";
+import type { Client, ReadTx } from "../store/store.ts";
 import { clientSecretLimits } from "./attempts.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./client-assertion.ts";
 import { authMethods, findClient } from "./clients.ts";
@@ -15,8 +15,8 @@ export interface ClientCredentials {
   readonly basic: {
     readonly id: string;
     readonly secret: string;
-    /** A "+" in the header stood for a space. */
-    readonly plus: boolean;
+    /** The secret as it stood there. */
+    readonly raw: string;
   } | null;
   /** `client_id` and `client_secret` of the body. */
   readonly id: string | undefined;
@@ -81,6 +81,19 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
   return clientId;
 }
 
+/** Id and secret in each other's place: the usual refusal would repeat the secret. */
+export class SwappedCredentialsError extends OAuthError {}
+
+function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCredentials): void {
+  const given = basic?.secret ?? secret;
+  if (given === undefined || tx.get("clients", clientId) !== undefined || tx.get("clients", given) === undefined)
+    return;
+  throw new SwappedCredentialsError(
+    "invalid_client",
+    `client_id and client_secret are in each other's place: "${given}" is the id of a client`,
+  );
+}
+
 /** The methods that what was sent can be, in the words of RFC 7591 2. */
 function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
   if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
@@ -97,7 +110,10 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
 export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
   refuseTwoMethods(credentials);
   const clientId = claimedId(credentials);
-  const client = await ctx.store.read((tx) => findClient(tx, clientId));
+  const client = await ctx.store.read((tx) => {
+    refuseSwapped(tx, clientId, credentials);
+    return findClient(tx, clientId);
+  });
   const used = methodsOf(credentials);
   const allowed = authMethods(client);
   const method = used.find((name) => allowed.includes(name));
@@ -127,8 +143,11 @@ function isItsSecret({ client_secret: expected }: Client, { basic, secret }: Cli
 }
 
 function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): OAuthError {
-  const plus = basic?.plus === true ? '; a "+" in the Basic header is a space: send it as %2B (RFC 6749 2.3.1)' : "";
-  return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${plus}`, {
+  const unencoded =
+    basic === null || !/[+%]/.test(basic.raw)
+      ? ""
+      : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
+  return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${unencoded}`, {
     fix: commandFor("idp clients show", id, "--show-secrets"),
   });
 }

@@ -56,7 +56,7 @@ function drawUserCode(ctx: Context): string {
 const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
 /** As it is compared: whatever a person puts between the letters does not count. ASCII only: in Turkish, i is no I. */
-const typedCode = (text: string): string =>
+export const typedCode = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()).replaceAll(/[^A-Z]/g, "");
 
 /**

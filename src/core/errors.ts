@@ -1,3 +1,5 @@
+import { cut, redacted } from "../repeated.ts";
+
 /**
  * The errors of the core. Each is turned into an answer in exactly two places: `http/errors.ts` and `cli/run.ts`.
  * A message names the rule that failed, what was given, and what to change; never a secret, a code or a whole token.
@@ -58,6 +60,9 @@ export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g
 /** Likewise, without quotes and backslashes: for a redirect and a challenge, where a client may check that there are none (RFC 6750 3). */
 export const inQuotes = (text: string): string => inAscii(text).replaceAll(/["\\]/g, "'");
 
+/** Characters of a description: whoever asks chooses how long a value is that it repeats, and Node.js takes 16 kB of a redirect's headers. */
+const longest = 2000;
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
@@ -80,11 +85,12 @@ export class OAuthError extends Error {
     description: string,
     options: { fix?: string; cause?: unknown; status?: number; mismatch?: Mismatch; retryAfter?: number } = {},
   ) {
-    super(description, "cause" in options ? { cause: options.cause } : undefined);
+    super(cut(redacted(description), longest), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
-    this.fix = options.fix ?? null;
-    this.mismatch = options.mismatch ?? null;
+    this.fix = options.fix === undefined ? null : redacted(options.fix);
+    this.mismatch =
+      options.mismatch === undefined ? null : { ...options.mismatch, sent: redacted(options.mismatch.sent) };
     this.retryAfter = options.retryAfter ?? null;
   }
 }

@@ -52,9 +52,15 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
   return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, { at: "", epoch: "" });
 }
 
-/** Whether the client proves itself by a secret, or signs with one: then it is given one. */
+/** Whether the client proves itself by a secret, or signs with one: then it is given one. @throws {OAuthError} where it may have none */
 function needsSecret(sent: unknown): boolean {
   const { token_endpoint_auth_method: method, id_token_signed_response_alg: alg } = (sent ?? {}) as Metadata;
+  if (method === "none" && alg === "HS256") {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      'id_token_signed_response_alg is "HS256", whose key is the client_secret, but token_endpoint_auth_method is "none": ask for RS256, or for a method with a secret',
+    );
+  }
   return (method !== "none" && method !== "private_key_jwt") || alg === "HS256";
 }
 

@@ -17,7 +17,7 @@ function formDecode(value: string): string {
   } catch {
     throw new OAuthError(
       "invalid_client",
-      "the Authorization: Basic header is not form-encoded as RFC 6749 2.3.1 asks",
+      'the Authorization: Basic header is not form-encoded (RFC 6749 2.3.1): send a "%" of id or secret as %25, or use client_secret_post',
     );
   }
 }
@@ -28,7 +28,7 @@ function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   if (colon < 0)
     throw new OAuthError("invalid_client", "the Authorization: Basic header holds no client_id:client_secret");
   const [id, secret] = [decoded.slice(0, colon), decoded.slice(colon + 1)];
-  return { id: formDecode(id), secret: formDecode(secret), plus: decoded.includes("+") };
+  return { id: formDecode(id), secret: formDecode(secret), raw: secret };
 }
 
 /** Whether the client tries Basic: then a refusal has to say so (RFC 6749 5.2). */
@@ -57,7 +57,8 @@ export function accessToken(
   query: RawParameters,
   body: RawParameters,
 ): Pick<PresentedToken, "token" | "scheme"> | undefined {
-  const [, scheme, header] = /^(bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "") ?? [];
+  const { authorization = "" } = req.headers;
+  const [, scheme, header] = /^(bearer|dpop) +(\S+) *$/i.exec(authorization) ?? [];
   const inBody = req.is("application/x-www-form-urlencoded") === false ? undefined : single(body, "access_token");
   if (Object.hasOwn(query, "access_token")) {
     throw new OAuthError(
@@ -65,7 +66,13 @@ export function accessToken(
       "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
     );
   }
-  if (header !== undefined && inBody !== undefined) {
+  if (header === undefined && /^(?:bearer|dpop) +\S/i.test(authorization)) {
+    throw new OAuthError(
+      "invalid_request",
+      "the Authorization header is malformed: send Bearer, one space and the access token alone (RFC 6750 2.1)",
+    );
+  }
+  if (/^(?:bearer|dpop)(?: |$)/i.test(authorization) && inBody !== undefined) {
     throw new OAuthError(
       "invalid_request",
       "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",

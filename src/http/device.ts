@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { authenticateClient } from "../core/client-authentication.ts";
-import { beginDevice, decideDevice, devicePath, showDevice } from "../core/device.ts";
+import { beginDevice, decideDevice, devicePath, showDevice, typedCode } from "../core/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "./cookies.ts";
 import { clientCredentials } from "./credentials.ts";
@@ -54,15 +54,13 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   await sendDevice(web, req, res, userCode);
 };
 
+/** Letters; so few of a text are a copy of its own to V8, which does not keep all of a body alive. */
+const longestTyped = 12;
+
 async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
   const page = await showDevice(web.ctx, readBrowser(web, req), typed);
   if (page === null) {
-    await signInFirst(
-      web,
-      req,
-      res,
-      typed === undefined ? devicePath : `${devicePath}?${new URLSearchParams({ user_code: typed }).toString()}`,
-    );
+    await signInFirst(web, req, res, pathFor(typed));
     return;
   }
   // The user's record decides the language, and is nothing that a page shows.
@@ -80,6 +78,10 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
       : { ...content, typed: typed ?? "" }),
   });
 }
+
+/** The page as it is come back to. It is kept until then, whoever asks: so of what was typed the letters, and no more than tell a wrong code. */
+const pathFor = (typed: string | undefined): string =>
+  typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
 
 async function send(
   web: Web,

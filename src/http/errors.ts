@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
+import { SwappedCredentialsError } from "../core/client-authentication.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { inAscii, OAuthError } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
@@ -63,6 +64,7 @@ export const errorHandler =
 async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
   // The operator is told what exactly happened, where the answer must not say it.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
+  if (error instanceof SwappedCredentialsError) note(res, { client: null });
   note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
   if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));

@@ -1,6 +1,12 @@
 import type { RequestHandler } from "express";
+import { cut, redacted } from "../repeated.ts";
 import type { RequestEvent } from "./request-log.ts";
 import { takeNotes } from "./web.ts";
+
+/** Whoever asks chooses how long a name is that is noted. */
+const longest = 500;
+
+const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
 
 /** Tells of each request once it is answered; what the routes noted goes along. */
 export const observe =
@@ -17,9 +23,9 @@ export const observe =
         path,
         status: res.statusCode,
         ms: Math.round((performance.now() - began) * 10) / 10,
-        client: notes.client ?? null,
-        user: notes.user ?? null,
-        note: notes.note ?? null,
+        client: brief(notes.client),
+        user: brief(notes.user),
+        note: brief(notes.note),
         error: notes.error ?? null,
         mismatch: notes.mismatch ?? null,
         fix: notes.fix ?? null,

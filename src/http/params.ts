@@ -11,7 +11,22 @@ import { isOf, jsonType, keepable } from "./bodies.ts";
 export function queryParameters(req: Request): RawParameters {
   const at = req.url.indexOf("?");
   // All of them: one that was sent twice is not to be missed. Node.js takes 16 kB of a request's line.
-  return at < 0 ? {} : parse(req.url.slice(at + 1), "&", "=", { maxKeys: 0 });
+  if (at < 0) return {};
+  const query = req.url.slice(at + 1);
+  const parameters = parse(query, "&", "=", { maxKeys: 0 });
+  if (query.includes("%")) refuseNotUtf8(query, parameters);
+  return parameters;
+}
+
+/** What stands for bytes that are no UTF-8 is another text, and `state` has to go back as it came. @throws {OAuthError} invalid_request */
+function refuseNotUtf8(query: string, parameters: RawParameters): void {
+  for (const name in parameters) {
+    const value = parameters[name];
+    const isAltered =
+      typeof value === "string" ? value.includes("\ufffd") : value?.some((one) => one.includes("\ufffd"));
+    if (isAltered === true && !/%ef%bf%bd/i.test(query))
+      throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
+  }
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

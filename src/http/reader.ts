@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
+import { redacted } from "../repeated.ts";
 import { readPreference, setPreference } from "./cookies.ts";
 import { queryParameters } from "./params.ts";
 import { themes, type Theme, type View } from "./views.ts";
@@ -63,7 +64,7 @@ function keptOf(query: RawParameters): string {
   if (entries.length === 0) return "";
   const kept = new URLSearchParams();
   for (const [name, value] of entries) {
-    if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, one);
+    if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, redacted(one));
   }
   return kept.toString();
 }

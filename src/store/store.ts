@@ -306,6 +306,9 @@ const mostWaiting = 10_000;
 /** With `login: auto:` every request without a cookie begins one. */
 const mostSessions = 100_000;
 
+/** Any app page that a browser has a session for draws one. At 1,600 a second none is forgotten while it is good. */
+const mostCodes = 100_000;
+
 /** Every collection: its key, and each way its records are looked up. */
 export const collections = {
   users: define<User>()({
@@ -342,7 +345,7 @@ export const collections = {
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
   meta: define<Meta>()({ key: "id" }),
   interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),
-  codes: define<Code>()({ key: "id", volatile: true }),
+  codes: define<Code>()({ key: "id", volatile: true, most: mostCodes }),
   pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, most: mostWaiting }),
   deviceRequests: define<DeviceRequest>()({
     key: "id",

@@ -27,6 +27,7 @@ const headers = {
 test.each<[name: string, path: string, body: string, status: number]>([
   ["sign-ins", paths.authorize, request.search.slice(1), 303],
   ["pushed requests", "/api/v2/oauth/par", request.search.slice(1), 201],
+  ["device codes that nobody signed in for", "/device", `user_code=${encodeURIComponent("é".repeat(8000))}&x=`, 303],
   ["devices", "/api/v2/oauth/device_authorization", `client_id=${client_id}&resource=https://api.example.test/v1`, 200],
 ])("%s: what is kept is small, however long the body that it came in", async (_name, path, body, status) => {
   setFlagsFromString("--expose-gc");

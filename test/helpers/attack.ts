@@ -18,7 +18,10 @@ export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
       noted.push(line);
       options.log?.(line);
     },
-    onRequest: ({ status }) => statuses.push(status),
+    onRequest: (event) => {
+      statuses.push(event.status);
+      options.onRequest?.(event);
+    },
   });
   afterEach(async () => {
     const health = await fetch(`${idp.issuer}/_idp/health`);

@@ -145,6 +145,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
     ["a request object", { request: "eyJhbGciOiJub25lIn0.e30." }, "request_not_supported", /send plain parameters/],
     ["a foreign request_uri", { request_uri: "https://evil.test/r" }, "request_uri_not_supported", /RFC 9126/],
     ["a forged id_token_hint", { id_token_hint: "eyJhbGciOiJub25lIn0.e30." }, "invalid_request", /id_token_hint/],
+    ["a nonce that every code would keep", { nonce: "n".repeat(4097) }, "invalid_request", /nonce.* 4097 characters/],
     ["a resource that is no URI", { resource: "api" }, "invalid_target", /resource 'api'/],
     ["prompt=none and nobody signed in", { prompt: "none" }, "login_required", /prompt=none forbids/],
   ])("%s", async (_name, change, error, description) => {

@@ -118,7 +118,17 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "basic, a + that was not encoded",
       { authorization: header(either.credentials.client_id, "a+b") },
-      /send it as %2B/,
+      /send "\+" as %2B/,
+    ],
+    [
+      "basic, a % that was not encoded but can be decoded",
+      { authorization: header(either.credentials.client_id, "a%41b") },
+      /send "\+" as %2B and "%" as %25, or use client_secret_post/,
+    ],
+    [
+      "basic, a % that cannot be decoded",
+      { authorization: header(either.credentials.client_id, "a%zb") },
+      /send a "%" of id or secret as %25, or use client_secret_post/,
     ],
     ["another scheme", { authorization: "Bearer x" }, /client_id is missing/],
   ])("is refused as invalid_client: %s", async (_name, sent: Sent, description) => {

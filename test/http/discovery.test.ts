@@ -168,6 +168,11 @@ test.each([
   "http://localhost:9/?a",
   "http://localhost:9/a;b",
   "ftp://localhost",
+  "http:localhost:9",
+  "http:///localhost:9",
+  "http://localhost:9//evil.example",
+  "http://localhost:9/%",
+  "http://localhost:9/%2x",
 ])("%s is no issuer", async (issuer) => {
   await expect(serve({ issuer })).rejects.toThrow(`issuer "${issuer}" is not an http or https URL`);
 });

@@ -89,11 +89,17 @@ test.each([
   ["metadata of the wrong kind", { ...metadata, default_max_age: "soon" }, "invalid_client_metadata"],
   ["no redirect URI", { client_name: "x" }, "invalid_redirect_uri"],
   ["a list", [], "invalid_client_metadata"],
-])("%s is refused", async (_what, body, error) => {
+  [
+    "HS256 without a secret",
+    { ...metadata, id_token_signed_response_alg: "HS256", token_endpoint_auth_method: "none" },
+    "invalid_client_metadata",
+    /^id_token_signed_response_alg is "HS256".*ask for RS256/,
+  ],
+])("%s is refused", async (_what, body, error, description = /./) => {
   const idp = await start();
   const { status, json } = await send(idp.issuer + path, "POST", body);
   expect([status, json["error"]]).toEqual([400, error]);
-  expect(json["error_description"]).not.toBe("");
+  expect(json["error_description"]).toMatch(description);
 });
 
 test("what this server does not do is not registered", async () => {

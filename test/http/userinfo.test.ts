@@ -74,6 +74,17 @@ describe("a token may be sent", () => {
       }),
       () => "",
     ],
+    ["with something behind it", (token) => ({ headers: { authorization: `Bearer ${token} x` } }), () => ""],
+    ["with its scheme twice", (token) => ({ headers: { authorization: `Bearer Bearer ${token}` } }), () => ""],
+    [
+      "in the body beside a header without one",
+      (token) => ({
+        method: "POST",
+        headers: { authorization: "Bearer" },
+        body: new URLSearchParams({ access_token: token }),
+      }),
+      () => "",
+    ],
   ])("not %s: 400", async (_name, init, query) => {
     const { access_token: token } = await app.tokens();
     const { status, json, headers } = await ask(init(token), query(token));

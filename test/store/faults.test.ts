@@ -26,7 +26,7 @@ const fault = (): Error => Object.assign(new Error("EIO: i/o error"), { code: "E
 function watchSyncs(): (path: string) => boolean {
   const synced = new Set<number>();
   for (const name of ["sync", "datasync"] as const) {
-    const real = Reflect.get(handles, name) as (this: FileHandle) => Promise<void>;
+    const real: (this: FileHandle) => Promise<void> = Reflect.get(handles, name);
     vi.spyOn(handles, name).mockImplementation(async function (this: FileHandle) {
       const { ino } = fstatSync(this.fd);
       await real.call(this);

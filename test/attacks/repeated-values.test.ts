@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { innards, underAttack } from "../helpers/attack.ts";
+import { authorizeUrl, callback, exchange, paths, signIn } from "../helpers/client.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+
+/** What a refusal repeats of a request: never what is good for anything, and never all of what has no end. */
+
+const told: string[] = [];
+const idp = await underAttack({
+  log: (line) => told.push(line),
+  onRequest: (event) => told.push(JSON.stringify(event)),
+});
+const own = { client_id: "demo-app", client_secret: "demo-secret" };
+
+/** The answer and the log of one request. */
+async function said(answer: Response): Promise<string> {
+  const text = [await answer.text(), answer.headers.get("location"), answer.headers.get("www-authenticate")].join("\n");
+  return decodeURIComponent((text + told.splice(0).join("\n")).replaceAll(/%(?![\da-f]{2})/gi, "%25"));
+}
+const form = (path: string, body: Record<string, string>): Promise<Response> =>
+  fetch(idp.issuer + path, { method: "POST", body: new URLSearchParams(body), redirect: "manual" });
+
+test("a code in a redirect URI, as an app sends it that sends its own address: the code goes on to be good, so it is not told", async () => {
+  const { code, back } = await signIn(idp);
+  const atToken = await form(paths.token, { ...own, grant_type: "authorization_code", code, redirect_uri: back.href });
+  const page = await fetch(authorizeUrl(idp, { redirect_uri: back.href }), { headers: { accept: "text/html" } });
+  for (const answer of [atToken, page]) {
+    expect(answer.status).toBe(400);
+    const text = await said(answer);
+    expect(text).not.toContain(code);
+    // The rest of it says what is wrong.
+    expect(text).toContain(`${callback}?code=…`);
+  }
+  expect((await exchange(idp, code)).status).toBe(200);
+});
+
+test("a token in the place of another value", async () => {
+  const { json } = await exchange(idp, (await signIn(idp)).code);
+  const query = new URLSearchParams({
+    id_token_hint: json.id_token,
+    post_logout_redirect_uri: `http://localhost:3000/?id_token_hint=${json.id_token}&access_token=${json.access_token}`,
+  });
+  const answers = await Promise.all([
+    form(paths.token, { ...own, grant_type: json.access_token }),
+    form(paths.token, {
+      ...own,
+      grant_type: "refresh_token",
+      refresh_token: json.refresh_token,
+      scope: json.access_token,
+    }),
+    form(paths.token, { client_id: json.access_token, grant_type: "authorization_code" }),
+    fetch(authorizeUrl(idp, { scope: `openid ${json.access_token}` }), { redirect: "manual" }),
+    fetch(`${idp.issuer}/api/v2/oauth/logout?${query.toString()}`),
+  ]);
+  const texts = (await Promise.all(answers.map(said))).join("\n");
+  for (const token of [json.access_token, json.refresh_token, json.id_token]) {
+    expect(texts).not.toContain(token);
+    expect(texts).not.toContain(token.split(".")[2]);
+  }
+});
+
+test("id and secret in each other's place", async () => {
+  const swapped = { client_id: own.client_secret, client_secret: own.client_id };
+  const basic = `Basic ${Buffer.from(`${own.client_secret}:${own.client_id}`).toString("base64")}`;
+  for (const answer of [
+    await form(paths.token, { ...swapped, grant_type: "client_credentials" }),
+    await form("/api/v2/oauth/introspect", { ...swapped, token: "x" }),
+    await fetch(idp.issuer + paths.token, {
+      method: "POST",
+      headers: { authorization: basic },
+      body: new URLSearchParams({ grant_type: "client_credentials" }),
+    }),
+  ]) {
+    expect(answer.status).toBe(401);
+    const text = await said(answer);
+    expect(text).toContain("in each other's place");
+    expect(text).toContain("demo-app");
+    expect(text).not.toContain(own.client_secret);
+  }
+});
+
+test("a value without end: its beginning, in the answer and in the log", async () => {
+  const long = "a ".repeat(45_000);
+  for (const answer of [
+    await form(paths.token, { client_id: long, grant_type: "authorization_code" }),
+    await form(paths.token, { ...own, grant_type: long }),
+    await fetch(authorizeUrl(idp, { prompt: "x".repeat(12_000) }), { redirect: "manual" }),
+  ]) {
+    expect(answer.status).toBeGreaterThanOrEqual(300);
+    expect((await said(answer)).length).toBeLessThan(10_000);
+  }
+});
+
+test("a terminal that is none has no widest line: what it is told of a value without end is short, and told at once", async () => {
+  const server = await startIdp(["--memory"], { cwd: newFolder() });
+  const words = "client_id=demo-spa&grant_type=" + "+".repeat(90_000);
+  await fetch(server.issuer + paths.token, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: words,
+  });
+  const unknown = Array.from({ length: 3500 }, (_, index) => index.toString(36)).join(" ");
+  await fetch(authorizeUrl(server, { scope: `openid ${unknown}` }), { redirect: "manual" });
+  expect((await fetch(`${server.issuer}/_idp/health`)).status).toBe(200);
+  const { stdout, stderr } = server.output;
+  expect(stdout + stderr).toContain("is not defined: ignored");
+  expect(Math.max(...`${stdout}\n${stderr}`.split("\n").map(({ length }) => length))).toBeLessThan(4000);
+  expect(stdout + stderr).not.toMatch(innards);
+});
