@@ -4,10 +4,14 @@
 export const cut = (text: string, longest: number): string =>
   text.length > longest ? `${text.slice(0, longest)}…` : text;
 
-const token = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
-const parameter = /\b((?:\w+_)?(?:code|token|hint|secret|assertion|password|verifier)(?:=|%3D))[\w.~%+/-]{8,}/gi;
+const tokens = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
+const parameters = /\b((?:\w+_)?(?:code|token|hint|assertion|verifier)(?:=|%3D))[\w.~%+/-]{8,}/gi;
+const secrets = /\b((?:\w+_)?(?:password|secret)=)[^\s'"&]+/gi;
+/** Of an address: RFC 3986 3.2.1. */
+const userinfo = /\b(\w+:\/\/[^\s/:@'"]*:)[^\s/@'"]+(?=@)/g;
 
 /**
  * Without what is good for anything: an app that sends `location.href` as its redirect URI sends the code in it. What is left says what it was.
  */
-export const redacted = (text: string): string => text.replaceAll(token, "eyJ…").replaceAll(parameter, "$1…");
+export const redacted = (text: string): string =>
+  text.replaceAll(tokens, "eyJ…").replaceAll(parameters, "$1…").replaceAll(secrets, "$1…").replaceAll(userinfo, "$1…");

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../core/errors.ts";
@@ -10,7 +10,7 @@ import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
 import { DataFileError } from "../store/store.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
-import { putRight } from "./failure.ts";
+import { forbidden, isForbidden, mayRead, putRight } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
@@ -37,7 +37,7 @@ export function nodeFinding(): Finding {
 
 export async function folderFindings(cli: Invocation): Promise<readonly Finding[]> {
   return [
-    ...(await dataFindings(cli)),
+    ...(await dataFindings(cli).catch((error: unknown) => [unreadable("data")(error)])),
     await lockFinding(cli).catch(unreadable("lock")),
     ...diskFindings(cli),
     await fixtureFinding(cli),
@@ -53,11 +53,14 @@ const unreadable =
   (name: string) =>
   (error: unknown): Finding => {
     if (error instanceof DataFileError) return problem(name, error.message, error.hint);
+    if (isForbidden(error)) return problem(name, forbidden(error), mayRead);
     throw error;
   };
 
 async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   const file = join(cli.data, "data.json");
+  // Of a folder that others may not look into, existsSync says that it holds nothing.
+  if (existsSync(cli.data)) accessSync(cli.data, constants.R_OK | constants.X_OK);
   if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`)];
   const { mode } = statSync(file);
   const what = await describeData(cli, file).catch(unreadable("data"));

@@ -1,5 +1,6 @@
 import { OperationError } from "../core/errors.ts";
 import { DataFileError } from "../store/store.ts";
+import { asTyped } from "./as-typed.ts";
 import type { Finding } from "./doctor-finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./doctor-folder.ts";
 import { networkFindings, type Served } from "./doctor-network.ts";
@@ -27,7 +28,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   const warnings = having("warning");
   const sum = `${problems === 0 ? "no problem" : count(problems, "problem")}, ${count(warnings, "warning")}`;
   const document = { ok: problems === 0, problems, warnings, checks };
-  return answer(document, (shown, style) => lines(shown.checks, style, cli.width), {
+  return answer(document, (shown, style) => lines(cli, shown.checks, style), {
     ...(problems > 0
       ? { failure: failureOf(new OperationError("refused", `doctor found ${sum}`)) }
       : { notes: [`doctor found ${sum}.`] }),
@@ -36,16 +37,17 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
 
 const marks = { ok: "✓", warning: "!", problem: "✗" } as const;
 
-function lines(checks: readonly Finding[], style: Style, width: number): string {
+function lines(cli: Invocation, checks: readonly Finding[], style: Style): string {
+  const { width } = cli;
   const paint = { ok: style.green, warning: style.yellow, problem: style.red } as const;
   const column = Math.max(...checks.map(({ name }) => name.length));
   const indent = " ".repeat(column + 4);
   return checks
     .map(({ name, status, detail, fix, command }) => {
       const head = `${paint[status](marks[status])} ${style.bold(name.padEnd(column))}  `;
-      const below = fix === null ? [] : [wrap(fix, width, indent)];
+      const below = fix === null ? [] : [wrap(asTyped(cli, fix), width, indent)];
       // Pasted, a command has to be one line.
-      if (command !== null) below.push(indent + command);
+      if (command !== null) below.push(indent + asTyped(cli, command));
       return [head + wrap(detail, width, indent).trimStart(), ...below].join("\n");
     })
     .join("\n");

@@ -38,7 +38,7 @@ async function clientOf(cli: Invocation, target: Target, named: string | undefin
       hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",
     });
   }
-  if (named === undefined && (!cli.interactive || appsAmong(clients).length === 1)) return likely;
+  if (named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1)) return likely;
   const client_id = await clientOr(cli, target, named);
   return target.call("clients.show", { client_id, secrets: true });
 }

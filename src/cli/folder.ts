@@ -66,7 +66,10 @@ export async function runOnFolder<N extends OperationName>(
     kind: "command",
     version,
     now: cli.now,
-    log: (note) => say(cli, note),
+    // Under --json stderr holds an error and nothing else (CONTRACT 6).
+    log: (note) => {
+      if (!cli.json) say(cli, note);
+    },
   });
   try {
     const ctx = await contextOf(cli, store, issuer);

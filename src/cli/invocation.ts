@@ -1,3 +1,4 @@
+import { typedTarget } from "./as-typed.ts";
 import { styleOf, type ColourChoice, type Style } from "./style.ts";
 
 /** The streams and the environment of the process; tests of a command could hand in others. */
@@ -42,6 +43,8 @@ export interface Invocation extends Terminal {
   /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
   readonly url: string | null;
   readonly adminTokenFile: string | null;
+  /** The flag that named the data or the server, for hints; null: none did. */
+  readonly target: string | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Lets a command end in its own way at SIGINT, SIGTERM and SIGHUP; until it is called they end the process with 128 and their number. */
@@ -55,11 +58,12 @@ const isSet = (value: string | undefined): boolean => !["", "0", "false"].includ
 export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number =>
   isTTY && columns > 0 ? columns : Infinity;
 
-/** Settles the global flags. */
+/** Settles the global flags. @param words what was typed after `idp` */
 export function settle(
   flags: GlobalFlags,
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
+  words: readonly string[] = [],
 ): Invocation {
   const { stdout, stderr, env } = terminal;
   const json = flags.json === true;
@@ -86,5 +90,6 @@ export function settle(
     data: flags.data,
     url: flags.url ?? null,
     adminTokenFile: flags.adminTokenFile ?? null,
+    target: typedTarget(words),
   };
 }

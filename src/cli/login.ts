@@ -6,6 +6,7 @@ import { deviceFlow } from "../client/device-flow.ts";
 import { discover } from "../client/provider.ts";
 import { nothing, type Result } from "../client/result.ts";
 import type { SignIn } from "../client/tokens.ts";
+import { isObject } from "../core/json-object.ts";
 import { randomText } from "../random.ts";
 import type { Invocation } from "./invocation.ts";
 import { checkFlags, type LoginFlags } from "./login/flags.ts";
@@ -22,7 +23,18 @@ export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome
   const place = await findPlace(cli, flags);
   const report = newReport();
   const result = await signIn(cli, flags, place, report);
+  if (flags.user !== undefined) checkUser(report, flags.user, result);
   return outcomeOf(cli, flags, place, report.checks, result);
+}
+
+/** A server may sign in whom it likes (`login: auto:alice`): a pipeline that asked for somebody else is told. */
+function checkUser(report: SignIn["report"], asked: string, { claims, userinfo }: Result): void {
+  const native = userinfo?.["user"];
+  const all = [claims, userinfo, isObject(native) ? { preferred_username: native["username"] } : null];
+  const names = all.map((one) => one?.["preferred_username"]).filter((name) => typeof name === "string");
+  const [who] = names;
+  if (who === undefined || names.includes(asked)) return;
+  report.check("user", false, `${who} signed in, not ${asked}: the server's "login" setting decides, not this command`);
 }
 
 const usualScope = "openid profile email";

@@ -51,7 +51,13 @@ stderr.on("error", () => undefined);
 async function sayFault(error: Error): Promise<void> {
   const { describeFault } = await import("../store/fault.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
-  const cli = { json: ownWords(words).includes("--json"), stderr, err: styleOf(stderr, "auto", env) };
+  const cli = {
+    json: ownWords(words).includes("--json"),
+    stderr,
+    err: styleOf(stderr, "auto", env),
+    target: null,
+    env,
+  };
   printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);
 }
 

@@ -27,6 +27,6 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
     throw new OperationError("no_server", where, { hint: `Start it: ${startCommand(cli)}` });
   }
   const url = `${baseOf(issuer)}${paths[page]}`;
-  if (cli.interactive) await openBrowser(cli, url);
+  if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);
   return answer({ url }, (shown) => shown.url);
 }

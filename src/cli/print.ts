@@ -1,4 +1,6 @@
+import { redacted } from "../repeated.ts";
 import { problemText } from "../core/errors.ts";
+import { asTyped } from "./as-typed.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "./failure.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
@@ -51,23 +53,35 @@ const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => widthOf(
 
 /** A command stays on one line, to be copied: a line break of ours in it would be copied too. It has a line of its own where it does not fit. */
 function wrapWords(text: string, width: number, indent: string): string {
-  const at = text.startsWith("idp ") ? 0 : text.search(/(?<=: )(idp|printf) /);
+  const at = /^(npx )?idp /.test(text) ? 0 : text.search(/(?<=: )(idp|npx idp|printf) /);
   if (at === 0) return wrap(text, Infinity, indent);
   if (at < 0 || cells(indent + text) <= width) return wrap(text, width, indent);
   return `${wrap(text.slice(0, at - 1), width, indent)}\n${indent}${text.slice(at)}`;
 }
 
 /** One remark on stderr; not under `--quiet`. */
-export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err">, note: string): void {
-  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(wrapWords(escapeLine(note), stderrWidth(cli), ""))}\n`);
+export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err" | "target" | "env">, note: string): void {
+  if (cli.quiet) return;
+  const shown = asTyped(cli, escapeLine(note));
+  cli.stderr.write(`${cli.err.dim(wrapWords(shown, stderrWidth(cli), ""))}\n`);
 }
 
 /** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
 export function printFailure(
-  cli: Pick<Invocation, "json" | "stderr" | "err">,
-  { code, message, hint, problems }: Failure,
+  cli: Pick<Invocation, "json" | "stderr" | "err" | "target" | "env">,
+  failure: Failure,
   cause: string | null,
 ): void {
+  const { code, problems } = failure;
+  // What was typed may be a secret in the wrong place: it does not have to be in the log of a pipeline, too.
+  const message = redacted(failure.message);
+  const hint =
+    failure.hint === null
+      ? null
+      : redacted(failure.hint)
+          .split("\n")
+          .map((line) => asTyped(cli, line))
+          .join("\n");
   if (cli.json) {
     const error = {
       code,

@@ -32,7 +32,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   const act: Act =
     (run) =>
     async (...received) => {
-      const cli = settle(program.opts<GlobalFlags>(), terminal, clock);
+      const cli = settle(program.opts<GlobalFlags>(), terminal, clock, words);
       // commander hands over the arguments, the flags, and last the command itself.
       const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
       if (outcome !== null) finish(cli, outcome);

@@ -20,12 +20,39 @@ function commandPath(program: Command, words: readonly string[]): string {
   return path.join(" ");
 }
 
+/** What other tools call a command of ours. */
+const synonyms: Readonly<Record<string, string>> = {
+  create: "add",
+  delete: "remove",
+  new: "add",
+  rm: "remove",
+  serve: "start",
+  unban: "restore",
+  unsuspend: "restore",
+};
+
+/** For a command that there is none of: by its meaning, and in any group; commander knows letters only, and proposes "ban" for "unban". */
+function commandMeant({ code, message }: CommanderError, program: Command, path: string): string | undefined {
+  const word = code === "commander.unknownCommand" ? /'(.+)'/.exec(message)?.[1] : undefined;
+  if (word === undefined) return undefined;
+  const name = Object.hasOwn(synonyms, word) ? synonyms[word] : word;
+  const named = ({ commands }: Command): boolean => commands.some((command) => command.name() === name);
+  const here = path
+    .split(" ")
+    .slice(1)
+    .reduce((group, part) => group.commands.find((one) => one.name() === part) ?? group, program);
+  if (named(here)) return `Did you mean ${path} ${name ?? ""}?`;
+  const groups = program.commands.filter(named).map((group) => `${program.name()} ${group.name()} ${name ?? ""}`);
+  return groups.length === 0 ? undefined : `Did you mean ${groups.join(" or ")}?`;
+}
+
 /**
  * commander's message, without its prefix; its suggestion becomes the hint.
  * @param isApart false: the flags may be those of a command that `exec` was to run
  */
-function usageFailure(error: CommanderError, path: string, isApart: boolean): Failure {
-  const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+function usageFailure(error: CommanderError, program: Command, path: string, isApart: boolean): Failure {
+  const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
+  const suggestion = commandMeant(error, program, path) ?? similar;
   const help = isApart ? `See: ${path} --help` : "Put -- before the command: idp exec -- npm test";
   const hint = suggestion === undefined ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}`;
   return { code: "usage", message, hint, problems: [], exit: 2 };
@@ -110,7 +137,7 @@ export async function run(
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = program.opts<GlobalFlags>();
     // A wrong flag may stand before the others, which then were not read.
-    const cli = { ...settle(flags, terminal, clock), json: ownWords(words).includes("--json") };
+    const cli = { ...settle(flags, terminal, clock, words), json: ownWords(words).includes("--json") };
     if (error instanceof CommanderError) {
       const path = commandPath(program, words);
       if (error.code === "commander.help") {
@@ -121,7 +148,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${path} needs one of its commands`;
       }
-      const failure = usageFailure(error, path, path !== "idp exec" || words.includes("--"));
+      const failure = usageFailure(error, program, path, path !== "idp exec" || words.includes("--"));
       printFailure(cli, failure, null);
       return failure.exit;
     }

@@ -130,10 +130,10 @@ export class OperationError extends Error {
     message: string,
     options: { hint?: string; problems?: readonly Problem[]; summary?: string; cause?: unknown } = {},
   ) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(redacted(message), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.hint = options.hint ?? null;
     this.problems = options.problems ?? [];
-    this.summary = options.summary ?? message;
+    this.summary = redacted(options.summary ?? message);
   }
 }

@@ -20,13 +20,13 @@ export const observe =
       onRequest({
         time: new Date(now()).toISOString(),
         method: req.method,
-        path,
+        path: redacted(path),
         status: res.statusCode,
         ms: Math.round((performance.now() - began) * 10) / 10,
         client: brief(notes.client),
         user: brief(notes.user),
         note: brief(notes.note),
-        error: notes.error ?? null,
+        error: notes.error == null ? null : redacted(notes.error),
         mismatch: notes.mismatch ?? null,
         fix: notes.fix ?? null,
       });

@@ -18,6 +18,8 @@ const cwd = newFolder(afterAll);
 const tokenFile = join(cwd, "admin-token");
 writeFileSync(tokenFile, idp.adminToken);
 const target = ["--url", idp.issuer, "--admin-token-file", tokenFile, "--data", join(cwd, "none")];
+/** As a hint names it. */
+const inHints = `--url ${idp.issuer} --admin-token-file ${tokenFile}`;
 const login = (words: string, input = "") => idpHere(["login", ...words.split(" ").filter(Boolean), ...target], input);
 const begin = (words: string): Begun => beginHere(["login", ...words.split(" ").filter(Boolean), ...target]);
 
@@ -44,7 +46,7 @@ describe("without a person", () => {
     const { code, stdout, stderr } = await login("--user alice --approve --json");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "See a token: idp login --print access. All of it: idp login --json\n",
+      stderr: `See a token: idp login --print access ${inHints}. All of it: idp login --json ${inHints}\n`,
     });
     const answer = answerOf(stdout);
     expect(answer).toMatchObject({
@@ -359,7 +361,7 @@ describe("where it listens", () => {
     expect(code).toBe(6);
     const [, command = ""] = /\n {2}idp (clients edit .*)\n/.exec(stderr) ?? [];
     expect(command).toBe(
-      `clients edit ${client_id} --redirect-uri http://localhost:3000/callback --redirect-uri 'http://127.0.0.1:*/callback'`,
+      `clients edit ${client_id} --redirect-uri http://localhost:3000/callback --redirect-uri 'http://127.0.0.1:*/callback' ${inHints}`,
     );
     await idpHere([...command.replaceAll("'", "").split(" "), ...target]);
     const { code: after, stdout } = await login(`--client ${client_id} --no-browser --timeout 1 --json`);
@@ -387,7 +389,9 @@ describe("where it listens", () => {
     const { code, stderr } = await login(`--redirect-port ${port}`);
     server.close();
     expect(code).toBe(4);
-    expect(stderr).toContain(`port ${port} of 127.0.0.1 is taken\n  Another one: idp login --redirect-port PORT\n`);
+    expect(stderr).toContain(
+      `port ${port} of 127.0.0.1 is taken\n  Another one: idp login --redirect-port PORT ${inHints}\n`,
+    );
   });
 });
 
@@ -435,7 +439,7 @@ test("a server without idp-cli says how to go on", async () => {
   expect(code).toBe(3);
   // On a line of its own, which no width breaks: it is there to be copied.
   expect(stderr.split("\n")).toContain(
-    `  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback' --set 'grant_types=["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"]'`,
+    `  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback' --set 'grant_types=["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"]' --url ${bare.issuer} --admin-token-file ${file}`,
   );
 });
 

@@ -69,14 +69,14 @@ test("of two usual fixture files seed is told the one that is meant as it takes 
 
 test("a client that can only speak for itself: the command that does it", async () => {
   const cwd = await newData();
-  const refused = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "it's", "--json"]);
+  const refused = await idp(["issue", "tokens", "--user", "alice", "--client", "it's", "--json"], { cwd });
   expect(refused).toMatchObject({ code: 6 });
   expect(hintOf(refused)).toBe(String.raw`For itself: idp token issue --client 'it'\''s'`);
   expect(await idpIn(cwd, ["token", "issue", "--client", "it's"])).toMatchObject({ code: 0 });
 });
 
 test.each(["\n", " \n\t"])("an empty export (%j) is called empty", async (text) => {
-  const refused = await idpIn(await newData(), ["import", "-", "--json"], text);
+  const refused = await idp(["import", "-", "--json"], { cwd: await newData(), input: text });
   expect(refused).toMatchObject({ code: 7 });
   expect(JSON.parse(refused.stderr).error).toMatchObject({
     message: "stdin is empty; nothing was imported",
@@ -141,10 +141,15 @@ test("a command in a remark stays in one piece on a terminal: on the line where 
     write: (text: string) => written.push(text),
   } as unknown as NodeJS.WriteStream;
   const err = styleOf(stderr, "never", {});
-  say({ quiet: false, stderr, err }, "To see it again: idp clients show shop");
-  say({ quiet: false, stderr, err }, "To see it again: idp clients show a-rather-long-name --show-secrets");
+  const shell = { target: null, env: {} };
+  say({ ...shell, quiet: false, stderr, err }, "To see it again: idp clients show shop");
+  say({ ...shell, quiet: false, stderr, err }, "To see it again: idp clients show a-rather-long-name --show-secrets");
   const hint = "Use that one, or another port for this one: idp start --data .idp-9 --port auto";
-  printFailure({ json: false, stderr, err }, { code: "conflict", exit: 4, message: "taken", hint, problems: [] }, null);
+  printFailure(
+    { ...shell, json: false, stderr, err },
+    { code: "conflict", exit: 4, message: "taken", hint, problems: [] },
+    null,
+  );
   expect(written.join("")).toBe(
     [
       "To see it again: idp clients show shop",

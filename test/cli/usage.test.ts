@@ -67,7 +67,7 @@ test.each([
   ["open --url ftp://x", /--url takes an address/, undefined],
   ["login --url http://[", /--url takes an address/, undefined],
 ])("idp %s: exit 2", async (words, message, hint) => {
-  const { code, stdout, stderr } = await idpIn(newFolder(), [...words.split(" "), "--json"]);
+  const { code, stdout, stderr } = await idp([...words.split(" "), "--json"], { cwd: newFolder() });
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   const { error } = JSON.parse(stderr);
   expect(error).toMatchObject({

@@ -23,7 +23,7 @@ export function newFolder(atEnd: AtEnd = onTestFinished): string {
 
 /** The environment of a user: nothing of the test runner's, or of whoever runs it, decides. */
 export function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const foreign = /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|FORCE_COLOR$)/;
+  const foreign = /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|npm_command$|FORCE_COLOR$)/;
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name))), ...more };
 }
 

@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { failureOf } from "../../src/cli/failure.ts";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+
+/** What a command says to do next works where it is read; and says nothing that belongs to nobody's log. */
+
+const said = async (words: string, cwd: string, env = {}): Promise<string> => {
+  const { stdout, stderr } = await idp(words.split(" "), { cwd, env });
+  return stdout + stderr;
+};
+
+test("a hint's command is for the data or the server that was typed", async () => {
+  const cwd = newFolder();
+  const tokenFile = join(cwd, "token");
+  writeFileSync(tokenFile, "the-admin-token-of-this-test");
+  const env = { IDP_ADMIN_TOKEN: "the-admin-token-of-this-test" };
+  const { issuer } = await startIdp(["--data", "other"], { cwd, env });
+  expect(await said("users suspend bob --data other", cwd)).toContain("Undo: idp users restore bob --data other\n");
+  expect(await said("users show nobody --data=other", cwd)).toContain("All users: idp users list --data other\n");
+  const byUrl = `--url ${issuer} --admin-token-file ${tokenFile}`;
+  expect(await said(`users suspend bob ${byUrl}`, cwd)).toContain(`Undo: idp users restore bob ${byUrl}\n`);
+  // What the environment names, it names for the next command too.
+  const named = await said("users suspend bob", cwd, { IDP_DATA: "other" });
+  expect(named).toContain("Undo: idp users restore bob\n");
+});
+
+test("who came by npx is told to go on by it", async () => {
+  const answer = await said("users list", newFolder(), { npm_command: "exec" });
+  expect(answer).toContain("Start it: npx idp start. Other data: --data DIR\n");
+});
+
+test.each([
+  ["users unban bob", "idp users restore"],
+  ["users unsuspend bob", "idp users restore"],
+  ["clients delete app", "idp clients remove"],
+  ["users create bob", "idp users add"],
+  ["decode x", "idp token decode"],
+  ["suspend bob", "idp users suspend"],
+  ["serve", "idp start"],
+  ["delete bob", "idp users remove or idp clients remove"],
+])("idp %s: the command that is meant is named", async (words, meant) => {
+  const { code, stderr } = await idp(words.split(" "), { cwd: newFolder() });
+  expect(code).toBe(2);
+  expect(stderr).toContain(`Did you mean ${meant}?`);
+});
+
+const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3MTIzNDU2Nzg5MDEyMzQ1Njc4In0.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4";
+
+test.each([
+  "users add pw --set password=hunter2-of-a-user",
+  "users edit bob --password=hunter2-of-a-user",
+  "clients edit demo-app --secret=hunter2-of-a-user --json",
+  "login --issuer http://me:hunter2-of-a-user@localhost:1/",
+  "users list --url http://me:hunter2-of-a-user@localhost:1/",
+  `users show ${token}`,
+  `grants show ${token} --json`,
+  token,
+  `token ${token}`,
+  `revoke --user ${token}`,
+  `seed ${token}`,
+])("idp %s: what may be a secret is not said again", async (words) => {
+  const cwd = newFolder();
+  await idp(["users", "add", "bob"], { cwd });
+  const answer = await said(words, cwd);
+  expect(answer).toMatch(/error/i);
+  expect(answer).not.toContain("hunter2");
+  expect(answer).not.toContain(token.slice(-20));
+});
+
+test("a server that signs in another user than the one that was asked for fails the sign-in", async () => {
+  const cwd = newFolder();
+  const server = await startIdp(["--data", "d", "--login", "auto:alice", "--consent", "skip"], { cwd });
+  for (const flow of ["code", "device"]) {
+    const words = `login --flow ${flow} --approve --no-browser --json --data d --user`.split(" ");
+    const other = await idp([...words, "bob"], { cwd });
+    expect(other.code).toBe(6);
+    expect(JSON.parse(other.stdout)).toMatchObject({ valid: false });
+    expect(other.stdout).toContain("alice signed in, not bob");
+    expect(await idp([...words, "alice"], { cwd })).toMatchObject({ code: 0 });
+  }
+  expect(server.output.stderr).toBe("");
+});
+
+test("what a command remarks on the way is not among the errors of --json", async () => {
+  const cwd = newFolder();
+  const { pid, child } = await startIdp(["--data", "d"], { cwd });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  process.kill(pid, "SIGKILL");
+  await ended;
+  const { code, stderr } = await idp(["users", "show", "nope", "--json", "--data", "d"], { cwd });
+  expect([code, JSON.parse(stderr).error.code]).toEqual([3, "not_found"]);
+});
+
+test("a file of another user's is no defect of idp", () => {
+  const error = Object.assign(new Error("EACCES: permission denied, open"), { code: "EACCES", path: "d/.gitignore" });
+  expect(failureOf(error)).toMatchObject({
+    code: "invalid",
+    exit: 7,
+    message: "d/.gitignore cannot be used by this user: permission denied",
+  });
+});
