@@ -1,3 +1,4 @@
+import { redacted } from "../repeated.ts";
 import { quoteWord } from "../shell-word.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -17,7 +18,7 @@ export function typedTarget(words: readonly string[]): string | null {
   }
   // A server goes before a folder.
   if (typed.has("--url")) typed.delete("--data");
-  return typed.size === 0 ? null : [...typed.values()].join(" ");
+  return typed.size === 0 ? null : redacted([...typed.values()].join(" "));
 }
 
 /** Commands that take no data and no server, or name them themselves. */

@@ -103,9 +103,17 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     }
     deepFreeze(record);
     change(table, key, { ...fresh, seq: current?.seq ?? fresh.seq, frozen: true });
-    if (table.size() <= table.most) return;
-    const [first] = table.entries();
-    if (first !== undefined) change(table, first.key, undefined);
+    if (table.size() > table.most) pushOut(table);
+  }
+
+  /** Some at once: whoever looks for the first entry of a map walks over the places of all that were taken out of it before. */
+  function pushOut(table: Table): void {
+    let left = Math.ceil(table.most / 100);
+    for (const { key } of table.entries()) {
+      change(table, key, undefined);
+      left -= 1;
+      if (left === 0) return;
+    }
   }
 
   function* all<C extends CollectionName>(collection: C): Generator<Collections[C], undefined> {

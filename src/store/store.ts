@@ -285,7 +285,7 @@ interface Definition<T> {
   /** The field that is the key. */
   readonly key: string;
   readonly volatile?: true;
-  /** Of what anybody may make: with one more, the one that was made first goes. */
+  /** Of what anybody may make: with one more, the hundredth of it that was made first goes. */
   readonly most?: number;
   readonly unique?: Readonly<Record<string, (record: T) => string>>;
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;

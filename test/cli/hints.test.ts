@@ -54,6 +54,8 @@ test.each([
   "clients edit demo-app --secret=hunter2-of-a-user --json",
   "login --issuer http://me:hunter2-of-a-user@localhost:1/",
   "users list --url http://me:hunter2-of-a-user@localhost:1/",
+  "users frobnicate --data http://me:hunter2-of-a-user@localhost:1/",
+  "users show bob nope --url http://me:hunter2-of-a-user@localhost:1/",
   `users show ${token}`,
   `grants show ${token} --json`,
   token,

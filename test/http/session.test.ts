@@ -187,8 +187,9 @@ describe("sign-in", () => {
     const known = await store.read((tx) => [
       tx.count("sessions"),
       tx.get("sessions", "0"),
-      tx.get("sessions", "1")?.id,
+      tx.get("sessions", "999"),
+      tx.get("sessions", "1000")?.id,
     ]);
-    expect(known).toEqual([most, undefined, "1"]);
+    expect(known).toEqual([most - 999, undefined, undefined, "1000"]);
   });
 });
