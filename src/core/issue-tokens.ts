@@ -37,7 +37,7 @@ export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse
   readonly username: string | null;
 }
 
-/** What tokens are to say: settled inside a transaction, signed after it is on disk. */
+/** What tokens are to say: settled inside a transaction, signed while that is written. */
 export interface TokenPlan {
   readonly subject: TokenSubject;
   readonly authentication: Authentication;
@@ -72,7 +72,7 @@ export const accessTokenAnswer = (
 });
 
 /**
- * Settles what tokens for this client are to say, and signs them once that is on disk.
+ * Settles what tokens for this client are to say, and signs them while that is written; nobody is given them before it is.
  * @param settle works in one transaction; a refusal that changes data as well is returned, and thrown once that is on disk
  * @throws {OAuthError} of `settle` @throws {StorageError} nothing was used up then
  */
@@ -83,9 +83,15 @@ export async function settleTokens(
 ): Promise<TokenResult<TokenResponse>> {
   // A key that cannot be kept is found missing before the code is used up.
   await prepareKeys(ctx, client);
-  const outcome = await ctx.store.transaction(settle);
+  let signed: Promise<TokenResult<TokenResponse>> | undefined;
+  const outcome = await ctx.store.transaction(settle, (plan) => {
+    if (plan instanceof OAuthError) return;
+    signed = signTokens(ctx, plan);
+    // Whoever waits for it is told; where nothing could be written nobody does.
+    signed.catch(() => undefined);
+  });
   if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome);
+  return signed ?? signTokens(ctx, outcome);
 }
 
 /** Signs what was planned. */

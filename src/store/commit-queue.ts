@@ -8,6 +8,7 @@ import type { StorageError } from "./store.ts";
 interface Batch {
   readonly texts: string[];
   readonly undos: (() => void)[];
+  readonly meanwhiles: (() => void)[];
   /** The collections that are changed, a bit each. */
   changed: number;
   /** Null once it is written, else why it is not. Never rejects. */
@@ -18,7 +19,7 @@ interface Batch {
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<StorageError | null>((resolve) => (settle = resolve));
-  return { texts: [], undos: [], changed: 0, done, settle };
+  return { texts: [], undos: [], meanwhiles: [], changed: 0, done, settle };
 }
 
 export interface CommitQueue extends Durability {
@@ -56,7 +57,10 @@ export function createCommitQueue(
     const written = capture?.();
     let failure: StorageError | null = null;
     try {
-      if (batch.texts.length > 0) await append(batch.texts);
+      const appended = batch.texts.length > 0 ? append(batch.texts) : undefined;
+      // By now it is the disk's turn.
+      for (const meanwhile of batch.meanwhiles) meanwhile();
+      await appended;
     } catch (error) {
       failure = error as StorageError;
     }
@@ -95,7 +99,7 @@ export function createCommitQueue(
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
-    async commit(text, undo, changed) {
+    async commit(text, undo, changed, meanwhile) {
       if (!open) {
         undo();
         throw closed;
@@ -104,6 +108,7 @@ export function createCommitQueue(
       if (text !== null) waiting.texts.push(text);
       waiting.undos.push(undo);
       waiting.changed |= changed;
+      if (meanwhile !== null) waiting.meanwhiles.push(meanwhile);
       start();
       const failure = await waiting.done;
       if (failure !== null) throw failure;

@@ -107,3 +107,30 @@ test("a journal that was deleted before the first change after a crash is not be
   expect(existsSync(join(dir, "data.journal"))).toBe(false);
   await store.close();
 });
+
+test("what is done meanwhile is done while the disk works; the transaction resolves after it, and not where it fails", async () => {
+  const store = await openAt(newFolder());
+  await add(store, "first");
+  const order: string[] = [];
+  const real: (this: FileHandle) => Promise<void> = Reflect.get(handles, "datasync");
+  vi.spyOn(handles, "datasync").mockImplementation(async function (this: FileHandle) {
+    order.push("sync begins");
+    await real.call(this);
+    order.push("synced");
+  });
+  const change = (name: string): Promise<void> =>
+    store.transaction(
+      (tx) => tx.insert("scopes", { name, description: {}, claims: [] }),
+      () => order.push("meanwhile"),
+    );
+  await change("kept").then(() => order.push("resolved"));
+  expect(order.splice(0)).toEqual(["sync begins", "meanwhile", "synced", "resolved"]);
+  vi.spyOn(handles, "datasync").mockImplementationOnce(() => {
+    order.push("sync begins");
+    return Promise.reject(fault());
+  });
+  await expect(change("refused").then(() => order.push("resolved"))).rejects.toThrow("could not be written");
+  expect(order.slice(0, 2)).toEqual(["sync begins", "meanwhile"]);
+  expect(order).not.toContain("resolved");
+  await store.close();
+});
