@@ -4,7 +4,7 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { redirect } from "./answer.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
-import { bodyParameters, queryParameters } from "./params.ts";
+import { bodyParameters, clientQuery } from "./params.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 import { renderFormPost } from "./pages.ts";
@@ -13,8 +13,7 @@ import { responseLocation, type AuthorizationResponse } from "../core/redirect-r
 
 /** The authorization endpoint (RFC 6749 3.1). */
 
-export const getAuthorize = (web: Web) => (req: Request, res: Response) =>
-  authorize(web, req, res, queryParameters(req));
+export const getAuthorize = (web: Web) => (req: Request, res: Response) => authorize(web, req, res, clientQuery(req));
 
 /**
  * A POST from the client's page is cross-site, so it comes without the session cookie (SameSite): as a GET it comes with it (CONTRACT 2.1).

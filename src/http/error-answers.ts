@@ -1,5 +1,6 @@
 import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
+import { redacted } from "../repeated.ts";
 import { shellWord } from "../shell-word.ts";
 import { StorageError } from "../store/store.ts";
 import { BodyError } from "./bodies.ts";
@@ -16,7 +17,7 @@ export class RouteError extends Error {
   readonly allow: string | null;
   readonly fix: string | null;
   constructor(status: 404 | 405, message: string, help: { readonly allow?: string; readonly fix?: string }) {
-    super(message);
+    super(redacted(message));
     this.status = status;
     this.allow = help.allow ?? null;
     this.fix = help.fix ?? null;

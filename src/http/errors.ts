@@ -1,5 +1,4 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
-import { redacted } from "../repeated.ts";
 import { SwappedCredentialsError } from "../core/client-authentication.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { inAscii, OAuthError } from "../core/errors.ts";
@@ -45,8 +44,7 @@ export const errorHandler =
       next(error);
       return;
     }
-    const whole = answerTo(error instanceof RedirectedError ? error.error : error);
-    const answer = forPerson(isPagePath(web, req), { ...whole, message: redacted(whole.message) });
+    const answer = forPerson(isPagePath(web, req), answerTo(error instanceof RedirectedError ? error.error : error));
     try {
       if (error instanceof RedirectedError) {
         note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });

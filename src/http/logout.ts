@@ -8,7 +8,7 @@ import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from 
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogout, renderSignedOut } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { bodyParameters, queryParameters, single } from "./params.ts";
+import { bodyParameters, clientQuery, single } from "./params.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
 
@@ -16,7 +16,7 @@ import { note, type Web } from "./web.ts";
 
 type UidRequest = Request<{ uid: string }>;
 
-export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, queryParameters(req));
+export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, clientQuery(req));
 
 /** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {

@@ -26,7 +26,7 @@ export const observe =
         client: brief(notes.client),
         user: brief(notes.user),
         note: brief(notes.note),
-        error: notes.error == null ? null : redacted(notes.error),
+        error: notes.error ?? null,
         mismatch: notes.mismatch ?? null,
         fix: notes.fix ?? null,
       });

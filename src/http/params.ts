@@ -11,22 +11,23 @@ import { isOf, jsonType, keepable } from "./bodies.ts";
 export function queryParameters(req: Request): RawParameters {
   const at = req.url.indexOf("?");
   // All of them: one that was sent twice is not to be missed. Node.js takes 16 kB of a request's line.
-  if (at < 0) return {};
-  const query = req.url.slice(at + 1);
-  const parameters = parse(query, "&", "=", { maxKeys: 0 });
-  if (query.includes("%")) refuseNotUtf8(query, parameters);
-  return parameters;
+  return at < 0 ? {} : parse(req.url.slice(at + 1), "&", "=", { maxKeys: 0 });
 }
 
-/** What stands for bytes that are no UTF-8 is another text, and `state` has to go back as it came. @throws {OAuthError} invalid_request */
-function refuseNotUtf8(query: string, parameters: RawParameters): void {
+/**
+ * Likewise, of a request that a client made: `state` goes back as it came, and what stands for bytes that are no UTF-8 is another text.
+ * Not for pages, the one that tells of this error least of all.
+ * @throws {OAuthError} invalid_request
+ */
+export function clientQuery(req: Request): RawParameters {
+  const parameters = queryParameters(req);
+  // Sent as that very character.
+  if (/%ef%bf%bd/i.test(req.url)) return parameters;
   for (const name in parameters) {
-    const value = parameters[name];
-    const isAltered =
-      typeof value === "string" ? value.includes("\ufffd") : value?.some((one) => one.includes("\ufffd"));
-    if (isAltered === true && !/%ef%bf%bd/i.test(query))
+    if ([parameters[name] ?? []].flat().some((value) => value.includes("\ufffd")))
       throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
   }
+  return parameters;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

@@ -25,6 +25,7 @@ test("a POST that is too long to come again as GET is answered as it is: with th
 describe("with a page of status 400, and never a redirect", () => {
   test.each<[name: string, change: Change, more: string, code: string, message: RegExp]>([
     ["no client_id", { client_id: null }, "", "invalid_request", /client_id is missing/],
+    ["a state that is no UTF-8", { state: null }, "&state=%C3%28", "invalid_request", /state is not UTF-8/],
     ["an unknown client", { client_id: "nobody" }, "", "invalid_client", /"nobody" is not registered here/],
     ["client_id twice", {}, "&client_id=demo-app", "invalid_request", /client_id was sent 2 times/],
     ["no redirect_uri", { redirect_uri: null }, "", "invalid_request", /redirect_uri is missing/],
@@ -173,6 +174,11 @@ describe("by redirect, with error, error_description, state and iss", () => {
       expect(left?.searchParams.get("state")).toBe("s1");
     },
   );
+
+  test("a state that holds the very character that stands for what is no UTF-8 is returned", async () => {
+    const { left } = await open({ state: "a\ufffdb", prompt: "none" });
+    expect(left?.searchParams.get("state")).toBe("a\ufffdb");
+  });
 
   test("state sent twice: none of them is returned", async () => {
     const { left } = await open({ state: "a" }, "&state=b");

@@ -46,6 +46,12 @@ describe("with a genuine hint for this session: at once", () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
+  test("a state that is no UTF-8 could not be returned as it came: refused", async () => {
+    const visit = await new Browser(idp.issuer).open(`${logoutUrl({ post_logout_redirect_uri: bye })}&state=%FF`);
+    expect([visit.status, visit.page]).toEqual([400, "error"]);
+    expect(visit.body).toContain("state is not UTF-8");
+  });
+
   test("without a state nothing is added", async () => {
     const { browser, hint } = await signedIn();
     const { headers } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));

@@ -104,7 +104,14 @@ export function requests(
 ): fc.Arbitrary<FuzzedRequest> {
   const value = values(known);
   const pairs = fc.array(fc.tuple(names, value), { maxLength: 12 });
-  const query = pairs.map((all) => all.map(([name, text]) => `${encode(name)}=${encode(text)}`).join("&"));
+  const encoded = fc.oneof(
+    { weight: 19, arbitrary: value.map(encode) },
+    // What nobody encodes so: bytes that are no UTF-8, and halves.
+    { weight: 1, arbitrary: fc.constantFrom("%FF", "%C3%28", "%F0%9F%98", "%ED%A0%80", "%", "%4", "%zz", "%u0041") },
+  );
+  const query = fc
+    .array(fc.tuple(names, encoded), { maxLength: 12 })
+    .map((all) => all.map(([name, text]) => `${encode(name)}=${text}`).join("&"));
   const json = fc.oneof(
     { weight: 3, arbitrary: pairs.map((all) => JSON.stringify(Object.fromEntries(all))) },
     {
