@@ -1,29 +1,30 @@
+import type { Command } from "commander";
 import { redacted } from "../repeated.ts";
 import { quoteWord } from "../shell-word.ts";
-import type { Invocation } from "./invocation.ts";
+import type { GlobalFlags, Invocation } from "./invocation.ts";
 
 /** Commands in hints, as they have to be typed where the hint is read. */
 
 /**
  * Which data or server the flags of a command line name. What the environment names, it names for the next command too.
- * @param words what was typed after `idp`
  * @returns `--data .idp-2`; null: none
  */
-export function typedTarget(words: readonly string[]): string | null {
-  const typed = new Map<string, string>();
-  for (const [at, word] of words.entries()) {
-    if (word === "--") break;
-    const [, flag, value = words[at + 1]] = /^(--(?:data|url|admin-token-file))(?:=(.*))?$/.exec(word) ?? [];
-    if (flag !== undefined && value !== undefined) typed.set(flag, `${flag} ${quoteWord(value)}`);
-  }
+export function typedTarget(program: Command): string | null {
+  const typed = (name: keyof GlobalFlags, flag: string): string[] =>
+    program.getOptionValueSource(name) === "cli"
+      ? [`${flag} ${quoteWord(String(program.opts<GlobalFlags>()[name]))}`]
+      : [];
+  const server = typed("url", "--url");
   // A server goes before a folder.
-  if (typed.has("--url")) typed.delete("--data");
-  return typed.size === 0 ? null : redacted([...typed.values()].join(" "));
+  const all = [
+    ...(server.length > 0 ? server : typed("data", "--data")),
+    ...typed("adminTokenFile", "--admin-token-file"),
+  ];
+  return all.length === 0 ? null : redacted(all.join(" "));
 }
 
 /** Commands that take no data and no server, or name them themselves. */
-const alone =
-  /^idp (?:start|init|exec|help|completion|token (?:decode|verify))\b|\s--(?:data|url|help|issuer)\b|\.\.\.|…/;
+const alone = /^idp (?:start|init|exec|help|completion|token (?:decode|verify))\b|\s--(?:data|url|help|issuer)\b/;
 
 /** A sentence of a hint: its command is at its end, alone or behind a colon. */
 function sentenceAsTyped({ target, env }: Pick<Invocation, "target" | "env">, sentence: string): string {

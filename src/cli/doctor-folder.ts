@@ -8,9 +8,8 @@ import { describeFault } from "../store/fault.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { readLock } from "../store/lock.ts";
 import { peek, type Peek } from "../store/peek.ts";
-import { DataFileError } from "../store/store.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
-import { forbidden, isForbidden, mayRead, putRight } from "./failure.ts";
+import { failureOf, putRight } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuerAt } from "./remote.ts";
 import { requiredNode } from "../package.ts";
@@ -52,9 +51,9 @@ export function peekAt(cli: Invocation): Promise<Peek | null> {
 const unreadable =
   (name: string) =>
   (error: unknown): Finding => {
-    if (error instanceof DataFileError) return problem(name, error.message, error.hint);
-    if (isForbidden(error)) return problem(name, forbidden(error), mayRead);
-    throw error;
+    const { code, message, hint } = failureOf(error);
+    if (code === "unexpected") throw error;
+    return problem(name, message, hint);
   };
 
 async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {

@@ -74,19 +74,6 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError, data: st
 /** Where a file could not be written: the message tells what of it can be mended, and how (`store/fault.ts`). */
 export const putRight = "Put that right, then try again.";
 
-/** A file of another user's. */
-interface Forbidden extends Error {
-  readonly path?: unknown;
-}
-
-export const isForbidden = (error: unknown): error is Forbidden =>
-  error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
-
-export const forbidden = ({ path }: Forbidden): string =>
-  `${typeof path === "string" ? path : "a file"} cannot be used by this user: permission denied`;
-
-export const mayRead = "Run this as the user who owns it, or give this user the right to.";
-
 /**
  * What an error means to the person at the terminal. Nothing of it is a stack trace.
  * @param data `--data` as it was given
@@ -110,7 +97,9 @@ export function failureOf(error: unknown, data?: string): Failure {
   if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd") {
     return failure("not_found", "the folder you are in was deleted", "Go to one that is there (cd), then try again.");
   }
-  if (isForbidden(error)) return failure("invalid", forbidden(error), mayRead);
+  // A file of another user's: it says which.
+  if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
+    return failure("invalid", error.message, putRight);
   const message = error instanceof Error ? error.message : String(error);
   return failure("unexpected", message, "This is a defect of idp. --verbose tells more.");
 }

@@ -1,4 +1,3 @@
-import { typedTarget } from "./as-typed.ts";
 import { styleOf, type ColourChoice, type Style } from "./style.ts";
 
 /** The streams and the environment of the process; tests of a command could hand in others. */
@@ -58,12 +57,12 @@ const isSet = (value: string | undefined): boolean => !["", "0", "false"].includ
 export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number =>
   isTTY && columns > 0 ? columns : Infinity;
 
-/** Settles the global flags. @param words what was typed after `idp` */
+/** Settles the global flags. @param target the flag that named the data or the server */
 export function settle(
   flags: GlobalFlags,
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
-  words: readonly string[] = [],
+  target: string | null = null,
 ): Invocation {
   const { stdout, stderr, env } = terminal;
   const json = flags.json === true;
@@ -90,6 +89,6 @@ export function settle(
     data: flags.data,
     url: flags.url ?? null,
     adminTokenFile: flags.adminTokenFile ?? null,
-    target: typedTarget(words),
+    target,
   };
 }

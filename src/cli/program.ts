@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
+import { typedTarget } from "./as-typed.ts";
 import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./print.ts";
 import { folder } from "./flag-values.ts";
@@ -32,7 +33,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   const act: Act =
     (run) =>
     async (...received) => {
-      const cli = settle(program.opts<GlobalFlags>(), terminal, clock, words);
+      const cli = settle(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
       // commander hands over the arguments, the flags, and last the command itself.
       const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
       if (outcome !== null) finish(cli, outcome);

@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
+import { typedTarget } from "./as-typed.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./print.ts";
@@ -137,7 +138,7 @@ export async function run(
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = program.opts<GlobalFlags>();
     // A wrong flag may stand before the others, which then were not read.
-    const cli = { ...settle(flags, terminal, clock, words), json: ownWords(words).includes("--json") };
+    const cli = { ...settle(flags, terminal, clock, typedTarget(program)), json: ownWords(words).includes("--json") };
     if (error instanceof CommanderError) {
       const path = commandPath(program, words);
       if (error.code === "commander.help") {

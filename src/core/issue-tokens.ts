@@ -83,7 +83,7 @@ export async function settleTokens(
 ): Promise<TokenResult<TokenResponse>> {
   // A key that cannot be kept is found missing before the code is used up.
   await prepareKeys(ctx, client);
-  let signed: Promise<TokenResult<TokenResponse>> | undefined;
+  let signed!: Promise<TokenResult<TokenResponse>>;
   const outcome = await ctx.store.transaction(settle, (plan) => {
     if (plan instanceof OAuthError) return;
     signed = signTokens(ctx, plan);
@@ -91,7 +91,7 @@ export async function settleTokens(
     signed.catch(() => undefined);
   });
   if (outcome instanceof OAuthError) throw outcome;
-  return signed ?? signTokens(ctx, outcome);
+  return signed;
 }
 
 /** Signs what was planned. */

@@ -16,7 +16,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** What a file holds, and that its name leads to it, is on disk after this: whoever wrote it may have ended before it was. */
+/** What a file holds is on disk after this: whoever wrote it may have ended before it was. */
 export async function syncFile(path: string): Promise<void> {
   // For writing: Windows syncs no other.
   const handle = await open(path, "r+");
@@ -25,7 +25,6 @@ export async function syncFile(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-  await syncFolder(dirname(path));
 }
 
 /** Where a path leads in the end, over symbolic links, also over one whose target does not exist yet. */

@@ -80,7 +80,7 @@ export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStor
  */
 async function settle(journalPath: string, dataPath: string): Promise<void> {
   await syncFile(journalPath);
-  await syncFolder(dirname(dataPath));
+  for (const folder of new Set([dirname(journalPath), dirname(dataPath)])) await syncFolder(folder);
 }
 
 async function openData(

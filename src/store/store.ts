@@ -395,8 +395,8 @@ export interface Store {
   readonly location: string;
   /**
    * Runs `work` at once, without an await inside; see guarantees 4 to 6. What it throws is thrown.
-   * @param meanwhile begins what can be made of the value while that is written, and must not throw; what it makes leaves this process once the
-   *   transaction has resolved, and never where it rejects
+   * @param meanwhile called once, unless `work` throws: begins what can be made of the value while that is written, and must not throw. What it
+   *   makes leaves this process once the transaction has resolved, and never where it rejects
    */
   transaction<T>(work: (tx: Tx) => T, meanwhile?: (value: T) => void): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */

@@ -96,10 +96,11 @@ test("what a command remarks on the way is not among the errors of --json", asyn
 });
 
 test("a file of another user's is no defect of idp", () => {
-  const error = Object.assign(new Error("EACCES: permission denied, open"), { code: "EACCES", path: "d/.gitignore" });
+  const error = Object.assign(new Error("EACCES: permission denied, open 'd/.gitignore'"), { code: "EACCES" });
   expect(failureOf(error)).toMatchObject({
     code: "invalid",
     exit: 7,
-    message: "d/.gitignore cannot be used by this user: permission denied",
+    message: "EACCES: permission denied, open 'd/.gitignore'",
+    hint: "Put that right, then try again.",
   });
 });
