@@ -271,3 +271,11 @@ test("on a terminal the client is asked for, and so is whether to make a file", 
   expect(await again.ended).toBe(130);
   expect(again.screen()).not.toMatch(/Error|^\s+at /m);
 });
+
+test("on a terminal too, an answer that goes into a file asks nothing: it is of the client that --help says", async () => {
+  const { cwd } = await seeded();
+  const { ended, screen } = onTerminal("env > x.env", cwd);
+  expect(await ended).toBe(0);
+  expect(screen()).not.toContain("Which client?");
+  expect(readFileSync(join(cwd, "x.env"), "utf8")).toMatch(/^OIDC_CLIENT_ID=/m);
+});

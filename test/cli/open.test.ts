@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { onTerminal } from "../helpers/terminal.ts";
 
 test("idp open prints the address of a page; off a terminal it opens nothing", async () => {
   const cwd = newFolder();
@@ -11,6 +14,15 @@ test("idp open prints the address of a page; off a terminal it opens nothing", a
   expect(await (await fetch(url)).json()).toMatchObject({ issuer });
   const elsewhere = await idp(["open", "device", "--url", issuer], { cwd: newFolder() });
   expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
+});
+
+test("on a terminal too, an address that goes into a file opens no browser", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const { ended, screen } = onTerminal("open discovery > address", cwd);
+  expect(await ended).toBe(0);
+  expect(screen()).toBe("");
+  expect(readFileSync(join(cwd, "address"), "utf8")).toBe(`${issuer}/.well-known/openid-configuration\n`);
 });
 
 test("below an issuer that ends in a slash there is one slash", async () => {
