@@ -21,12 +21,17 @@ function sendReady(): void {
   for (const { res, text, encoding } of answers) res.end(text, encoding);
 }
 
+/** How many turns of the event loop an answer waits for others: by then what had come with its request is handled too. */
+const turns = 3;
+
+const afterTurns = (left: number): void => void setImmediate(left === 1 ? sendReady : () => afterTurns(left - 1));
+
 /**
- * Sends answers that get ready in the same turn of the event loop together, at its end: for the first of them the system wakes up whoever
- * waits on this machine, and for the others that one is awake already (docs/decisions/answers-leave-together.md).
+ * Sends answers that get ready within a few turns of the event loop together: for the first of them the system wakes up whoever waits on this
+ * machine, and for the others that one is awake already (docs/decisions/answers-leave-together.md).
  */
 function endWith(res: ServerResponse, text: string, encoding: Ready["encoding"]): void {
-  if (ready.length === 0) setImmediate(sendReady);
+  if (ready.length === 0) afterTurns(turns);
   ready.push({ res, text, encoding });
 }
 

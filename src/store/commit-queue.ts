@@ -5,6 +5,9 @@
 import type { Durability } from "./engine.ts";
 import type { StorageError } from "./store.ts";
 
+/** Milliseconds for which a write waits for more to write. */
+const patience = 4;
+
 interface Batch {
   readonly texts: string[];
   readonly undos: (() => void)[];
@@ -49,6 +52,8 @@ export function createCommitQueue(
   const jobs: (() => Promise<void>)[] = [];
   let running = false;
   let open = true;
+  /** How often somebody asked the store for something. */
+  let asked = 0;
 
   async function writeBatch(): Promise<void> {
     const batch = waiting ?? createBatch();
@@ -83,6 +88,7 @@ export function createCommitQueue(
 
   async function run(): Promise<void> {
     while (waiting !== null || capture !== null || jobs.length > 0) {
+      await quiet();
       const job = jobs.shift();
       await (job ?? writeBatch)();
     }
@@ -92,14 +98,33 @@ export function createCommitQueue(
   function start(): void {
     if (running) return;
     running = true;
-    // Not at once: the requests that have come by now are handled first, and those of clients that were answered in this turn; what they change joins.
-    setImmediate(() => setImmediate(() => void run()));
+    void run();
   }
+
+  /**
+   * Resolves once nobody has asked for anything in a whole turn of the event loop, or after `patience`: the requests that have come by now are
+   * handled first, and those of clients that are answered meanwhile; what they change joins.
+   */
+  const quiet = (): Promise<void> =>
+    new Promise((resolve) => {
+      const end = performance.now() + patience;
+      let seen = -1;
+      const turn = (): void => {
+        if (asked === seen || performance.now() > end) {
+          resolve();
+          return;
+        }
+        seen = asked;
+        setImmediate(turn);
+      };
+      setImmediate(turn);
+    });
 
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
     async commit(text, undo, changed, meanwhile) {
+      asked += 1;
       if (!open) {
         undo();
         throw closed;
@@ -114,6 +139,7 @@ export function createCommitQueue(
       if (failure !== null) throw failure;
     },
     pending(collections) {
+      asked += 1;
       const batch = [waiting, inFlight].find((one) => one !== null && (one.changed & collections) !== 0);
       return batch?.done.then((failure) => failure === null);
     },

@@ -100,6 +100,31 @@ describe("json: on disk", () => {
     await store.close();
   });
 
+  test("a write waits for those who still come, and no longer than some milliseconds for those who never stop", async () => {
+    const store = await openAt(dir);
+    const lines = () => journalOf(dir).trimEnd().split("\n").length - 1;
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const add = (name: string) => store.transaction((tx) => tx.insert("scopes", scope(name)));
+    const few: Promise<void>[] = [];
+    for (const name of ["a", "b", "c", "d"]) {
+      few.push(add(name));
+      await turn();
+    }
+    await Promise.all(few);
+    expect(lines()).toBe(1);
+
+    const done = { isWritten: false };
+    const last = add("e").then(() => (done.isWritten = true));
+    let reads = 0;
+    for (; !done.isWritten && reads < 100_000; reads += 1) {
+      void store.read((tx) => tx.get("scopes", "a"));
+      await turn();
+    }
+    expect([done.isWritten, lines(), reads > 3]).toEqual([true, 2, true]);
+    await last;
+    await store.close();
+  });
+
   test("nothing is written for a transaction without a durable change", async () => {
     const store = await openAt(dir);
     const before = dataOf(dir);
