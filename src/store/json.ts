@@ -49,7 +49,7 @@ export interface JsonStore extends Store {
   readonly updateLock: (server: { readonly url: string; readonly adminToken: string }) => void;
 }
 
-/** The journal is folded when it is larger than this many bytes and than half of data.json: so folding costs little per change. */
+/** The journal is folded when it is larger than this many bytes and than data.json: so folding costs as much per change as the change itself, at most. */
 const foldBeyond = 1024 * 1024;
 
 const tag = (): string => randomBytes(6).toString("hex");
@@ -138,7 +138,7 @@ async function openData(
   let retryBeyond = 0;
 
   const unfolded = (): number => journal.length() - folded;
-  const limit = (): number => Math.max(foldBeyond, file.size() / 2);
+  const limit = (): number => Math.max(foldBeyond, file.size());
 
   async function append(texts: readonly string[]): Promise<void> {
     await journal.append(texts);
