@@ -53,8 +53,8 @@ function collect(): void {
 /** For serving. */
 export function setServeFlags(): void {
   if (process.memoryUsage().heapUsed > large) collect();
-  // The old space grows by a tenth before it is collected, not to several times what is in use.
-  setFlag("--heap-growing-percent=0", "--heap-growing-percent=10");
+  // The old space grows by a third before it is collected, not to several times what is in use.
+  setFlag("--heap-growing-percent=0", "--heap-growing-percent=30");
   // So little of the young space survives that to wake helpers costs more than they take off this thread.
   setFlag("--parallel-scavenge", "--no-parallel-scavenge");
   sizeYoungSpace();
