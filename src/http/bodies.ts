@@ -1,6 +1,8 @@
 import { parse } from "node:querystring";
 import express, { type NextFunction, type Request, type RequestHandler } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
+import { cut, redacted } from "../repeated.ts";
+import { repeatedName } from "./json-names.ts";
 
 /** Reads bodies: which types, how large, and what they can be refused for (CONTRACT 2.6). What is in them: `params.ts`. */
 
@@ -15,7 +17,16 @@ const made = (make: () => RequestHandler): RequestHandler => {
 export const jsonType = "application/json";
 const formType = "application/x-www-form-urlencoded";
 // As functions: express would take the header apart once more.
-const json = made(() => express.json({ limit: bodyLimit, type: (req) => isOf(req as Request, jsonType) }));
+const json = made(() =>
+  express.json({
+    limit: bodyLimit,
+    type: (req) => isOf(req as Request, jsonType),
+    verify: (_req, _res, bytes, encoding) => {
+      const text = textOf(bytes);
+      if (encoding === "utf-8" && isJson(text)) refuseRepeatedNames(text);
+    },
+  }),
+);
 const form = made(() =>
   express.urlencoded({ limit: bodyLimit, extended: false, type: (req) => isOf(req as Request, formType) }),
 );
@@ -42,8 +53,7 @@ function readUsual(req: Request, next: NextFunction): void {
   req.on("end", () => {
     const [first] = chunks;
     const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
-    // Without the mark that some systems begin UTF-8 with, as Express's parsers do it.
-    const text = bytes.toString().replace(/^\ufeff/, "");
+    const text = textOf(bytes);
     try {
       req.body = req.headers["content-type"] === jsonType ? parseJson(text) : parseForm(text);
     } catch (error) {
@@ -53,6 +63,9 @@ function readUsual(req: Request, next: NextFunction): void {
     next();
   });
 }
+
+/** Without the mark that some systems begin UTF-8 with, as Express's parsers do it. */
+const textOf = (bytes: Buffer): string => bytes.toString().replace(/^\ufeff/, "");
 
 /** In the words of Express's parsers. */
 const unreadable = (status: 400 | 413, type: string): Error => Object.assign(new Error(type), { status, type });
@@ -65,7 +78,28 @@ function parseJson(text: string): unknown {
     throw unreadable(400, "entity.parse.failed");
   }
   if (typeof value !== "object" || value === null) throw unreadable(400, "entity.parse.failed");
+  refuseRepeatedNames(text);
   return value;
+}
+
+/** What is not is refused by Express, once this has been asked. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws {BodyError} as for a field of a form that was sent twice */
+function refuseRepeatedNames(text: string): void {
+  const name = repeatedName(text);
+  if (name !== undefined)
+    throw new BodyError(
+      400,
+      `${cut(redacted(name), 100)} was sent twice in the JSON body; send it once (RFC 6749 3.2)`,
+    );
 }
 
 function parseForm(text: string): RawParameters {
