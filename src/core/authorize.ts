@@ -1,5 +1,5 @@
 import { cut, redacted } from "../repeated.ts";
-import type { Client, Grant, Interaction, ReadTx, Tx } from "../store/store.ts";
+import { StorageError, type Client, type Grant, type Interaction, type ReadTx, type Tx } from "../store/store.ts";
 import {
   checkAuthorizationRequest,
   checkStillAllowed,
@@ -15,7 +15,7 @@ import { activeGrant, recordGrant } from "./grants.ts";
 import { grantedNow } from "./granted-scopes.ts";
 import { beginInteraction, endInteraction, purposeOf, type Browser, type Purpose } from "./interactions.ts";
 import { answerClient, RedirectedError, type AuthorizationResponse } from "./redirect-response.ts";
-import { takePushed } from "./pushed-request.ts";
+import { putBackPushed, takePushed } from "./pushed-request.ts";
 import { liveSession, startSession, type LiveSession } from "./sessions.ts";
 import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import { seconds } from "./time.ts";
@@ -56,16 +56,24 @@ export interface StepResult {
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
   const { parameters, pushed } = await takePushed(ctx, raw);
-  const request = await ctx.store.read((tx) => checkAuthorizationRequest(tx, ctx, parameters, { pushed }));
+  const request = await ctx.store.read((tx) =>
+    checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null }),
+  );
   if (request.ignoredScopes.length > 0) {
     ctx.log(`scope "${cut(redacted(request.ignoredScopes.join(" ")), 500)}" is not defined: ignored`);
   }
   const hintedUserId = await hintedUser(ctx, request);
   const purpose: Purpose = { kind: "authorization", request, hintedUserId };
-  const result = await ctx.store.transaction((tx) => {
-    const session = liveSession(tx, browser.session);
-    return proceed(tx, ctx, { purpose, login: null, interaction: null }, session, browser);
-  });
+  let result: StepResult;
+  try {
+    result = await ctx.store.transaction((tx) => {
+      const session = liveSession(tx, browser.session);
+      return proceed(tx, ctx, { purpose, login: null, interaction: null }, session, browser);
+    });
+  } catch (error) {
+    if (error instanceof StorageError && pushed !== null) await putBackPushed(ctx, pushed);
+    throw error;
+  }
   await tellAll(ctx, result.telling);
   return result;
 }

@@ -1,4 +1,4 @@
-import type { Client } from "../store/store.ts";
+import type { Client, PushedRequest } from "../store/store.ts";
 import { checkAuthorizationRequest, refuseRequestUri, type RawParameters } from "./authorization-request.ts";
 import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
@@ -81,9 +81,9 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
 export async function takePushed(
   ctx: Context,
   raw: RawParameters,
-): Promise<{ readonly parameters: RawParameters; readonly pushed: boolean }> {
+): Promise<{ readonly parameters: RawParameters; readonly pushed: PushedRequest | null }> {
   const requestUri = raw["request_uri"];
-  if (!isPushed(requestUri)) return { parameters: raw, pushed: false };
+  if (!isPushed(requestUri)) return { parameters: raw, pushed: null };
   const taken = await ctx.store.transaction((tx) => {
     const request = tx.get("pushedRequests", requestUri);
     if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
@@ -96,5 +96,11 @@ export async function takePushed(
     );
     return ctx.store.read((tx) => refuseRequestUri(tx, raw, error));
   }
-  return { parameters: taken.parameters, pushed: true };
+  return { parameters: taken.parameters, pushed: taken };
 }
+
+/** Undoes {@link takePushed}: a request that nothing came of, since it could not be written, was not used. */
+export const putBackPushed = (ctx: Context, taken: PushedRequest): Promise<void> =>
+  ctx.store.transaction((tx) => {
+    tx.insert("pushedRequests", taken);
+  });

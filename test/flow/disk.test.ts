@@ -100,13 +100,14 @@ console.log(JSON.stringify(statuses));
 await idp.close();
 `;
 
-test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away, and a refusal changed nothing", async () => {
+const run = async (program: string): Promise<{ stdout: string; stderr: string }> => {
   const cwd = newFolder();
-  writeFileSync(join(cwd, "program.mjs"), withoutSpace);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], {
-    cwd,
-    env: environment({}),
-  });
+  writeFileSync(join(cwd, "program.mjs"), program);
+  return promisify(execFile)(process.execPath, ["program.mjs"], { cwd, env: environment({}) });
+};
+
+test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away, and a refusal changed nothing", async () => {
+  const { stdout, stderr } = await run(withoutSpace);
   expect(JSON.parse(stdout), stderr).toEqual([503, 503, "done", 200, 400, 200, "StorageError", 0]);
 });
 
@@ -136,6 +137,44 @@ for (const [path, fixtures] of [["seed", { users: users("b"), settings: { access
 console.log(JSON.stringify(answers));
 await idp.close();
 `;
+
+/** A program that may not write a code of a pushed request, and then may. */
+const withoutSpaceForCode = `
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
+process.on("SIGXFSZ", () => undefined);
+const idp = await createIdp({ port: 0, data: "data", settings: { login: "auto:alice" } });
+await idp.issueGrant({ user: "alice", client: "demo-app" });
+const oauth = idp.issuer + "/api/v2/oauth/";
+const push = async () => {
+  const body = { client_id: "demo-app", client_secret: "demo-secret", response_type: "code", scope: "openid", redirect_uri: "http://localhost:3000/callback" };
+  return (await (await fetch(oauth + "par", { method: "POST", body: new URLSearchParams(body) })).json()).request_uri;
+};
+const authorize = async (request_uri) => {
+  const query = new URLSearchParams({ client_id: "demo-app", request_uri });
+  const { status, headers } = await fetch(oauth + "authorize?" + query, { redirect: "manual" });
+  return [status, /[?]code=/.test(headers.get("location") ?? "")];
+};
+const pushed = await push();
+limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)));
+const answers = [await authorize(pushed), await authorize(pushed)];
+limit("unlimited");
+answers.push(await authorize(pushed), await authorize(pushed));
+console.log(JSON.stringify(answers));
+await idp.close();
+`;
+
+test("a full disk when a pushed request is used: 503, and it can be used once there is space, and once only", async () => {
+  const { stdout, stderr } = await run(withoutSpaceForCode);
+  expect(JSON.parse(stdout), stderr).toEqual([
+    [503, false],
+    [503, false],
+    [303, true],
+    [400, false],
+  ]);
+});
 
 test("a disk that is full between fixtures and their passwords: 503 tells what was applied, and its settings hold", async () => {
   const cwd = newFolder();
