@@ -65,6 +65,10 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
       parsed.push({ number, offset, value: JSON.parse(bytes.toString("utf8", offset, end)) });
     } catch {
       if (end + 1 < bytes.length) throw refuse(number, "is damaged: it is not JSON, and it is not the last line");
+      // What a crash kept from the disk in the middle of a write is read as zeros. Anything else is no write of ours: the last line may be two
+      // that have become one, and the first of them was answered for.
+      if (!bytes.subarray(offset, end).includes(0))
+        throw refuse(number, "is damaged: it is not JSON, though nothing is missing at its end");
       length = offset;
       break;
     }

@@ -185,9 +185,11 @@ test(
         const count = await store.read((tx) => tx.count("scopes"));
         await store.close();
         seen.taken += 1;
-        // Only the last line can be torn by a crash; a damage before it may change a letter, and takes no record away.
-        const last = Math.max(...all.map(({ at }) => Math.floor(at * whole.journal.length)));
-        expect(count).toBeGreaterThanOrEqual(which === "journal" && last >= lastLine - 24 ? 9 : 10);
+        // Only the last line can be torn by a crash; a damage before it may change a letter, and takes no record away. The last two become one
+        // where the newline between them is gone, and that is refused, unless it looks torn: by a zero, or by a second damage that took its end.
+        const atEnd = all.filter(({ at }) => Math.floor(at * whole.journal.length) >= lastLine - 24);
+        const lost = atEnd.some(({ put }) => put.includes(0)) ? 2 : Math.min(atEnd.length, 2);
+        expect(count).toBeGreaterThanOrEqual(which === "journal" ? 10 - lost : 10);
       }),
       { numRuns: longRuns(150, 10) },
     );

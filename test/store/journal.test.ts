@@ -154,6 +154,11 @@ describe("a journal that is not replayed", () => {
 
   const damages: Record<string, [(lines: readonly string[]) => string[], RegExp]> = {
     "a damaged line that is not the last": [(lines) => lines.with(1, "[{"), /data\.journal:2 is damaged/],
+    "a last line that is damaged, and has its end": [(lines) => lines.with(2, "[{"), /data\.journal:3 is damaged.*end/],
+    "two last lines that have become one": [
+      ([head = "", first = "", last = ""]) => [head, first + last],
+      /data\.journal:2 is damaged.*end/,
+    ],
     "a damaged head": [(lines) => lines.with(0, "journal"), /data\.journal:1 is damaged/],
     "a head that is none": [(lines) => lines.with(0, "[]"), /data\.journal:1 is not the head/],
     "a later format": [(lines) => lines.with(0, '{"journal":2,"generation":""}'), /format 2; this idp knows format 1/],
