@@ -21,8 +21,8 @@ export function queryParameters(req: Request): RawParameters {
  */
 export function clientQuery(req: Request): RawParameters {
   const parameters = queryParameters(req);
-  // Sent as that very character.
-  if (/%ef%bf%bd/i.test(req.url)) return parameters;
+  // ASCII alone, as most requests are; or sent as that very character.
+  if (!/%[89a-f]/i.test(req.url) || /%ef%bf%bd/i.test(req.url)) return parameters;
   for (const name in parameters) {
     if ([parameters[name] ?? []].flat().some((value) => value.includes("\ufffd")))
       throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
