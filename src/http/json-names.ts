@@ -8,10 +8,12 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
  * @returns the first name that one object has twice
  */
 export function repeatedName(text: string): string | undefined {
-  const open: Set<string>[] = [];
+  /** The names of what is open at this place; a list has none. */
+  const open: (Set<string> | null)[] = [];
   let last = "";
   for (const [token] of text.matchAll(tokens)) {
-    if (token === "{" || token === "[") open.push(new Set());
+    if (token === "{") open.push(new Set());
+    else if (token === "[") open.push(null);
     else if (token === "}" || token === "]") open.pop();
     else if (token === ":") {
       const names = open.at(-1);
