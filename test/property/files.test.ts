@@ -14,7 +14,11 @@ import { dataOf, journalOf, newFolder, openAt } from "../store/folder.ts";
 
 /** Changes to bytes as an editor, a copy or a disk makes them: some overwritten, cut out, put in. */
 const damages = fc.array(
-  fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), cut: fc.nat(6), put: fc.uint8Array({ maxLength: 6 }) }),
+  fc.record({
+    at: fc.nat(1_000_000).map((millionths) => millionths / 1_000_000),
+    cut: fc.nat(6),
+    put: fc.uint8Array({ maxLength: 6 }),
+  }),
   { minLength: 1, maxLength: 3 },
 );
 type Damage = typeof damages extends fc.Arbitrary<infer D> ? D : never;
