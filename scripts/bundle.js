@@ -15,39 +15,48 @@ const nodeProcess = {
 };
 
 /**
- * A package that is loaded when it is called: what needs it at its own start would make every start wait for it.
- * @param calls its functions that are called, all that is taken of it; absent: it is one function itself
- * @param file where it is a file of its own, since it is large
+ * Packages that are loaded with the first form or other body: they are a third of all that a server could load, and each start would wait for
+ * what it does not use. By name, with the functions that are called, which are all that is taken of them; null: it is one function itself.
  */
-const loadedLate = (name, { calls, file = name } = {}) => ({
-  name: `${name}, late`,
+const late = {
+  // 2,500 media types, read and sorted as soon as they are loaded, which takes 13 ms.
+  "mime-types": ["charset", "contentType", "extension", "lookup"],
+  // A quarter of a megabyte of character sets.
+  "iconv-lite": ["decode", "encodingExists", "getDecoder"],
+  "body-parser": ["json", "raw", "text", "urlencoded"],
+  qs: ["parse"],
+  "http-errors": null,
+  send: null,
+  "serve-static": null,
+};
+
+/** What stands in their place until then. */
+function standIn(name) {
+  // Looked for once: the body of every request asks for a character set.
+  const load = `let found; const load = () => (found ??= require("./late.cjs")["${name}"]());`;
+  const calls = late[name];
+  return calls === null
+    ? `${load} module.exports = (...given) => load()(...given);`
+    : `${load} for (const name of ${JSON.stringify(calls)}) exports[name] = (...given) => load()[name](...given);`;
+}
+
+const lateFile = {
+  name: "late",
   resolveId: {
-    filter: { id: new RegExp(`^${name}$`) },
-    handler: (_id, importer) => (importer === undefined || importer.startsWith("\0") ? null : `\0${name}.cjs`),
+    filter: { id: new RegExp(`^(late|${Object.keys(late).join("|")})$`) },
+    handler: (id, importer) => (id === "late" || !importer?.startsWith("\0") ? `\0${id}.cjs` : null),
   },
   load: {
-    filter: { id: new RegExp(`^\0${name}\\.cjs$`) },
-    handler: () =>
-      // Looked for once: the body of every request asks for a character set.
-      `let found; const load = () => (found ??= require("${file}"));` +
-      (calls === undefined
-        ? `module.exports = (...given) => load()(...given);`
-        : `for (const name of ${JSON.stringify(calls)}) exports[name] = (...given) => load()[name](...given);`),
+    filter: { id: new RegExp(`^\0(late|${Object.keys(late).join("|")})\\.cjs$`) },
+    handler(id) {
+      const name = id.slice(1, -".cjs".length);
+      if (name !== "late") return standIn(name);
+      return Object.keys(late)
+        .map((one) => `exports["${one}"] = () => require("${one}");`)
+        .join("\n");
+    },
   },
-});
-
-const late = [
-  // 2,500 media types, read and sorted as soon as they are loaded, which takes 13 ms.
-  loadedLate("mime-types", { calls: ["charset", "contentType", "extension", "lookup"] }),
-  // A quarter of a megabyte of character sets.
-  loadedLate("iconv-lite", { calls: ["decode", "encodingExists", "getDecoder"], file: "./iconv-lite.cjs" }),
-  // Express loads these for what a server does not do before its first form, or never.
-  loadedLate("body-parser", { calls: ["json", "raw", "text", "urlencoded"] }),
-  loadedLate("qs", { calls: ["parse"] }),
-  loadedLate("http-errors"),
-  loadedLate("send"),
-  loadedLate("serve-static"),
-];
+};
 
 /** As text it is skipped until then; as an object it would be read with the code around it. */
 const mediaTypesAsText = {
@@ -82,7 +91,7 @@ const ascii = {
 const otherFiles = {
   name: "other-files",
   resolveId: {
-    filter: { id: /^\.\/(compiled\.ts|iconv-lite\.cjs)$/ },
+    filter: { id: /^\.\/(compiled\.ts|late\.cjs)$/ },
     handler: (id) => ({ id: id.replace(".ts", ".cjs"), external: true }),
   },
 };
@@ -96,8 +105,8 @@ function loadedWith(entry, context, found = new Set()) {
 }
 
 /**
- * Each file takes time to be found and read, so what is always loaded together is one: what every command needs, and what is
- * needed for records in the data folder, by `idp start` as by the commands that open it. The rest is split as it is imported.
+ * Each file takes time to be found and read, so what is always loaded together is one: what every command needs, what is needed for
+ * records in the data folder, by `idp start` as by the commands that open it, and the server. The rest is split as it is imported.
  */
 function groups() {
   const group = (name, priority, ...entries) => {
@@ -111,10 +120,20 @@ function groups() {
       priority,
     };
   };
+  // What is in both a command and a group of lower priority would take that group along; what only the server and few commands share would be
+  // a file of its own, of some hundred bytes, and a start waits 0.4 ms for each.
+  const shared = {
+    main: ["core/json-object.ts", "core/decode.ts", "cli/progress.ts", "cli/open-browser.ts", "cli/seed-summary.ts"],
+    folder: [
+      ...["store/json.ts", "core/seed.ts", "core/issue.ts", "core/accepted-tokens.ts", "core/assertion-algorithms.ts"],
+      ...["core/introspect.ts", "core/revoke.ts", "core/status.ts", "core/keys-admin.ts", "http/texts.ts"],
+      ...["client/loopback.ts", "cli/remote.ts", "cli/put-file.ts", "cli/request-log.ts", "cli/app-client.ts"],
+    ],
+  };
   return [
-    // What is in both a command and the other group would take that group along.
-    group("main", 2, "cli/main.ts", "core/json-object.ts"),
-    group("folder", 1, "cli/folder.ts", "store/json.ts", "core/seed.ts", "core/issue.ts"),
+    group("main", 3, "cli/main.ts", ...shared.main),
+    group("folder", 2, "cli/folder.ts", ...shared.folder),
+    group("server", 1, "index.ts", "cli/start.ts"),
   ];
 }
 
@@ -135,12 +154,12 @@ function noticeOf(folder) {
 /** @param folder where the files go: `main.cjs`, the others, the licences, and in `.modules.json` what each file was made of */
 export async function bundle(folder) {
   const bundled = await rolldown({
-    input: { main: source("cli/main.ts"), "iconv-lite": "iconv-lite" },
+    input: { main: source("cli/main.ts"), late: "late" },
     cwd: root,
     platform: "node",
     // jsonc-parser's other form finds its files when it runs.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [nodeProcess, ...late, mediaTypesAsText, otherFiles, ascii],
+    plugins: [nodeProcess, lateFile, mediaTypesAsText, otherFiles, ascii],
     checks: { preferBuiltinFeature: false, ineffectiveDynamicImport: false },
   });
   const { output } = await bundled.write({
