@@ -1,11 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
-import { defaultIssuer, defaultPort } from "../core/endpoints.ts";
+import { defaultIssuer } from "../core/endpoints.ts";
 import { hasOpenPort, isLoopbackHost } from "../core/redirect-uri.ts";
 import { commandFor, quoteWord } from "../shell-word.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import type { Invocation } from "./invocation.ts";
-import { issuerAt, issuerOnPort } from "./remote.ts";
+import { issuerAt, issuerOnPort, usualPort } from "./remote.ts";
 
 /** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
 
@@ -60,12 +60,12 @@ async function issuerFindings(
 
 /** Whether `idp start` would find its port free. */
 async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
-  const port = env.IDP_PORT ?? String(defaultPort);
-  if (!/^\d{1,5}$/.test(port) || port === "0") return [];
-  const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, Number(port))))).includes(true);
+  const port = usualPort(env);
+  if (port === null) return [];
+  const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, port)))).includes(true);
   const fix = "Another one: idp start --port auto (the issuer changes with it), or --port NUMBER";
   if (!taken) return [ok("port", `${port} is free for idp start`)];
-  const issuer = await issuerOnPort(Number(port));
+  const issuer = await issuerOnPort(port);
   const holder = issuer === null ? "another program" : `another idp: ${issuer}`;
   return [problem("port", `${port} is in use by ${holder}`, fix)];
 }

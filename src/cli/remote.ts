@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { baseOf } from "../core/endpoints.ts";
+import { baseOf, defaultPort } from "../core/endpoints.ts";
 import { OperationError, type Problem } from "../core/errors.ts";
 import {
   operations,
@@ -165,6 +165,11 @@ export async function issuerAt(url: string, timeout: number): Promise<string | n
   const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
   const { status, issuer } = Object(found?.body) as Readonly<Record<string, unknown>>;
   return status === "ok" && typeof issuer === "string" ? issuer : null;
+}
+
+/** The port that `idp start` takes; null where it takes a free one. */
+export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
+  return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
 }
 
 /** The issuer of the idp that listens on a port of this machine; null: it is none, or does not say so at once. */

@@ -3,7 +3,7 @@ import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
 import { callServer, type Server } from "./remote.ts";
-import { findTarget, findServer } from "./target.ts";
+import { findTarget, findServer, hintElsewhere } from "./target.ts";
 
 /** Open requests are answered first; longer than this none of them takes. In milliseconds. */
 const patience = 20_000;
@@ -12,7 +12,11 @@ const patience = 20_000;
 export async function stop(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   const { server } = target;
-  if (server === null) throw new OperationError("no_server", `no server runs on ${cli.data}: there is nothing to stop`);
+  if (server === null) {
+    const hint = await hintElsewhere(cli);
+    const there = `no server runs on ${cli.data}: there is nothing to stop`;
+    throw new OperationError("no_server", there, hint === null ? {} : { hint });
+  }
   const { pid } = await target.call("stop", {});
   const isGone = async (): Promise<boolean> =>
     cli.url === null ? (await findServer(cli))?.pid !== pid : refuses(server);

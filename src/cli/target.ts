@@ -14,7 +14,7 @@ import { quoteWord } from "../shell-word.ts";
 import { readLock } from "../store/lock.ts";
 import { LockedError } from "../store/store.ts";
 import { defaultData, type Invocation } from "./invocation.ts";
-import { callServer, checkUrl, serverOfUrl, type Server } from "./remote.ts";
+import { callServer, checkUrl, issuerOnPort, serverOfUrl, usualPort, type Server } from "./remote.ts";
 
 /** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
 
@@ -34,6 +34,21 @@ export interface Target {
 /** What starts a server on this data, to be copied. */
 export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
   data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
+
+/**
+ * How to go on where none runs on this data but one does on the usual port, on other data or in memory: to start one would be refused, and is not
+ * what is asked for by who has started one. Null where none does.
+ */
+export async function hintElsewhere({ env }: Pick<Invocation, "env">): Promise<string | null> {
+  const port = usualPort(env);
+  const issuer = port === null ? null : await issuerOnPort(port);
+  if (issuer === null) return null;
+  return [
+    `Another one runs at ${issuer}, on other data or in memory`,
+    "On other data: --data DIR, or type this in its folder",
+    `In memory: --url ${issuer}, with the IDP_ADMIN_TOKEN it was started with`,
+  ].join("\n");
+}
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
 export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
@@ -100,12 +115,12 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
       const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
       if (operation.needsServer) {
         throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
-          hint: `Start it: ${startCommand(cli)}`,
+          hint: (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}`,
         });
       }
       if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
         throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
-          hint: `Start it: ${startCommand(cli)}. Other data: --data DIR`,
+          hint: (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}. Other data: --data DIR`,
         });
       }
       const { runOnFolder } = await import("./folder.ts");

@@ -424,7 +424,7 @@ test("a user or a client that is not there: exit 3", async () => {
 });
 
 test("no server: exit 5 and how to start it; and at an address where none is", async () => {
-  const { code, stdout, stderr } = await idpHere(["login", "--data", join(cwd, "none")]);
+  const { code, stdout, stderr } = await idpHere(["login", "--data", join(cwd, "none")], "", { IDP_PORT: "auto" });
   expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
   expect(stderr).toContain("Start it: idp start");
   const elsewhere = await idpHere(["login", "--url", "http://127.0.0.1:1"]);

@@ -35,7 +35,7 @@ test("below an issuer that ends in a slash there is one slash", async () => {
 
 test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
   const cwd = newFolder();
-  expect(await idp(["open"], { cwd })).toMatchObject({
+  expect(await idp(["open"], { cwd, env: { IDP_PORT: "auto" } })).toMatchObject({
     code: 5,
     stdout: "",
     stderr: "Error: no server runs on .idp\n  Start it: idp start\n",

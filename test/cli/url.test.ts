@@ -64,3 +64,27 @@ test("--url: a refusal in another form than idp's own is told as far as it can b
   const answer = await idp(["users", "list", "--url", url], { cwd: newFolder(), env });
   expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
 });
+
+test("where none runs on the data but one does on the usual port, a command says how to reach that one", async () => {
+  const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
+  const { issuer } = await startIdp(["--memory"], { cwd: newFolder(), env: admin });
+  const place = { cwd: newFolder(), env: { ...admin, IDP_PORT: new URL(issuer).port } };
+  for (const [words, code] of [
+    ["users list", 3],
+    ["status", 5],
+    ["stop", 5],
+    ["open", 5],
+    ["login --no-browser", 5],
+  ] as const) {
+    const here = await idp(words.split(" "), place);
+    expect(here.code, words).toBe(code);
+    expect(here.stderr, words).not.toContain("Start it");
+    expect(here.stderr, words).toContain(`In memory: --url ${issuer}`);
+  }
+  expect(await idp(["users", "list", "--url", issuer], place)).toMatchObject({ code: 0 });
+  expect(await idp(["stop", "--url", issuer], place)).toMatchObject({ code: 0 });
+  expect(await idp(["users", "list"], place)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("Start it: idp start"),
+  });
+});

@@ -86,10 +86,13 @@ test("an error for a person is one line, and the next step below it", async () =
   });
 });
 
+// What else runs on this machine's usual port is no matter here.
+const env = { IDP_PORT: "auto" };
+
 test("without data there is nothing to read: exit 3 and the next step", async () => {
   const cwd = newFolder();
   for (const words of ["users list", "clients list", "grants list", "revoke --user alice", "token verify a.b.c"]) {
-    const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+    const { code, stdout, stderr } = await idp(words.split(" "), { cwd, env });
     expect({ code, stdout, stderr }).toEqual({
       code: 3,
       stdout: "",
@@ -101,7 +104,7 @@ test("without data there is nothing to read: exit 3 and the next step", async ()
 test("the command that a hint names is for the data that was named", async () => {
   const data = join(newFolder(), "my data");
   for (const words of ["users list", "status", "open", "wait --timeout 0", "login"]) {
-    const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"]);
+    const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"], "", env);
     expect(JSON.parse(stderr).error.hint).toContain(`Start it: idp start --data '${data}'`);
   }
 });
@@ -110,10 +113,10 @@ test("without a server: status and stop exit 5", async () => {
   const cwd = newFolder();
   expect(await idp(["status"], { cwd })).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
   const stderr = "Error: no server runs on .idp: there is nothing to stop\n";
-  expect(await idp(["stop"], { cwd })).toEqual({ code: 5, stdout: "", stderr });
+  expect(await idp(["stop"], { cwd, env })).toEqual({ code: 5, stdout: "", stderr });
   // With its admin token and without: that is missed only where somebody asks for it.
-  for (const env of [{ IDP_ADMIN_TOKEN: "0123456789abcdef" }, {}]) {
-    const nobody = await idp(["users", "list", "--url", "http://localhost:1"], { cwd, env });
+  for (const more of [{ IDP_ADMIN_TOKEN: "0123456789abcdef" }, {}]) {
+    const nobody = await idp(["users", "list", "--url", "http://localhost:1"], { cwd, env: more });
     expect(nobody).toMatchObject({
       code: 5,
       stdout: "",
