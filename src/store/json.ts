@@ -16,6 +16,7 @@
  * belongs to neither generation is another data file's: refused.
  */
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "./commit-queue.ts";
@@ -103,7 +104,8 @@ async function openData(
     });
   }
 
-  if (db.data === blank) {
+  const isNew = db.data === blank;
+  if (isNew) {
     if (content !== null && content.lines.length > 0) {
       const message = `${dataPath} is missing, and ${journalPath} holds changes to it`;
       throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to begin afresh`);
@@ -193,6 +195,9 @@ async function openData(
       if (unfolded() > 0) await fold();
       try {
         await journal.close();
+        // A server that found its port taken: with data that holds nothing, commands would take this folder for the right one.
+        const isUntouched = journal.generation() === generation && journal.length() === 0;
+        if (isNew && isUntouched && lock.isHeld()) await rm(dataPath, { force: true });
       } finally {
         lock.release();
       }

@@ -218,7 +218,8 @@ test("a port that is taken: exit 4, and never another port", async () => {
   });
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as AddressInfo;
-  const { code, stdout, stderr } = await idp(["start", "--port", String(port), "--json"], { cwd: newFolder() });
+  const cwd = newFolder();
+  const { code, stdout, stderr } = await idp(["start", "--port", String(port), "--json"], { cwd });
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
   expect(JSON.parse(stderr)).toEqual({
     error: {
@@ -227,6 +228,9 @@ test("a port that is taken: exit 4, and never another port", async () => {
       hint: "Use another port: idp start --json --port auto   (the issuer changes with it)",
     },
   });
+  // Nothing that a command would take for data.
+  const users = await idp(["users", "list"], { cwd, env: { IDP_PORT: "auto" } });
+  expect(users).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no data in .idp yet") });
 });
 
 test("a port that another idp holds: whose it is is said", async () => {

@@ -26,10 +26,28 @@ storeContract("json", (now) => openAt(newFolder(), { now }));
 const scope = (name: string, text = "") => ({ name, description: { en: text }, claims: [] });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
+/** Data without a record, which is there because it had one. */
+async function makeEmpty(dir: string): Promise<void> {
+  const store = await openAt(dir);
+  await store.transaction((tx) => tx.insert("scopes", scope("gone")));
+  await store.transaction((tx) => tx.remove("scopes", "gone"));
+  await store.close();
+}
+
 describe("json: on disk", () => {
   let dir = "";
   beforeEach(() => {
     dir = newFolder();
+  });
+
+  test("new data that nothing was put into is not there after it was closed; data that is empty stays", async () => {
+    const file = join(dir, "data.json");
+    await (await openAt(dir)).close();
+    expect(existsSync(file)).toBe(false);
+    await makeEmpty(dir);
+    expect(existsSync(file)).toBe(true);
+    await (await openAt(dir)).close();
+    expect(existsSync(file)).toBe(true);
   });
 
   test("what was put is there when the data is opened again, in its order and by its indexes; volatile records are not", async () => {
@@ -128,6 +146,7 @@ describe("json: on disk", () => {
   });
 
   test("nothing is written for a transaction without a durable change", async () => {
+    await makeEmpty(dir);
     const store = await openAt(dir);
     const before = dataOf(dir);
     await store.transaction((tx) => tx.insert("codes", code("c", Date.now() + 60_000)));
@@ -255,7 +274,7 @@ describe("json: the folder", () => {
       mkdirSync(dirname(real));
       mkdirSync(dir);
       if (target === "there") {
-        await (await openAt(join(dirname(dir), "seed"))).close();
+        await makeEmpty(join(dirname(dir), "seed"));
         writeFileSync(real, dataOf(join(dirname(dir), "seed")), { mode: 0o600 });
       }
       symlinkSync("../elsewhere/real.json", join(dir, "data.json"));
