@@ -1,8 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { parse } from "node:querystring";
 import express, { type NextFunction, type Request, type RequestHandler } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { cut, redacted } from "../repeated.ts";
 import { repeatedName } from "./json-names.ts";
+import { isUtf8Encoded } from "./utf8.ts";
 
 /** Reads bodies: which types, how large, and what they can be refused for (CONTRACT 2.6). What is in them: `params.ts`. */
 
@@ -22,13 +24,21 @@ const json = made(() =>
     limit: bodyLimit,
     type: (req) => isOf(req as Request, jsonType),
     verify: (_req, _res, bytes, encoding) => {
+      if (encoding !== "utf-8") return;
       const text = textOf(bytes);
-      if (encoding === "utf-8" && isJson(text)) refuseRepeatedNames(text);
+      if (isJson(text)) refuseRepeatedNames(text);
     },
   }),
 );
 const form = made(() =>
-  express.urlencoded({ limit: bodyLimit, extended: false, type: (req) => isOf(req as Request, formType) }),
+  express.urlencoded({
+    limit: bodyLimit,
+    extended: false,
+    type: (req) => isOf(req as Request, formType),
+    verify: (_req, _res, bytes, encoding) => {
+      if (encoding === "utf-8") refuseOtherBytes(textOf(bytes));
+    },
+  }),
 );
 
 /** Bytes: of a longer body no piece is kept, since a piece keeps the whole of it in memory. */
@@ -53,8 +63,8 @@ function readUsual(req: Request, next: NextFunction): void {
   req.on("end", () => {
     const [first] = chunks;
     const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
-    const text = textOf(bytes);
     try {
+      const text = textOf(bytes);
       req.body = req.headers["content-type"] === jsonType ? parseJson(text) : parseForm(text);
     } catch (error) {
       next(error);
@@ -64,8 +74,14 @@ function readUsual(req: Request, next: NextFunction): void {
   });
 }
 
-/** Without the mark that some systems begin UTF-8 with, as Express's parsers do it. */
-const textOf = (bytes: Buffer): string => bytes.toString().replace(/^\ufeff/, "");
+/**
+ * Without the mark that some systems begin UTF-8 with, as Express's parsers do it.
+ * @throws {BodyError} where it is no UTF-8 (RFC 8259 8.1)
+ */
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new BodyError(400, "the body is not UTF-8");
+  return bytes.toString().replace(/^\ufeff/, "");
+}
 
 /** In the words of Express's parsers. */
 const unreadable = (status: 400 | 413, type: string): Error => Object.assign(new Error(type), { status, type });
@@ -106,7 +122,13 @@ function parseForm(text: string): RawParameters {
   let separators = 0;
   for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) separators += 1;
   if (separators >= 1000) throw unreadable(413, "parameters.too.many");
+  refuseOtherBytes(text);
   return parse(text, "&", "=", { maxKeys: 0 });
+}
+
+/** @throws {BodyError} as `clientQuery` does, whatever the parameter */
+function refuseOtherBytes(text: string): void {
+  if (!isUtf8Encoded(text)) throw new BodyError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)");
 }
 
 /** An error of the body, with its status; `http/errors.ts` makes the answer. */

@@ -66,9 +66,10 @@ export function accessToken(
       "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
     );
   }
+  // What is there is no access token: 401, as the document of the service has it for any that is invalid, and not RFC 6750's 400.
   if (header === undefined && /^(?:bearer|dpop) +\S/i.test(authorization)) {
     throw new OAuthError(
-      "invalid_request",
+      "invalid_token",
       "the Authorization header is malformed: send Bearer, one space and the access token alone (RFC 6750 2.1)",
     );
   }

@@ -57,6 +57,10 @@ const isHttpError = (error: unknown): error is Error & { status: number; type?: 
   error.status >= 400 &&
   error.status < 500;
 
+/** Whether it is about HTTP, and not about what the request asks for: the path, the method, the body as a whole. */
+export const isOfHttp = (error: unknown): boolean =>
+  error instanceof RouteError || error instanceof BodyError || (isHttpError(error) && !(error instanceof OAuthError));
+
 const bodyMessages: Readonly<Record<string, string>> = {
   "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
   "entity.parse.failed": "the body cannot be read as its Content-Type says",

@@ -7,7 +7,7 @@ import { answerClient, errorParameters, RedirectedError } from "../core/redirect
 import { sendToClient } from "./authorize.ts";
 import { prefersHtml, sendJson } from "./answer.ts";
 import { challenge } from "./challenges.ts";
-import { answerTo, RouteError, type Answer } from "./error-answers.ts";
+import { answerTo, isOfHttp, RouteError, type Answer } from "./error-answers.ts";
 import { renderEnded, renderError } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { privateApiHeaders } from "./security-headers.ts";
@@ -27,8 +27,9 @@ const isPagePath = (web: Web, req: Request): boolean => {
 
 const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));
 
-function choosesPage(web: Web, req: Request): boolean {
-  if (isPagePath(web, req)) return prefersHtml(req);
+/** A person reads why a sign-in was refused, whatever is accepted; HTTP's own refusals are JSON at an API path unless a browser asks (CONTRACT 2.6). */
+function choosesPage(web: Web, req: Request, error: unknown): boolean {
+  if (isPagePath(web, req)) return isApiPath(web, req) && isOfHttp(error) ? wantsPage(req) : prefersHtml(req);
   return !isApiPath(web, req) && wantsPage(req);
 }
 
@@ -71,7 +72,7 @@ async function sendAnswer(web: Web, req: Request, res: Response, error: unknown,
   const authenticate = challenge(req, error);
   if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
   const isOver = error instanceof InteractionError && error.reason !== "csrf";
-  if (!isOver && !choosesPage(web, req)) {
+  if (!isOver && !choosesPage(web, req, error)) {
     const { code, message, extra } = answer;
     const description = error instanceof OAuthError ? inAscii(message) : message;
     sendJson(res, answer.status, { error: code, error_description: description, ...extra });

@@ -4,6 +4,7 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { OAuthError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
 import { isOf, jsonType, keepable } from "./bodies.ts";
+import { isUtf8Encoded } from "./utf8.ts";
 
 /** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
 
@@ -21,13 +22,10 @@ export function queryParameters(req: Request): RawParameters {
  */
 export function clientQuery(req: Request): RawParameters {
   const parameters = queryParameters(req);
-  // ASCII alone, as most requests are; or sent as that very character.
-  if (!/%[89a-f]/i.test(req.url) || /%ef%bf%bd/i.test(req.url)) return parameters;
-  for (const name in parameters) {
-    if ([parameters[name] ?? []].flat().some((value) => value.includes("\ufffd")))
-      throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
-  }
-  return parameters;
+  if (isUtf8Encoded(req.url)) return parameters;
+  const isOther = (name: string): boolean => [parameters[name] ?? []].flat().some((value) => value.includes("\ufffd"));
+  const name = Object.keys(parameters).find(isOther) ?? "the name of a parameter";
+  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

@@ -26,6 +26,13 @@ describe("with a page of status 400, and never a redirect", () => {
   test.each<[name: string, change: Change, more: string, code: string, message: RegExp]>([
     ["no client_id", { client_id: null }, "", "invalid_request", /client_id is missing/],
     ["a state that is no UTF-8", { state: null }, "&state=%C3%28", "invalid_request", /state is not UTF-8/],
+    [
+      "nor is it where another value holds the sign for such bytes",
+      { state: null },
+      "&state=%C3%28&x=%EF%BF%BD",
+      "invalid_request",
+      /state is not UTF-8/,
+    ],
     ["an unknown client", { client_id: "nobody" }, "", "invalid_client", /"nobody" is not registered here/],
     ["client_id twice", {}, "&client_id=demo-app", "invalid_request", /client_id was sent 2 times/],
     ["no redirect_uri", { redirect_uri: null }, "", "invalid_request", /redirect_uri is missing/],

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths } from "../helpers/client.ts";
 
@@ -225,4 +225,57 @@ test("a body that comes in pieces, one of them half a letter", async () => {
   expect(text).toBe(await whole.text());
   expect(text).toContain("nobody?");
   expect(text).not.toContain("nobody??");
+});
+
+describe("what is no UTF-8 would be taken for another text: 400", () => {
+  const latin = (text: string) => Buffer.from(text, "latin1");
+  /** A body that is long enough for the other reader. */
+  const long = `&x=${"x".repeat(5000)}`;
+
+  test.each([...either, ...formOnly])("%s, in a form", async (path) => {
+    for (const value of ["%FF", "a%C3%28", "%ED%A0%80", "%C0%AF", "%E4"]) {
+      for (const body of [`state=${value}`, `${value}=x`, `state=${value}&nonce=%EF%BF%BD`, `state=${value}${long}`]) {
+        const response = await send(path, { method: "POST", body, headers: { ...form, accept: "application/json" } });
+        expect([response.status, await response.json()], body.slice(0, 40)).toEqual([
+          400,
+          expect.objectContaining({
+            error: "invalid_request",
+            error_description: "the form is not UTF-8: percent-encode it as such (RFC 6749 B)",
+          }),
+        ]);
+      }
+    }
+  });
+
+  test("nor as bytes, in a form or in JSON", async () => {
+    for (const more of ["", long]) {
+      const bodies: [BodyInit, Record<string, string>][] = [
+        [latin(`state=\u00e4${more}`), form],
+        [latin(`{"state":"\u00e4${more}"}`), json],
+      ];
+      for (const [body, headers] of bodies) {
+        const response = await send(paths.token, { method: "POST", body, headers });
+        expect([response.status, await response.json()]).toMatchObject([
+          400,
+          {
+            error: "invalid_request",
+            error_description: expect.stringMatching(/^the (body|form) is not UTF-8/) as string,
+          },
+        ]);
+      }
+    }
+  });
+
+  test("what is UTF-8 is taken as it is, the sign that stands for other bytes included", async () => {
+    for (const state of ["\u00e4 \u{1f600}", "\ufffd", "100%"]) {
+      for (const more of ["", long]) {
+        const asked = new URL(app.url({ prompt: "none" }));
+        asked.searchParams.delete("state");
+        const body = `${asked.search.slice(1)}&state=${state.replace(/[^%]/gu, encodeURIComponent)}${more}`;
+        const { headers } = await send(paths.authorize, { method: "POST", body, headers: form });
+        const left = new URL(headers.get("location") ?? "", idp.issuer);
+        expect(left.searchParams.get("state")).toBe(state);
+      }
+    }
+  });
 });

@@ -143,6 +143,24 @@ describe("a wrong method: 405 with Allow", () => {
     expect(await response.json()).toMatchObject({ error: "method_not_allowed" });
   });
 
+  test.each([paths.authorize, "/api/v2/oauth/logout"])(
+    "%s: as JSON, and as a page where a browser asks",
+    async (path) => {
+      const typeOf = async (init: RequestInit) => {
+        const response = await send(path, init);
+        return [response.status, response.headers.get("content-type")?.split(";")[0]];
+      };
+      const xml = { "content-type": "text/xml", accept: "*/*" };
+      expect(await typeOf({ method: "DELETE" })).toEqual([405, "application/json"]);
+      expect(await typeOf({ method: "DELETE", headers: asBrowser })).toEqual([405, "text/html"]);
+      expect(await typeOf({ method: "POST", body: "<a/>", headers: xml })).toEqual([415, "application/json"]);
+      expect(await typeOf({ method: "POST", body: "<a/>", headers: { ...xml, ...asBrowser } })).toEqual([
+        415,
+        "text/html",
+      ]);
+    },
+  );
+
   test.each([paths.userinfo, "/.well-known/openid-configuration", "/_idp/health", paths.authorize])(
     "HEAD %s is answered as GET without a body",
     async (path) => {

@@ -74,8 +74,6 @@ describe("a token may be sent", () => {
       }),
       () => "",
     ],
-    ["with something behind it", (token) => ({ headers: { authorization: `Bearer ${token} x` } }), () => ""],
-    ["with its scheme twice", (token) => ({ headers: { authorization: `Bearer Bearer ${token}` } }), () => ""],
     [
       "in the body beside a header without one",
       (token) => ({
@@ -91,6 +89,20 @@ describe("a token may be sent", () => {
     expect([status, json.error]).toEqual([400, "invalid_request"]);
     // RFC 6750 3: an answer to a request without a token that will do says so.
     expect(headers.get("www-authenticate")).toContain('error="invalid_request"');
+    expect(json.error_description).not.toContain(token);
+  });
+
+  // The document of the service has one status for a token that is invalid, whatever it is made of.
+  test.each<[name: string, authorization: (token: string) => string]>([
+    ["with something behind it", (token) => `Bearer ${token} x`],
+    ["with its scheme twice", (token) => `Bearer Bearer ${token}`],
+    ["where words stand in its place", () => "Bearer not a token"],
+  ])("not %s: 401", async (_name, authorization) => {
+    const { access_token: token } = await app.tokens();
+    const { status, json, headers } = await ask({ headers: { authorization: authorization(token) } });
+    expect([status, json.error]).toEqual([401, "invalid_token"]);
+    expect(headers.get("www-authenticate")).toContain('error="invalid_token"');
+    expect(json.error_description).toContain("one space and the access token alone");
     expect(json.error_description).not.toContain(token);
   });
 });
