@@ -16,7 +16,7 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
   const document = await target.call("export", { as });
   const warning =
     as === "fixtures"
-      ? "Passwords are not in it, since their hashes cannot be: give users a password of your own. Secrets of clients are."
+      ? "Passwords are not in it, since their hashes cannot be: give users a password of your own. Secrets of clients are; clients that registered themselves are not."
       : "It holds private keys, client secrets and password hashes: keep it to yourself.";
   if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
   await writePrivate(output, `${textOf(document)}\n`);

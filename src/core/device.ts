@@ -74,8 +74,8 @@ export function beginDevice(
       `client "${client.client_id}" may not use the device flow: its grant_types lack "${deviceGrantType}"`,
     );
   }
-  const resources = checkResources(request.resource);
   checkLength([request.scope, ...request.resource]);
+  const resources = checkResources(request.resource);
   return ctx.store.transaction((tx) => {
     const { scopes } = resolveScopes(tx, client, request.scope);
     const deviceCode = ctx.random(32);

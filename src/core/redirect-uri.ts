@@ -1,10 +1,9 @@
+import { hasUriCharacters } from "./uri.ts";
+
 /**
  * Redirect URIs: which may be registered, and which of them a request names (CONTRACT 2.1; RFC 6749 3.1.2, RFC 8252).
  * Nothing here parses and writes anew: a URL parser turns `http:localhost:3000/cb` or `/x/../cb` into the registered URI.
  */
-
-/** RFC 3986 2: what a URI may be made of. Everything else (spaces, quotes, backslashes, letters beyond ASCII) is to be percent-encoded. */
-const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
 
 const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
@@ -27,7 +26,7 @@ const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(
  */
 export function checkRedirectUri(uri: string): string | null {
   if (uri === "") return "is empty; write the whole address, as http://localhost:3000/callback";
-  if (!uriCharacters.test(uri)) {
+  if (!hasUriCharacters(uri)) {
     return `"${uri}" holds a character that a URI cannot have; percent-encode it (RFC 3986 2)`;
   }
   if (uri.includes("#")) return `"${uri}" has a fragment; leave out "#" and what follows (RFC 6749 3.1.2)`;

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { beginAuthorization, type StepResult } from "../core/authorize.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
+import { OAuthError } from "../core/errors.ts";
 import { redirect } from "./answer.ts";
 import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, clientQuery } from "./params.ts";
@@ -20,10 +21,21 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) => autho
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const location = knownBrowser(web, req).session === null ? asGet(web, endpoints.authorize, parameters) : null;
-  if (location === null) await authorize(web, req, res, parameters);
+  const { session, isNew } = knownBrowser(web, req);
+  const location = session === null ? asGet(web, endpoints.authorize, parameters) : null;
+  if (location === null) await authorize(web, req, res, parameters, session === null && isNew);
   else redirect(res, location);
 };
+
+/**
+ * A request that came without cookies, and cannot come again with them: whoever sent it from another page must not put other cookies in the place
+ * of those that the browser has.
+ */
+export const tooLongForGet = (): OAuthError =>
+  new OAuthError(
+    "invalid_request",
+    "the request came without cookies, and is too long to come again as GET: send less, or push it (RFC 9126)",
+  );
 
 /** Characters: Node.js takes 16,384 of a request's line and headers. */
 const longestLocation = 12_000;
@@ -38,11 +50,18 @@ export function asGet(web: Web, path: string, parameters: RawParameters): string
   return location.length > longestLocation ? null : location;
 }
 
-async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
+async function authorize(
+  web: Web,
+  req: Request,
+  res: Response,
+  parameters: RawParameters,
+  isWithoutCookies = false,
+): Promise<void> {
   const clientId = parameters["client_id"];
   note(res, { client: typeof clientId === "string" ? clientId : null });
   const browser = knownBrowser(web, req);
   const result = await beginAuthorization(web.ctx, parameters, browser);
+  if (isWithoutCookies && result.step.kind === "page") throw tooLongForGet();
   if (browser.isNew && result.step.kind === "page") setBrowserCookie(web, res, browser.id);
   await takeStep(web, req, res, result);
 }

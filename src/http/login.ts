@@ -127,6 +127,8 @@ const pickerOf = (href: string, user: User): PickerView => ({
 /** Where more is to be said than the sentence of the state. */
 function messageOf(page: LoginPage, refusal: Refusal | null): LoginView["message"] {
   const { likely, loginHint } = page;
+  // With passwords, a page that anybody can ask for must not tell who exists.
+  if (refusal === null && !page.picker) return null;
   const { barred } = refusal ?? page;
   if (barred !== null) {
     const { username } = barred;

@@ -3,7 +3,7 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../core/logout.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { redirect } from "./answer.ts";
-import { asGet } from "./authorize.ts";
+import { asGet, tooLongForGet } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "./cookies.ts";
 import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogout, renderSignedOut } from "./pages.ts";
@@ -21,9 +21,13 @@ export const getLogout = (web: Web) => (req: Request, res: Response) => logout(w
 /** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const location = readBrowser(web, req).session === null ? asGet(web, endpoints.logout, parameters) : null;
-  if (location === null) await logout(web, req, res, parameters);
-  else redirect(res, location);
+  if (readBrowser(web, req).session !== null) {
+    await logout(web, req, res, parameters);
+    return;
+  }
+  const location = asGet(web, endpoints.logout, parameters);
+  if (location === null) throw tooLongForGet();
+  redirect(res, location);
 };
 
 async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {

@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAttempts, passwordLimits, type Limit } from "../../src/core/attempts.ts";
-import { enrol, register } from "../helpers/app.ts";
+import { enrol, register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
-import { pick, post } from "../helpers/client.ts";
+import { authorizeUrl, pick, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
 /** Guessing: slowed at its source, while whoever is meant by it gets in from elsewhere. */
@@ -45,6 +45,22 @@ function sendFrom(localAddress: string, url: string, fields: Record<string, stri
 
 const guess = (browser: Browser, page: Visit, username: string, password: string): Promise<Visit> =>
   browser.press(page, "login-submit", { username, password });
+
+test("where passwords are asked for, the page for a hint is the same whoever is meant", async () => {
+  const own = await serve({ settings: { login: "password" } });
+  await own.call("users.edit", { username: "carol", entry: { status: "suspended" } });
+  const pages = await Promise.all(
+    ["alice", "carol", "nobody"].map(async (hint) => {
+      const { body } = await new Browser(own.issuer).open(authorizeUrl(own, { login_hint: hint }));
+      return body
+        .replaceAll(hint, "HINT")
+        .replace(/interaction\/[\w-]+/g, "")
+        .replace(/name="csrf" value="[^"]*"/g, "");
+    }),
+  );
+  expect(new Set(pages).size).toBe(1);
+  expect(pages[0]).toContain("HINT");
+});
 
 describe("passwords", () => {
   async function loginPage(): Promise<{ browser: Browser; page: Visit }> {

@@ -4,7 +4,7 @@ import { endpoints } from "../../src/core/endpoints.ts";
 import { enrol, register } from "../helpers/app.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
-import { paths, pick, userinfo } from "../helpers/client.ts";
+import { authorizeUrl, paths, pick, userinfo } from "../helpers/client.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
 /** What a page of another origin can do to a person who is signed in here, and a person to another one. */
@@ -337,4 +337,19 @@ test("an API of no registered origin reads nothing: no CORS", async () => {
   }
   const { headers } = await fetch(idp.issuer + paths.authorize, { headers: { origin: "http://localhost:3000" } });
   expect(headers.get("access-control-allow-origin")).toBeNull();
+});
+
+test("a form of another origin that is too long to come again as GET: no cookie is set or taken away", async () => {
+  const long = "x".repeat(12_500);
+  const { searchParams } = new URL(authorizeUrl(idp, { login_hint: long }));
+  for (const [path, parameters] of [
+    ["/api/v2/oauth/logout", new URLSearchParams({ state: long })],
+    [paths.authorize, searchParams],
+  ] as const) {
+    const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://evil.test" };
+    const body = parameters.toString();
+    const answer = await fetch(idp.issuer + path, { method: "POST", redirect: "manual", headers, body });
+    expect([answer.status, answer.headers.getSetCookie()], path).toEqual([400, []]);
+    expect(await answer.text(), path).toContain("too long to come again as GET");
+  }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { FixtureFile } from "../../src/index.ts";
 import { Browser } from "../helpers/browser.ts";
-import { authorizeUrl, pick, signIn } from "../helpers/client.ts";
+import { authorizeUrl, pick, post, signIn } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 
 test("an export as fixtures can be started from, whatever was granted", async () => {
@@ -19,4 +19,19 @@ test("an export as fixtures can be started from, whatever was granted", async ()
   expect(await again.call("grants.list", {})).toMatchObject([
     { user: "alice", client: "demo-app", scope: "openid email" },
   ]);
+});
+
+test("an export as fixtures holds no client that registered itself: who seeds it vouches for what is in it", async () => {
+  const idp = await serve({ dynamicRegistration: true });
+  const metadata = { redirect_uris: ["https://app.example.test/cb"], backchannel_logout_uri: "http://127.0.0.1:9/" };
+  const { status, json } = await post(idp, "/api/v2/oauth/register", {}, { body: JSON.stringify(metadata) });
+  expect(status).toBe(201);
+  const clientId = String((json as Readonly<Record<string, unknown>>)["client_id"]);
+  await idp.call("issue.grant", { user: "alice", client: clientId, scope: "openid" });
+  const { clients, grants } = (await idp.call("export", { as: "fixtures" })) as FixtureFile;
+  expect(clients?.map((client) => client.client_id)).not.toContain(clientId);
+  expect(clients).toHaveLength(4);
+  expect(grants).toEqual([]);
+  // All of it is in the other form.
+  expect(JSON.stringify(await idp.call("export", {}))).toContain(clientId);
 });

@@ -11,6 +11,7 @@ import { mayStillAsk, scopesNow } from "../granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
 import { signAccessToken, type AccessTokenSubject, type Actor, type Origin, type TokenClaims } from "../tokens.ts";
+import { isAbsoluteUri } from "../uri.ts";
 
 /**
  * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
@@ -177,7 +178,7 @@ const releasing = (tx: ReadTx, client: Client, scopes: readonly string[]): reado
 function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
   const values = sent.filter((value) => value !== "");
   for (const value of values) {
-    if (tx.get("clients", value) === undefined && !URL.canParse(value)) {
+    if (tx.get("clients", value) === undefined && !isAbsoluteUri(value)) {
       throw new OAuthError(
         "invalid_target",
         `audience "${value}" is neither a client_id registered here nor an absolute URI (RFC 8693 2.1)`,
