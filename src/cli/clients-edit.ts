@@ -78,15 +78,18 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
 /** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
 async function askedRedirectUri(
   cli: Invocation,
-  { set }: ClientFlags,
+  { set, public: isPublic }: ClientFlags,
   client_id: string,
 ): Promise<readonly string[] | undefined> {
   if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
   if (!cli.interactive) {
+    const command = (flags: string): string => commandFor("idp clients add", client_id, flags);
+    const withUri = "--redirect-uri http://localhost:3000/callback";
     throw needed(
       "the redirect URI",
-      `${commandFor("idp clients add", client_id, "--redirect-uri http://localhost:3000/callback")}
-A client that signs nobody in: ${commandFor("idp clients add", client_id, `--set 'grant_types=["client_credentials"]'`)}`,
+      isPublic === true
+        ? command(`--public ${withUri}`)
+        : `${command(withUri)}\nA client that signs nobody in: ${command(`--set 'grant_types=["client_credentials"]'`)}`,
     );
   }
   const proposal = "http://localhost:3000/callback";

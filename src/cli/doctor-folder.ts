@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../core/errors.ts";
@@ -102,7 +102,8 @@ function gitFinding({ data }: Invocation): Finding {
     "git",
     `${data} is not ignored by git, and holds keys and secrets`,
     null,
-    `echo '*' > ${quoteWord(own)}`,
+    // The folder may be a project's, with a .gitignore of its own.
+    `printf '%s\\n' '/data.j*' '/lock.json*' >> ${quoteWord(own)}`,
   );
 }
 
@@ -144,7 +145,6 @@ function diskFindings(cli: Invocation): readonly Finding[] {
   try {
     writeFileSync(file, "x", { flag: "wx", mode: 0o600 });
     const off = Math.round((statSync(file).mtimeMs - cli.now()) / 1000);
-    unlinkSync(file);
     return [
       ok("disk", `${folder} can be written`),
       Math.abs(off) <= fewSeconds
@@ -157,6 +157,9 @@ function diskFindings(cli: Invocation): readonly Finding[] {
     ];
   } catch (error) {
     return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, putRight)];
+  } finally {
+    // On a full disk the name is there, with nothing in it.
+    if (existsSync(file)) rmSync(file);
   }
 }
 

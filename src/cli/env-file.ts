@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { OperationError } from "../core/errors.ts";
 import { codeOf } from "../store/fault.ts";
-import { putFile } from "./put-file.ts";
+import { cannotBeWritten, putFile } from "./put-file.ts";
 
 /** Our own lines in a file that is somebody else's: between two marks, and nothing else in it changes. */
 
@@ -72,10 +72,7 @@ export async function writeBlock(file: string, before: string | null, block: str
     const mode = before === null ? 0o600 : (await stat(file)).mode & 0o777;
     await putFile(file, Buffer.from(after, bytesAsText), mode);
   } catch (error) {
-    throw new OperationError("usage", `--write ${file} cannot be written (${codeOf(error)})`, {
-      hint: "Is its folder there, and yours?",
-      cause: error,
-    });
+    throw cannotBeWritten(`--write ${file}`, error);
   }
   return true;
 }

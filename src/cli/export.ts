@@ -1,7 +1,6 @@
-import { OperationError } from "../core/errors.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, say, type Outcome } from "./print.ts";
-import { putFile } from "./put-file.ts";
+import { cannotBeWritten, putFile } from "./put-file.ts";
 import { findTarget } from "./target.ts";
 import { count } from "./words.ts";
 
@@ -38,9 +37,6 @@ async function writePrivate(file: string, text: string): Promise<void> {
   try {
     await putFile(file, text, 0o600);
   } catch (error) {
-    throw new OperationError("usage", `--output ${file} cannot be written`, {
-      hint: "Is its folder there, and yours?",
-      cause: error,
-    });
+    throw cannotBeWritten(`--output ${file}`, error);
   }
 }

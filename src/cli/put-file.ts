@@ -1,6 +1,8 @@
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { OperationError } from "../core/errors.ts";
 import { followLinks, replaceFile, syncFolder } from "../store/durable-file.ts";
+import { codeOf } from "../store/fault.ts";
 
 /**
  * Puts a file there, whole or not at all, so that whoever waits for it reads it the moment it is there. A link stays one; a pipe or a
@@ -23,4 +25,12 @@ export async function putFile(file: string, content: string | Uint8Array, mode: 
   // Windows has the new name only now.
   if (process.platform === "win32") await chmod(target, mode);
   await syncFolder(dirname(target));
+}
+
+/** @param what was typed: the flag and the file @param error what {@link putFile} threw */
+export function cannotBeWritten(what: string, error: unknown): OperationError {
+  const code = codeOf(error);
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  const hint = isFull ? "The disk is full: make room, then try again." : "Is its folder there, and yours?";
+  return new OperationError("usage", `${what} cannot be written (${code})`, { hint, cause: error });
 }

@@ -61,13 +61,14 @@ export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string
 /** For how long a server that is just starting is waited for, in milliseconds. */
 const startingPatience = 10_000;
 
+/** A server by its lock. */
+type Found = Server & { readonly pid: number; readonly startedAt: string };
+
 /**
  * The running server of the data folder, by its lock; null where none runs. One that is starting is waited for.
  * @throws {LockedError} where it does not get ready
  */
-export async function findServer(
-  cli: Invocation,
-): Promise<(Server & { readonly pid: number; readonly startedAt: string }) | null> {
+export async function findServer(cli: Invocation): Promise<Found | null> {
   for (let waited = 0; ; waited += 20) {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
@@ -100,8 +101,28 @@ const onServer = (server: Server): Target => ({
 export async function findTarget(cli: Invocation, issuer?: string): Promise<Target> {
   if (cli.url !== null) return onServer(serverOfUrl(cli, cli.url));
   const server = await findServer(cli);
-  return server === null ? onFolder(cli, issuer) : onServer(server);
+  if (server === null) return onFolder(cli, issuer);
+  const target = onServer(server);
+  return {
+    ...target,
+    call: (name, input) =>
+      target.call(name, input).catch((error: unknown) => {
+        throw server.state === "elsewhere" && isUnanswered(error) ? heldElsewhere(cli, server) : error;
+      }),
+  };
 }
+
+const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";
+
+/** The lock of a machine or a container that is gone, or cannot be reached: what holds the data cannot be seen from here. */
+const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationError =>
+  new OperationError(
+    "no_server",
+    `an idp of another machine or container holds the data (pid ${pid}), and nothing answers at ${url}`,
+    {
+      hint: `If it runs no more, remove its lock: rm ${quoteWord(join(data, "lock.json"))}`,
+    },
+  );
 
 function onFolder(cli: Invocation, issuer: string | undefined): Target {
   return {

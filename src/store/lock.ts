@@ -12,7 +12,18 @@
  * lock of another container is dead once it was left alone for long enough.
  */
 import { randomBytes } from "node:crypto";
-import { linkSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, utimes, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimes,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -117,8 +128,15 @@ export function readLock(dir: string): (Lock & { readonly state: "alive" | "dead
   return lock === null ? null : { ...lock, state: stateOf(lock, path) };
 }
 
-const write = (path: string, lock: Lock): void =>
-  writeFileSync(path, `${JSON.stringify(lock)}\n`, { flag: "wx", mode: 0o600 });
+function write(path: string, lock: Lock): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(lock)}\n`, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    // On a full disk the name is there, with nothing in it. By its id the file is ours.
+    if (existsSync(path)) rmSync(path);
+    throw error;
+  }
+}
 
 function replace(path: string, lock: Lock): void {
   const temporary = `${path}.${lock.id}.tmp`;

@@ -167,9 +167,17 @@ test("data that git would take in, with the command that mends it", async () => 
   expect(named((await doctor(cwd)).checks, "git")).toMatchObject([{ status: "ok" }]);
   execFileSync("git", ["init", "-q"], { cwd });
   const [git] = named((await doctor(cwd)).checks, "git");
-  expect(git).toMatchObject({ status: "warning", command: "echo '*' > .idp/.gitignore" });
+  expect(git).toMatchObject({
+    status: "warning",
+    command: "printf '%s\\n' '/data.j*' '/lock.json*' >> .idp/.gitignore",
+  });
+  // The folder may be a project's.
+  writeFileSync(join(cwd, ".idp", ".gitignore"), "node_modules\n");
   execFileSync("sh", ["-c", git?.command ?? ""], { cwd });
   expect(named((await doctor(cwd)).checks, "git")).toMatchObject([{ status: "ok" }]);
+  expect(readFileSync(join(cwd, ".idp", ".gitignore"), "utf8")).toMatch(/^node_modules\n/);
+  const untracked = execFileSync("git", ["status", "--porcelain", "--untracked-files=all"], { cwd, encoding: "utf8" });
+  expect(untracked).not.toMatch(/data\.j|lock/);
 });
 
 test("an app that does not run is a warning, and one on the other name of this machine too", async () => {

@@ -211,6 +211,23 @@ test("data that another container holds: exit 4, and no advice to stop it from h
   expect(stderr).not.toContain("idp stop");
 });
 
+test("the lock of another machine whose server does not answer: each command says whose it is, and how to go on if it is gone", async () => {
+  const cwd = newFolder();
+  await idp(["seed"], { cwd });
+  const url = "http://localhost:1";
+  const lock = { id: "theirs", pid: 1, host: "elsewhere", kind: "server", url, adminToken: "theirs", startedAt: "" };
+  writeFileSync(join(cwd, ".idp", "lock.json"), JSON.stringify(lock));
+  for (const words of ["users list", "status", "stop", "revoke --user alice --client demo-app"]) {
+    const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+    expect({ code, stdout }, words).toEqual({ code: 5, stdout: "" });
+    expect(stderr, words).toBe(
+      `Error: an idp of another machine or container holds the data (pid 1), and nothing answers at ${url}\n  If it runs no more, remove its lock: rm .idp/lock.json\n`,
+    );
+  }
+  execFileSync("sh", ["-c", "rm .idp/lock.json"], { cwd });
+  expect(await idp(["users", "list"], { cwd })).toMatchObject({ code: 0 });
+});
+
 test("a port that is taken: exit 4, and never another port", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => {

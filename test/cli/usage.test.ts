@@ -45,6 +45,11 @@ test.each([
   ["clients add", /the client_id is missing/, /^Give it: idp clients add shop /],
   ["clients add x --set client_secret=x", /standard input: --secret-stdin/, "See: idp clients add --help"],
   ["clients add x --public --secret-stdin", /not both/, undefined],
+  [
+    "clients add x --public",
+    /the redirect URI is missing/,
+    "Give it: idp clients add x --public --redirect-uri http://localhost:3000/callback",
+  ],
   ["clients edit x", "there is nothing to change", "Say what: idp clients edit x --name 'Another name'"],
   ["clients remove", /the client is missing/, "Give it: idp clients remove demo-app"],
   ["clients rotate-secret", /the client is missing/, "Give it: idp clients rotate-secret demo-app"],

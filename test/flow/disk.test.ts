@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -254,5 +254,21 @@ test("a clock that jumps back an hour, also across a restart: tokens stay good, 
     expect((await refresh(at(), rotated)).json.error_description).toMatch(/already rotated/);
   } finally {
     await idp.close();
+  }
+});
+
+test("a command that cannot write leaves no file of its own behind", async () => {
+  const cwd = newFolder();
+  expect(await command(["seed"], { cwd })).toMatchObject({ code: 0 });
+  const before = readdirSync(join(cwd, ".idp"));
+  for (const words of ["users add e", "doctor"]) {
+    const limited = `ulimit -f 0; exec "$0" "$@"`;
+    const failed = promisify(execFile)("sh", ["-c", limited, process.execPath, bin, ...words.split(" ")], {
+      cwd,
+      env: environment({}),
+    });
+    await expect(failed, words).rejects.toMatchObject({ code: expect.any(Number) as number });
+    expect(readdirSync(join(cwd, ".idp")), words).toEqual(before);
+    expect(readdirSync(cwd)).toEqual([".idp"]);
   }
 });
