@@ -2,7 +2,7 @@
  * `data.json`: all durable records as of one moment, readable JSON with a record a line. It is read and written by lowdb
  * through the adapter below, which adds what lowdb's own does not have: validation, fsync, mode 0600, links that stay links.
  */
-import { isUtf8 } from "node:buffer";
+import { constants, isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Adapter } from "lowdb";
@@ -40,9 +40,11 @@ export async function refuseDataFile(
   place?: readonly (string | number)[],
 ): Promise<DataFileError> {
   const { parse, parseTree, findNodeAtLocation } = await import("jsonc-parser");
-  const text = await readFile(file, "utf8");
+  // One that is too long for a text is refused without its place.
+  const text = await readFile(file, "utf8").catch(() => "");
   let offset: number | undefined;
-  if (place === undefined) {
+  if (text === "") offset = undefined;
+  else if (place === undefined) {
     const errors: { offset: number }[] = [];
     parse(text, errors as Parameters<typeof parse>[1], { disallowComments: true });
     offset = errors[0]?.offset ?? text.length;
@@ -114,6 +116,30 @@ function* serialise(snapshot: Snapshot): Generator<string, void> {
   yield `${piece}\n}\n`;
 }
 
+/** Half a gigabyte: V8 has no longer text, and whatever has more bytes may be one. */
+const longestText = constants.MAX_STRING_LENGTH;
+
+/** What {@link serialise} wrote, and nobody has changed, a line at a time: a record, or a name with what it stands for. @throws {SyntaxError} */
+export function parseByLine(bytes: Buffer): unknown {
+  const document: Record<string, unknown> = {};
+  let records: unknown[] | null = null;
+  let last = "";
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf("\n", at);
+    const line = bytes.toString("utf8", at, end === -1 ? bytes.length : end).replace(/,$/, "");
+    at = end === -1 ? bytes.length : end + 1;
+    last = line;
+    if (records !== null && line === "]") records = null;
+    else if (records !== null) records.push(JSON.parse(line));
+    else if (line !== "{" && line !== "}") {
+      const [, name = "", value = ""] = /^"(\w+)":(.*)$/.exec(line) ?? [];
+      document[name] = value === "[" ? (records = []) : JSON.parse(value);
+    }
+  }
+  if (last !== "}" || records !== null) throw new SyntaxError("it ends before its end");
+  return document;
+}
+
 export interface DataFile extends Adapter<Snapshot> {
   /** Bytes of the file as it was last read or written. */
   size(): number;
@@ -143,7 +169,7 @@ export async function readDataFile(
   if (!isUtf8(bytes)) throw await refuseDataFile(file, "is not JSON: it is not UTF-8 text", []);
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    value = bytes.length > longestText ? parseByLine(bytes) : JSON.parse(bytes.toString());
   } catch {
     // V8's own message quotes the text around the error, which may be a secret.
     throw await refuseDataFile(file, "is not JSON from here on");
