@@ -15,7 +15,7 @@ const nodeProcess = {
 };
 
 /**
- * Packages that are loaded with the first form or other body: they are a third of all that a server could load, and each start would wait for
+ * Packages that are loaded with the first form or other body: they are half of all that a server could load, and each start would wait for
  * what it does not use. By name, with the functions that are called, which are all that is taken of them; null: it is one function itself.
  */
 const late = {

@@ -4,7 +4,7 @@ import type { Invocation } from "./invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { answer, type Outcome } from "./print.ts";
 import { issuerAt } from "./remote.ts";
-import { addressOf, hintElsewhere, startCommand } from "./target.ts";
+import { addressOf, startHint } from "./target.ts";
 
 /** What a browser can be sent to, by its name on the command line: its path below the issuer. */
 const paths = {
@@ -24,8 +24,7 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
   const issuer = address === null ? null : await issuerAt(address, patience);
   if (issuer === null) {
     const where = cli.url === null ? `no server runs on ${cli.data}` : `nothing answers at ${cli.url}`;
-    const elsewhere = cli.url === null ? await hintElsewhere(cli) : null;
-    throw new OperationError("no_server", where, { hint: elsewhere ?? `Start it: ${startCommand(cli)}` });
+    throw new OperationError("no_server", where, { hint: await startHint(cli) });
   }
   const url = `${baseOf(issuer)}${paths[page]}`;
   if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);

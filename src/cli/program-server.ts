@@ -87,7 +87,10 @@ export function declareServer(program: Command, act: Act, words: readonly string
     .description("write all there is as one JSON document, secrets included")
     .option("-o, --output <file>", "into this file, for its owner alone; without it: stdout")
     .addOption(
-      new Option("--as <form>", "fixtures: a fixture file, without passwords and keys").choices(["state", "fixtures"]),
+      new Option(
+        "--as <form>",
+        "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
+      ).choices(["state", "fixtures"]),
     )
     .addHelpText("after", examples("idp export --output state.json", "idp export --as fixtures > idp.fixtures.json"))
     .action(act(async (cli, flags: ExportFlags) => (await import("./export.ts")).exportState(cli, flags)));

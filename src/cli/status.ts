@@ -5,7 +5,7 @@ import type { OperationOutput } from "../http/operations.ts";
 import { failureOf } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { findTarget, hintElsewhere, startCommand } from "./target.ts";
+import { findTarget, startHint } from "./target.ts";
 import { count } from "./words.ts";
 
 /** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
@@ -37,7 +37,7 @@ function noData(error: unknown): null {
 
 async function stopped(cli: Invocation, found: OperationOutput<"status"> | null): Promise<Outcome> {
   const { server: _, ...what } = found ?? { server: null, data: resolve(cli.data, "data.json") };
-  const hint = (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}`;
+  const hint = await startHint(cli);
   return answer(
     { running: false, ...what },
     (shown, style) =>

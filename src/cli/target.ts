@@ -36,11 +36,11 @@ export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
   data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
 
 /**
- * How to go on where none runs on this data but one does on the usual port, on other data or in memory: to start one would be refused, and is not
- * what is asked for by who has started one. Null where none does.
+ * How to reach the one that runs on the usual port, on other data or in memory, where none runs on this data; null where none does, and for `--url`,
+ * which named another.
  */
-export async function hintElsewhere({ env }: Pick<Invocation, "env">): Promise<string | null> {
-  const port = usualPort(env);
+export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url">): Promise<string | null> {
+  const port = url === null ? usualPort(env) : null;
   const issuer = port === null ? null : await issuerOnPort(port);
   if (issuer === null) return null;
   return [
@@ -49,6 +49,13 @@ export async function hintElsewhere({ env }: Pick<Invocation, "env">): Promise<s
     `In memory: --url ${issuer}, with the IDP_ADMIN_TOKEN it was started with`,
   ].join("\n");
 }
+
+/**
+ * The next step where no server is found. Where one runs elsewhere, to start another would be refused, and is not what is asked for.
+ * @param more what else could be done
+ */
+export const startHint = async (cli: Pick<Invocation, "data" | "env" | "url">, more = ""): Promise<string> =>
+  (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}${more}`;
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
 export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
@@ -136,12 +143,12 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
       const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
       if (operation.needsServer) {
         throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
-          hint: (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}`,
+          hint: await startHint(cli),
         });
       }
       if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
         throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
-          hint: (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}. Other data: --data DIR`,
+          hint: await startHint(cli, ". Other data: --data DIR"),
         });
       }
       const { runOnFolder } = await import("./folder.ts");

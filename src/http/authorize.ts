@@ -4,7 +4,7 @@ import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { OAuthError } from "../core/errors.ts";
 import { redirect } from "./answer.ts";
-import { knownBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
+import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "./cookies.ts";
 import { bodyParameters, clientQuery } from "./params.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "./web.ts";
@@ -21,9 +21,8 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) => autho
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const { session, isNew } = knownBrowser(web, req);
-  const location = session === null ? asGet(web, endpoints.authorize, parameters) : null;
-  if (location === null) await authorize(web, req, res, parameters, session === null && isNew);
+  const location = readBrowser(web, req).session === null ? asGet(web, endpoints.authorize, parameters) : null;
+  if (location === null) await authorize(web, req, res, parameters);
   else redirect(res, location);
 };
 
@@ -50,19 +49,15 @@ export function asGet(web: Web, path: string, parameters: RawParameters): string
   return location.length > longestLocation ? null : location;
 }
 
-async function authorize(
-  web: Web,
-  req: Request,
-  res: Response,
-  parameters: RawParameters,
-  isWithoutCookies = false,
-): Promise<void> {
+async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
   const clientId = parameters["client_id"];
   note(res, { client: typeof clientId === "string" ? clientId : null });
   const browser = knownBrowser(web, req);
   const result = await beginAuthorization(web.ctx, parameters, browser);
-  if (isWithoutCookies && result.step.kind === "page") throw tooLongForGet();
-  if (browser.isNew && result.step.kind === "page") setBrowserCookie(web, res, browser.id);
+  if (browser.isNew && result.step.kind === "page") {
+    if (req.method === "POST" && browser.session === null) throw tooLongForGet();
+    setBrowserCookie(web, res, browser.id);
+  }
   await takeStep(web, req, res, result);
 }
 

@@ -2,7 +2,7 @@
 
 const encodedBytes = /(?:%[0-9a-f]{2})+/gi;
 
-function isUtf8(encoded: string): boolean {
+function decodes(encoded: string): boolean {
   try {
     decodeURIComponent(encoded);
     return true;
@@ -15,5 +15,5 @@ function isUtf8(encoded: string): boolean {
 export function isUtf8Encoded(text: string): boolean {
   // ASCII alone, as most requests are.
   if (!/%[89a-f]/i.test(text)) return true;
-  return (text.match(encodedBytes) ?? []).every(isUtf8);
+  return (text.match(encodedBytes) ?? []).every(decodes);
 }

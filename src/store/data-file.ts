@@ -43,12 +43,11 @@ export async function refuseDataFile(
   // One that is too long for a text is refused without its place.
   const text = await readFile(file, "utf8").catch(() => "");
   let offset: number | undefined;
-  if (text === "") offset = undefined;
-  else if (place === undefined) {
+  if (place === undefined && text !== "") {
     const errors: { offset: number }[] = [];
     parse(text, errors as Parameters<typeof parse>[1], { disallowComments: true });
     offset = errors[0]?.offset ?? text.length;
-  } else {
+  } else if (place !== undefined) {
     const tree = parseTree(text);
     offset = tree && findNodeAtLocation(tree, [...place])?.offset;
   }

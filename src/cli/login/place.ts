@@ -5,7 +5,7 @@ import { readSecret } from "../entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { callServer, checkUrl, issuerAt, serverOfUrl, type Server } from "../remote.ts";
-import { findServer, hintElsewhere, startCommand } from "../target.ts";
+import { findServer, startHint } from "../target.ts";
 import type { LoginFlags } from "./flags.ts";
 
 /** Where a login goes and as which client: a running server of ours, which tells what it knows of its client, or any provider. */
@@ -50,10 +50,7 @@ async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<
   }
   if (running !== null && issuer !== null) return { issuer, server: running.server };
   const where = running === null ? `no server runs on ${cli.data}` : `no idp server answers at ${running.url}`;
-  const elsewhere = running === null ? await hintElsewhere(cli) : null;
-  throw new OperationError("no_server", where, {
-    hint: elsewhere ?? `Start it: ${startCommand(cli)}. Another provider: --issuer URL`,
-  });
+  throw new OperationError("no_server", where, { hint: await startHint(cli, ". Another provider: --issuer URL") });
 }
 
 /** The server of `--url`, whose admin token may not be known, or of the data folder. */
