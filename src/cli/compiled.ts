@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { constants, promises, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
+import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
 
 /**
@@ -27,26 +27,6 @@ interface Compiled {
 
 /** Where it is kept for this V8 with the flags that it began with; another one makes nothing of it. */
 const shelf = join(".compiled", `${process.version}-${cachedDataVersionTag()}`);
-
-/** Flags that were set since, by what they were before. */
-const flags = new Map<string, string>();
-
-/** Sets a flag of V8. @param was its default, as it would be set */
-export function setFlag(was: string, is: string): void {
-  if (flags.get(was) === is) return;
-  flags.set(was, is);
-  setFlagsFromString(is);
-}
-
-/** Does what V8 is to take for made under the flags that it began with. */
-function asBegun<T>(work: () => T): T {
-  for (const was of flags.keys()) setFlagsFromString(was);
-  try {
-    return work();
-  } finally {
-    for (const is of flags.values()) setFlagsFromString(is);
-  }
-}
 
 /** What Node.js puts around a file (module.wrapper). */
 const opening = Buffer.from("(function (exports, require, module, __filename, __dirname) {");
@@ -81,7 +61,7 @@ export function load(file: string): unknown {
   const bytes = Buffer.concat([opening, source, closing]);
   const wrapped = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   const options = { filename: file, ...(cachedData === undefined ? {} : { cachedData }) };
-  const script = asBegun(() => new Script(wrapped, options));
+  const script = new Script(wrapped, options);
   if (script.cachedDataRejected !== false) fresh.push({ script, source, keptIn });
   const require = (id: string): unknown => (id.startsWith("./") ? load(join(folder, id)) : nodeRequire(id));
   (script.runInThisContext() as Wrapper)(module.exports as object, require, module, file, folder);
@@ -93,7 +73,7 @@ async function keep({ script, source, keptIn }: Compiled): Promise<void> {
   try {
     const file = await promises.open(unfinished, "w");
     try {
-      await file.writeFile(Buffer.concat([asBegun(() => script.createCachedData()), source]));
+      await file.writeFile(Buffer.concat([script.createCachedData(), source]));
       // On the disk before it has its name: V8 takes on trust what is in it.
       await file.datasync();
     } finally {

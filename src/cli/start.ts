@@ -20,7 +20,6 @@ import { adminTokenOf, issuerOnPort } from "./remote.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "./server-flags.ts";
-import { setServeFlags, setStartFlags } from "./v8-flags.ts";
 import { count } from "./words.ts";
 import { version } from "../package.ts";
 
@@ -148,7 +147,6 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   endWithShellOfNpm(cli, stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
-  setStartFlags();
   const fixtures = fixturesOf(cli, flags);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
@@ -162,7 +160,6 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     })
     .finally(progress.end);
   try {
-    setServeFlags();
     await announce(cli, flags, idp, fixtures);
     serving = true;
     // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.

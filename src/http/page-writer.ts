@@ -111,7 +111,6 @@ export function writerOf(renderer: Renderer, view: View) {
       return {
         html: await renderer.render(template, frame, data),
         headers,
-        // No getter: docs/decisions/what-outlives-a-request.md.
         content: () => ({ page: frame.name, ...heading, lang, ...contentOf(template, data) }),
       };
     },
