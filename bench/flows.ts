@@ -3,7 +3,7 @@ import { authorizePath, clientSecret, codeIn, expect, form, withCookies, type Ki
 
 /** What is measured, request by request. */
 
-export const flowNames = ["full", "returning", "returning-es256", "refresh", "userinfo", "introspect"] as const;
+export const flowNames = ["full", "returning", "refresh", "userinfo", "introspect"] as const;
 export type FlowName = (typeof flowNames)[number];
 
 /** A user and a client without consent between them so far. */
@@ -79,7 +79,6 @@ export function flowsOf(kind: Kind, next: () => Fresh): Readonly<Record<FlowName
       await readUserInfo(connection, tokens.access_token);
     },
     returning: returning("app"),
-    "returning-es256": returning("app-es256"),
     refresh: async (connection, user) => {
       let { tokens } = await signIn(connection, "app", user);
       return async () => {

@@ -4,13 +4,11 @@ import { flowNames, flowsOf, freshPairs, type FlowName } from "./flows.ts";
 import { measure, median, repeat, type Figures } from "./measure.ts";
 import { printReport, type Report, type Row } from "./report.ts";
 import {
-  bare,
   createSite,
   freshClients,
   idpDemo,
   idpWith,
   memoryOf,
-  mockServerAsItIs,
   oidcProviderWith,
   pinLoad,
   type Launch,
@@ -27,15 +25,14 @@ export interface LoadOptions {
   readonly flows: readonly FlowName[];
   /** Full flows before memory is looked at; 0: memory and start-up are left out. */
   readonly memoryFlows: number;
+  /** The folder of another version, built, that is measured in the same run; null: none. */
+  readonly before: string | null;
   readonly json: boolean;
 }
 
 /** Users and grants of the `idp` that is compared with the other servers. */
 const usual = 1000;
-const sizes = [100, usual, 10_000, 100_000];
-
-/** For how many users full flows of a peer are made up. */
-const peerUsers = usual;
+const many = 100_000;
 
 const starts = 11;
 
@@ -49,15 +46,13 @@ interface Contestant {
   readonly name: string;
   readonly launch: Launch;
   readonly users: number;
-  /** Flows that it does not have, or that say nothing of it. */
-  readonly without: readonly FlowName[];
 }
 
-const contestants: readonly Contestant[] = [
-  ...sizes.map((users) => ({ name: `idp ${users}`, launch: idpWith(users), users, without: [] })),
-  { name: "bare", launch: bare, users: peerUsers, without: ["returning-es256"] },
-  { name: "oidc-provider", launch: oidcProviderWith(peerUsers), users: peerUsers, without: ["returning-es256"] },
-  { name: "oauth2-mock-server", launch: mockServerAsItIs, users: peerUsers, without: ["returning-es256"] },
+const contestants = ({ before }: LoadOptions): readonly Contestant[] => [
+  { name: `idp ${usual}`, launch: idpWith(usual), users: usual },
+  { name: `idp ${many}`, launch: idpWith(many), users: many },
+  ...(before === null ? [] : [{ name: "before", launch: idpWith(usual, before), users: usual }]),
+  { name: "oidc-provider", launch: oidcProviderWith(usual), users: usual },
 ];
 
 interface Running extends Contestant {
@@ -70,18 +65,17 @@ const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 async function measureFlows(running: readonly Running[], options: LoadOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const flow of options.flows) {
-    const entered = running.filter(({ without }) => !without.includes(flow));
-    const figures = new Map<string, Figures[]>(entered.map(({ name }) => [name, []]));
+    const figures = new Map<string, Figures[]>(running.map(({ name }) => [name, []]));
     const { connections, seconds } = options;
-    for (const { name, server, next, users } of entered) {
+    for (const { name, server, next, users } of running) {
       progress(`${flow}, not counted: ${name}`);
       await measure(server, flowsOf(server.kind, next)[flow], { connections, ms: youngMs(flow), users });
     }
     for (let round = 0; round < options.rounds; round += 1) {
       progress(`${flow}, round ${round + 1} of ${options.rounds}`);
       // Each round begins with another server.
-      for (let turn = 0; turn < entered.length; turn += 1) {
-        const one = entered[(round + turn) % entered.length];
+      for (let turn = 0; turn < running.length; turn += 1) {
+        const one = running[(round + turn) % running.length];
         if (one === undefined) continue;
         const prepare = flowsOf(one.server.kind, one.next)[flow];
         const window = { connections, ms: seconds * 1000, users: one.users };
@@ -96,8 +90,8 @@ async function measureFlows(running: readonly Running[], options: LoadOptions): 
 
 async function measureMemory(options: LoadOptions): Promise<Report["memory"]> {
   const memory: { name: string; before: number; after: number }[] = [];
-  for (const { name, launch, users } of contestants) {
-    if (!["idp 1000", "oidc-provider", "bare"].includes(name)) continue;
+  for (const { name, launch, users } of contestants(options)) {
+    if (users !== usual) continue;
     progress(`memory after ${options.memoryFlows} full flows: ${name}`);
     const site = createSite(launch);
     const { server } = await site.start();
@@ -114,15 +108,15 @@ async function measureMemory(options: LoadOptions): Promise<Report["memory"]> {
   return memory;
 }
 
-/** Milliseconds: a second after it is ready, `idp` keeps what V8 compiled for the next start. */
+/** Milliseconds: a server that has just started still writes what the next start finds. */
 const firstRun = 2000;
 
 /** From spawn to the first answer; the first start, which makes keys, is not counted. */
-async function measureStarts(): Promise<Report["starts"]> {
+async function measureStarts({ before }: LoadOptions): Promise<Report["starts"]> {
   const entered = [
-    { name: "idp", launch: idpDemo },
-    { name: "bare", launch: bare },
-    { name: "oidc-provider", launch: oidcProviderWith(peerUsers) },
+    { name: "idp", launch: idpDemo() },
+    ...(before === null ? [] : [{ name: "before", launch: idpDemo(before) }]),
+    { name: "oidc-provider", launch: oidcProviderWith(usual) },
   ].map(({ name, launch }) => ({ name, site: createSite(launch), times: [] as number[] }));
   for (let turn = -1; turn < starts; turn += 1) {
     progress(`start ${turn + 1} of ${starts}`);
@@ -140,12 +134,12 @@ async function measureStarts(): Promise<Report["starts"]> {
 export async function load(options: LoadOptions): Promise<void> {
   const pinned = pinLoad();
   const withRest = options.memoryFlows > 0;
-  const startTimes = withRest ? await measureStarts() : [];
+  const startTimes = withRest ? await measureStarts(options) : [];
   const memory = withRest ? await measureMemory(options) : [];
   const running: Running[] = [];
   const sites: { remove: () => void }[] = [];
   try {
-    for (const contestant of contestants) {
+    for (const contestant of contestants(options)) {
       progress(`starting ${contestant.name}`);
       const site = createSite(contestant.launch);
       sites.push(site);
@@ -168,5 +162,6 @@ export const defaults: LoadOptions = {
   connections: 8,
   flows: flowNames,
   memoryFlows: 20_000,
+  before: null,
   json: false,
 };

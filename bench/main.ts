@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { cli } from "./cli.ts";
 import { flowNames, type FlowName } from "./flows.ts";
@@ -10,9 +11,9 @@ const coldRounds = 15;
 
 const help = `npm run bench -- load [flags]
 
-Measures idp beside a bare node:http server, node-oidc-provider and
-oauth2-mock-server, each on one core, the load on another. bench/README.md
-says what each figure is. On an otherwise idle machine it takes 14 minutes.
+Measures idp beside node-oidc-provider and, with --before, an older version
+of idp. The servers run on one core, the load on another. bench/README.md
+explains each figure.
 
   --rounds N        turns of each server (default ${defaults.rounds})
   --seconds S       length of a turn (default ${defaults.seconds})
@@ -20,6 +21,7 @@ says what each figure is. On an otherwise idle machine it takes 14 minutes.
   --flows LIST      some of: ${flowNames.join(",")}
   --memory-flows N  full flows before memory is looked at (default ${defaults.memoryFlows});
                     0 leaves memory and start-up out
+  --before DIR      a built checkout of another version, measured in the same run
   --json            one JSON document, with the figures of each round
 
 npm run bench -- cli [--rounds N]
@@ -48,6 +50,7 @@ const { positionals, values } = parseArgs({
     connections: { type: "string" },
     flows: { type: "string" },
     "memory-flows": { type: "string" },
+    before: { type: "string" },
     json: { type: "boolean" },
     help: { type: "boolean" },
   },
@@ -68,6 +71,7 @@ if (values.help === true) {
     connections: numberOf("--connections", values.connections, defaults.connections),
     flows: flows.filter(isFlow),
     memoryFlows: numberOf("--memory-flows", values["memory-flows"], defaults.memoryFlows),
+    before: values.before === undefined ? null : resolve(values.before),
     json: values.json ?? false,
   });
 }

@@ -1,5 +1,4 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openConnection } from "./connection.ts";
-import { callback, clientSecret, idp, mockServer, oidcProvider, username, type Kind } from "./sign-in.ts";
+import { callback, clientSecret, idp, oidcProvider, username, type Kind } from "./sign-in.ts";
 
 /** The servers that are measured: each a process of its own, pinned to one core, with its state in a folder of its own. */
 
@@ -111,17 +110,16 @@ function fixtures(users: number): string {
   const names = Array.from({ length: users }, (_, index) => username(index));
   return JSON.stringify({
     users: names.map((name) => ({ username: name, email: `${name}@example.test` })),
-    clients: [
-      client("app"),
-      { ...client("app-es256"), id_token_signed_response_alg: "ES256" },
-      ...Array.from({ length: freshClients(users) }, (_, index) => client(`app${index}`)),
-    ],
+    clients: [client("app"), ...Array.from({ length: freshClients(users) }, (_, index) => client(`app${index}`))],
     grants: names.map((user) => ({ user, client: "app", scope: "openid profile email" })),
   });
 }
 
-const idpCommand = (port: number, ...flags: readonly string[]): readonly string[] => [
-  pathOf("../bin/idp.js"),
+/** The checkout that is measured. */
+const thisVersion = fileURLToPath(new URL("..", import.meta.url));
+
+const idpCommand = (checkout: string, port: number, ...flags: readonly string[]): readonly string[] => [
+  join(checkout, "bin/idp.js"),
   "start",
   "--quiet",
   "--port",
@@ -129,28 +127,23 @@ const idpCommand = (port: number, ...flags: readonly string[]): readonly string[
   ...flags,
 ];
 
-/** `idp start` with its data on disk, as many users, and a grant for each. */
-export const idpWith = (users: number): Launch => ({
+/**
+ * `idp start` with its data on disk, `users` users, and a grant for each.
+ * @param checkout the folder of a built version; default: this one
+ */
+export const idpWith = (users: number, checkout = thisVersion): Launch => ({
   kind: idp,
   command: (port, folder) =>
-    idpCommand(port, "--data", join(folder, "data"), "--fixtures", join(folder, "fixtures.json")),
+    idpCommand(checkout, port, "--data", join(folder, "data"), "--fixtures", join(folder, "fixtures.json")),
   files: { "fixtures.json": () => fixtures(users) },
 });
 
-/** `idp start` as it comes, with the built-in demo. */
-export const idpDemo: Launch = { kind: idp, command: (port) => idpCommand(port), files: {} };
-
-export const bare: Launch = {
+/** `idp start` with the built-in demo. */
+export const idpDemo = (checkout = thisVersion): Launch => ({
   kind: idp,
-  command: (port, folder) => [pathOf("peers/bare.js"), String(port), join(folder, "keys.json")],
-  files: {
-    "keys.json": () => {
-      const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-      const secret = randomBytes(32).toString("base64url");
-      return JSON.stringify({ privateKey: privateKey.export({ type: "pkcs8", format: "pem" }), secret });
-    },
-  },
-};
+  command: (port) => idpCommand(checkout, port),
+  files: {},
+});
 
 /** @param users for as many full flows as `idp` with that many users */
 export const oidcProviderWith = (users: number): Launch => ({
@@ -158,12 +151,6 @@ export const oidcProviderWith = (users: number): Launch => ({
   command: (port) => [pathOf("peers/oidc-provider.js"), String(port), String(freshClients(users))],
   files: {},
 });
-
-export const mockServerAsItIs: Launch = {
-  kind: mockServer,
-  command: (port) => [pathOf("peers/oauth2-mock-server.js"), String(port)],
-  files: {},
-};
 
 /** What the system says a process has used so far. */
 export interface Used {

@@ -64,7 +64,7 @@ export function codeIn({ redirectStatus }: Pick<Kind, "redirectStatus">, answer:
 
 const csrfIn = (page: Answer): string => /name="csrf" value="([^"]+)"/.exec(expect(page, 200, "page").body)?.[1] ?? "";
 
-/** `idp`, and the bare server after its model: the login page with its picker, the consent page, and back. */
+/** `idp`: the login page with its picker, the consent page, and back to the app. */
 export function idp(port: number): Kind {
   const posted = `Origin: http://localhost:${port}\r\n${asForm}`;
   const kind = {
@@ -142,25 +142,5 @@ export function oidcProvider(): Kind {
       const done = next(await go("POST", consent, "decision=allow"), "consent");
       return { code: codeIn(kind, await go("GET", done)), cookie };
     },
-  };
-}
-
-/** oauth2-mock-server knows neither users nor sessions: a sign-in is the one redirect, for whomever. */
-export function mockServer(): Kind {
-  const kind = {
-    authorize: "/authorize",
-    token: "/token",
-    userinfo: "/userinfo",
-    introspect: "/introspect",
-    encode: form,
-    redirectStatus: 302,
-    signInRequests: 1,
-  };
-  return {
-    ...kind,
-    signIn: async (connection, client) => ({
-      code: codeIn(kind, await connection.send("GET", authorizePath(kind, client), html)),
-      cookie: "",
-    }),
   };
 }
