@@ -63,34 +63,20 @@ export function releasingScopes(tx: ReadTx, client: Client, name: string): reado
   return [...standard, ...own];
 }
 
-/** The standard claims of a user record, before its own `claims` are laid over them. */
-function recordClaims(user: User): Record<string, unknown> {
-  return {
-    name: user.displayName,
-    preferred_username: user.username,
-    picture: user.avatar.path === "" ? null : user.avatar.baseUrl + user.avatar.path,
-    website: user.website,
-    birthdate: user.birthDate,
-    locale: user.language,
-    updated_at: Math.floor(Date.parse(user.updatedAt) / 1000),
-    email: user.email,
-    email_verified: user.emailVerified,
-    phone_number: user.phone,
-  };
-}
-
-/** What the standard claims are taken from, made once: records never change, a changed user is a new one. */
-const claimsOf = new WeakMap<User, Readonly<Record<string, unknown>>>();
-
-/** The standard claims of a user record, with its own `claims` laid over them. */
-function standardClaims(user: User): Readonly<Record<string, unknown>> {
-  let claims = claimsOf.get(user);
-  if (claims === undefined) {
-    claims = { ...recordClaims(user), ...user.claims };
-    claimsOf.set(user, claims);
-  }
-  return claims;
-}
+/** The standard claims of a user record. Values in the user's own `claims` replace them. */
+const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
+  name: user.displayName,
+  preferred_username: user.username,
+  picture: user.avatar.path === "" ? null : user.avatar.baseUrl + user.avatar.path,
+  website: user.website,
+  birthdate: user.birthDate,
+  locale: user.language,
+  updated_at: Math.floor(Date.parse(user.updatedAt) / 1000),
+  email: user.email,
+  email_verified: user.emailVerified,
+  phone_number: user.phone,
+  ...user.claims,
+});
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
 

@@ -77,22 +77,9 @@ interface Header {
   readonly kid?: string;
 }
 
-/** The headers that a key has signed, encoded: a key has one for each kind of token. */
-const encodedHeaders = new WeakMap<KeyObject, Map<string, string>>();
-
-function encodedHeader(header: Header, key: KeyObject): string {
-  let known = encodedHeaders.get(key);
-  if (known === undefined) encodedHeaders.set(key, (known = new Map<string, string>()));
-  const { alg, typ, kid = "" } = header;
-  const name = `${alg} ${typ} ${kid}`;
-  let encoded = known.get(name);
-  if (encoded === undefined) known.set(name, (encoded = encode(header)));
-  return encoded;
-}
-
 /** A token with these claims, signed by the algorithm that the header names. */
 export function signJws(header: Header, claims: object, key: KeyObject): string {
-  const input = `${encodedHeader(header, key)}.${encode(claims)}`;
+  const input = `${encode(header)}.${encode(claims)}`;
   if (header.alg === "HS256") return `${input}.${hmac(input, key)}`;
   const { hash, options } = publicKeyAlgorithm(header.alg);
   return `${input}.${sign(hash, Buffer.from(input), { key, ...options }).toString("base64url")}`;
