@@ -2,7 +2,6 @@ import type { Grant, User } from "../store/store.ts";
 import { tellAll } from "./backchannel-logout.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
-import { lastUsed } from "./grant-use.ts";
 import { revokeGrant } from "./grants.ts";
 import { InteractionError, type Browser } from "./interactions.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
@@ -55,7 +54,7 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
           name: clientName(client ?? { client_id: grant.clientId }),
           grant,
           scopes: namedScopes(tx, grant.scopes),
-          lastUsed: lastUsed(grant),
+          lastUsed: grant.lastUsedAt ?? null,
         };
       });
     const sessions = tx

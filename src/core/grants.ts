@@ -1,7 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { requireClient } from "./clients-admin.ts";
-import { useOf } from "./grant-use.ts";
 import { OperationError } from "./errors.ts";
 import { commandFor } from "../shell-word.ts";
 import { isDefined, mayAsk, splitScope } from "./scopes.ts";
@@ -71,7 +70,7 @@ export function recordGrant(
     if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
       return previous;
     }
-    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...(used ?? useOf(previous)) };
+    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...used };
     tx.put("grants", grant);
     return grant;
   }
@@ -156,7 +155,7 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
     }
     const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
     const updatedAt = new Date(ctx.now()).toISOString();
-    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt, ...useOf(grant) };
+    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt };
     tx.put("grants", changed);
     return viewGrant(tx, changed);
   });

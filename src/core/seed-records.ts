@@ -5,7 +5,6 @@ import type { Context } from "./context.ts";
 import { sameJson } from "./fixtures/digest.ts";
 import { normaliseClient, normaliseScope, normaliseUser } from "./fixtures/normalise.ts";
 import type { FoundIn } from "./fixtures/problems.ts";
-import { useOf } from "./grant-use.ts";
 import { splitScope } from "./scopes.ts";
 import {
   passwordDigestOf,
@@ -240,6 +239,6 @@ function grantOf(
     createdAt: active?.createdAt ?? at,
     updatedAt: at,
     revokedAt: null,
-    ...(active !== undefined && useOf(active)),
+    ...(active?.lastUsedAt !== undefined && { lastUsedAt: active.lastUsedAt }),
   };
 }

@@ -2,7 +2,6 @@ import { userInfo } from "./claims.ts";
 import type { Context } from "./context.ts";
 import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
-import { noteUse } from "./grant-use.ts";
 import { scopesNow } from "./granted-scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
 import { TokenProblem, verifyAccessToken } from "./accepted-tokens.ts";
@@ -35,7 +34,6 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
         "this access token speaks for a client, not for a user: UserInfo has nothing to say",
       );
     }
-    noteUse(ctx, grant);
     const scopes = scopesNow(tx, live, claims.scope);
     return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
   });

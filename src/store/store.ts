@@ -115,7 +115,7 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Who revoked it; absent where it is active, or nobody knows any more. */
   readonly revokedBy?: "user" | "operator" | "ban";
-  /** When its client last got or used a token, to the hour: see `core/grant-use.ts`. Absent: never. */
+  /** When its client last received a token, exact to an hour (`core/grant-use.ts`). Absent: never. */
   readonly lastUsedAt?: string;
 }
 

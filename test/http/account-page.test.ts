@@ -116,7 +116,7 @@ test("one other session is ended from the account page, and only one's own", asy
   expect((await second.open("/account")).page).toBe("account");
 });
 
-test("says when each app last used its access: to the second while it runs, and never with a write for UserInfo", async () => {
+test("says to the hour when each app last received a token, and UserInfo writes nothing", async () => {
   const clock = testClock();
   const data = newFolder();
   const idp = await serve({ now: clock.now, data });
@@ -127,21 +127,21 @@ test("says when each app last used its access: to the second while it runs, and 
   expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
   clock.pass(30);
   const { access_token: token, refresh_token } = (await app.exchange(code)).json;
-  expect(await usedAt()).toBe("2026-01-15T12:00:30.000Z");
+  expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
   clock.pass(600);
   const written = () => readdirSync(data).map((name) => statSync(join(data, name)).size);
   const before = written();
   expect((await userinfo(idp, token)).status).toBe(200);
-  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
+  expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
   expect(written()).toEqual(before);
   // A grant that is changed is still of that app.
   await idp.call("grants.edit", {
     id: (await idp.call("grants.list", { client: "shop" }))[0]?.id ?? "",
     scope: "openid email",
   });
-  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
+  expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
   await idp.call("seed", { grants: [{ user: "alice", client: "shop", scope: "openid" }] });
-  expect(await usedAt()).toBe("2026-01-15T12:10:30.000Z");
+  expect(await usedAt()).toBe("2026-01-15T12:00:00.000Z");
   clock.pass(7200);
   expect((await app.refresh(refresh_token)).status).toBe(200);
   await idp.close();

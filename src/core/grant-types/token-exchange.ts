@@ -4,7 +4,6 @@ import { isPublic } from "../clients.ts";
 import { TokenProblem, verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { noteUse } from "../grant-use.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
 import { mayStillAsk, scopesNow } from "../granted-scopes.ts";
@@ -62,7 +61,6 @@ export async function exchangeToken(
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
     const scopes = narrowScopes(tx, client, alive, subjectClaims.scope, request.scope);
-    if (grant !== null) noteUse(ctx, grant);
     // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
       client,
