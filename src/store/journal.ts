@@ -7,7 +7,7 @@
  * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
  * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
  */
-import { constants, fdatasyncSync, fstatSync, statSync, writeSync } from "node:fs";
+import { constants, fstatSync, statSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "./durable-file.ts";
@@ -90,27 +90,6 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   return { generation: String(header.generation), lines, length, torn: bytes.length - length };
 }
 
-/** Milliseconds: a sync that takes no longer holds up all else for less than it costs to hand it to another thread and back. */
-const quick = 2;
-
-/** So many after one that took longer are left to another thread. */
-const slowSyncs = 100;
-
-/** @returns syncs a file: at once while that is quick, as it is on most disks; on others so that requests go on meanwhile */
-function createSync(): (file: FileHandle) => Promise<void> {
-  let slowLeft = 0;
-  return async (file) => {
-    if (slowLeft > 0) {
-      slowLeft -= 1;
-      await file.datasync();
-      return;
-    }
-    const began = performance.now();
-    fdatasyncSync(file.fd);
-    if (performance.now() - began > quick) slowLeft = slowSyncs;
-  };
-}
-
 /** The refusal of a change of data that are no longer this process's. */
 export const lostFolder = (folder: string): StorageError =>
   new StorageError(
@@ -140,7 +119,6 @@ export interface Journal {
  */
 export function openJournal(path: string, generation: string, start: number, isHeld: () => boolean): Journal {
   const folder = dirname(path);
-  const sync = createSync();
   let handle: FileHandle | null = null;
   let length = start;
   // There is, or may be, something after `length`: a torn line, or what could not be taken back.
@@ -171,10 +149,9 @@ export function openJournal(path: string, generation: string, start: number, isH
         tailed = true;
         const line = Buffer.from(`[${texts.join(",")}]\n`);
         const bytes = length === 0 ? Buffer.concat([headerOf(generation), line]) : line;
-        // Into the system's cache, at once: waiting for a thread to do it takes ten times as long.
         for (let done = 0; done < bytes.length;)
-          done += writeSync(handle.fd, bytes, done, bytes.length - done, length + done);
-        await sync(handle);
+          done += (await handle.write(bytes, done, bytes.length - done, length + done)).bytesWritten;
+        await handle.datasync();
         if (!nameOnDisk) await syncFolder(folder);
         nameOnDisk = true;
         length += bytes.length;
