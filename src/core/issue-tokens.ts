@@ -37,7 +37,7 @@ export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse
   readonly username: string | null;
 }
 
-/** What tokens are to say: settled inside a transaction, signed while that is written. */
+/** What tokens say: settled inside a transaction, signed after it. */
 export interface TokenPlan {
   readonly subject: TokenSubject;
   readonly authentication: Authentication;
@@ -72,8 +72,8 @@ export const accessTokenAnswer = (
 });
 
 /**
- * Settles what tokens for this client are to say, and signs them while that is written; nobody is given them before it is.
- * @param settle works in one transaction; a refusal that changes data as well is returned, and thrown once that is on disk
+ * Settles what tokens for this client say in one transaction, and signs them after it.
+ * @param settle works in the transaction; a refusal that also changes data is returned, and thrown after it
  * @throws {OAuthError} of `settle` @throws {StorageError} nothing was used up then
  */
 export async function settleTokens(
@@ -83,15 +83,9 @@ export async function settleTokens(
 ): Promise<TokenResult<TokenResponse>> {
   // A key that cannot be kept is found missing before the code is used up.
   await prepareKeys(ctx, client);
-  let signed!: Promise<TokenResult<TokenResponse>>;
-  const outcome = await ctx.store.transaction(settle, (plan) => {
-    if (plan instanceof OAuthError) return;
-    signed = signTokens(ctx, plan);
-    // Whoever waits for it is told; where nothing could be written nobody does.
-    signed.catch(() => undefined);
-  });
+  const outcome = await ctx.store.transaction(settle);
   if (outcome instanceof OAuthError) throw outcome;
-  return signed;
+  return signTokens(ctx, outcome);
 }
 
 /** Signs what was planned. */

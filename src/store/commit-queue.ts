@@ -11,7 +11,6 @@ const patience = 4;
 interface Batch {
   readonly texts: string[];
   readonly undos: (() => void)[];
-  readonly meanwhiles: (() => void)[];
   /** The collections that are changed, a bit each. */
   changed: number;
   /** Null once it is written, else why it is not. Never rejects. */
@@ -22,7 +21,7 @@ interface Batch {
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<StorageError | null>((resolve) => (settle = resolve));
-  return { texts: [], undos: [], meanwhiles: [], changed: 0, done, settle };
+  return { texts: [], undos: [], changed: 0, done, settle };
 }
 
 export interface CommitQueue extends Durability {
@@ -62,10 +61,7 @@ export function createCommitQueue(
     const written = capture?.();
     let failure: StorageError | null = null;
     try {
-      const appended = batch.texts.length > 0 ? append(batch.texts) : undefined;
-      // By now it is the disk's turn.
-      for (const meanwhile of batch.meanwhiles) meanwhile();
-      await appended;
+      if (batch.texts.length > 0) await append(batch.texts);
     } catch (error) {
       failure = error as StorageError;
     }
@@ -123,7 +119,7 @@ export function createCommitQueue(
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
-    async commit(text, undo, changed, meanwhile) {
+    async commit(text, undo, changed) {
       asked += 1;
       if (!open) {
         undo();
@@ -133,7 +129,6 @@ export function createCommitQueue(
       if (text !== null) waiting.texts.push(text);
       waiting.undos.push(undo);
       waiting.changed |= changed;
-      if (meanwhile !== null) waiting.meanwhiles.push(meanwhile);
       start();
       const failure = await waiting.done;
       if (failure !== null) throw failure;

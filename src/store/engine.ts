@@ -17,10 +17,9 @@ export interface Durability {
    * @param text its operations as JSON, separated by commas; null where there is nothing to write
    * @param undo takes the transaction back in memory; called, newest transaction first, before the rejection is seen
    * @param changed the collections that it changed, a bit each
-   * @param meanwhile called once the write is under way; null: nothing is to be done then
    * @throws {StorageError} where it could not be written, or one before it could not
    */
-  commit(text: string | null, undo: () => void, changed: number, meanwhile: (() => void) | null): Promise<void>;
+  commit(text: string | null, undo: () => void, changed: number): Promise<void>;
   /** Undefined while all that memory holds of these collections is on disk; else whether the last change of them was written. */
   pending(collections: number): Promise<boolean> | undefined;
 }
@@ -211,7 +210,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     for (const { table, key, before } of done.toReversed()) table.set(key, before);
   };
 
-  async function transaction<T>(work: (tx: Tx) => T, meanwhile?: (value: T) => void): Promise<T> {
+  async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
     const done: Change[] = [];
     let text = null as string | null;
     const outcome = attempt(() => {
@@ -227,12 +226,11 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     });
     if ("error" in outcome) undo(done.splice(0));
     else sweep(sweepPerChange * done.length);
-    const onWay = "error" in outcome || meanwhile === undefined ? null : () => meanwhile(outcome.value);
     // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
     if (durability !== undefined && (text !== null || durability.pending(touched) !== undefined)) {
       const changed = done.reduce((bits, { table }) => bits | table.bit, 0);
-      await durability.commit("error" in outcome ? null : text, () => undo(done), changed, onWay);
-    } else onWay?.();
+      await durability.commit("error" in outcome ? null : text, () => undo(done), changed);
+    }
     return settle(outcome);
   }
 

@@ -393,12 +393,8 @@ export interface Tx extends ReadTx {
 export interface Store {
   /** Where the data is: the whole path of `data.json`, or "memory". */
   readonly location: string;
-  /**
-   * Runs `work` at once, without an await inside; see guarantees 4 to 6. What it throws is thrown.
-   * @param meanwhile called once, unless `work` throws: begins what can be made of the value while that is written, and must not throw. What it
-   *   makes leaves this process once the transaction has resolved, and never where it rejects
-   */
-  transaction<T>(work: (tx: Tx) => T, meanwhile?: (value: T) => void): Promise<T>;
+  /** Runs `work` at once, without an await inside; see guarantees 4 to 6. What it throws is thrown. */
+  transaction<T>(work: (tx: Tx) => T): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */
   read<T>(work: (tx: ReadTx) => T): Promise<T>;
   /** Writes what is left to write and gives the data free. Nothing may be called after it. */

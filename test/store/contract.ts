@@ -404,36 +404,6 @@ export function storeContract(name: string, open: (now: () => number) => Promise
       expect(await there()).toEqual(["r100", "new"]);
     });
 
-    test("what is done meanwhile: once, with the value, before the transaction resolves; not at all where it throws", async () => {
-      const seen: unknown[] = [];
-      const value = { of: "the work" };
-      const done = store
-        .transaction(
-          (tx) => {
-            tx.insert("scopes", { name: "meanwhile", description: {}, claims: [] });
-            return value;
-          },
-          (given) => seen.push(given),
-        )
-        .then((resolved) => seen.push("resolved", resolved));
-      await done;
-      expect(seen).toEqual([value, "resolved", value]);
-      // Where there is nothing to write, too.
-      await store.transaction(
-        () => "nothing",
-        (given) => seen.push(given),
-      );
-      expect(seen.at(-1)).toBe("nothing");
-      const refused = store.transaction(
-        (): string => {
-          throw new Error("no");
-        },
-        (given) => seen.push(given),
-      );
-      await expect(refused).rejects.toThrow("no");
-      expect(seen).toHaveLength(4);
-    });
-
     test("10. volatile collections behave as the others while the process lives", async () => {
       await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
       await expect(store.transaction((tx) => tx.insert("codes", code("c", start + 1000)))).rejects.toThrow(
