@@ -16,12 +16,11 @@ export interface Durability {
    * Queues the end of a transaction behind those that wait already.
    * @param text its operations as JSON, separated by commas; null where there is nothing to write
    * @param undo takes the transaction back in memory; called, newest transaction first, before the rejection is seen
-   * @param changed the collections that it changed, a bit each
    * @throws {StorageError} where it could not be written, or one before it could not
    */
-  commit(text: string | null, undo: () => void, changed: number): Promise<void>;
-  /** Undefined while all that memory holds of these collections is on disk; else whether the last change of them was written. */
-  pending(collections: number): Promise<boolean> | undefined;
+  commit(text: string | null, undo: () => void): Promise<void>;
+  /** Undefined while all that memory holds is on disk; else whether the last change was written. */
+  pending(): Promise<boolean> | undefined;
 }
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
@@ -53,8 +52,6 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   // Of the work under way. One time for all of it, so that no record expires between two looks at it.
   let running = false;
   let at = 0;
-  // The collections it looked at or changed, a bit each: what it says rests on these, and on no other.
-  let touched = 0;
   let changes: Change[] | null = null;
   let operations: Operation[] = [];
 
@@ -63,9 +60,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       throw new Error(
         "tx was used outside of its transaction: work must be done when it returns, without an await inside",
       );
-    const table = tables[collection];
-    touched |= table.bit;
-    return table;
+    return tables[collection];
   };
 
   const alive = (entry: Entry): boolean => entry.expiresAt > at;
@@ -188,7 +183,6 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   function attempt<T>(work: () => T): Outcome<T> {
     if (running) throw new Error("a transaction or read was begun inside another: use the tx that is there");
     running = true;
-    touched = 0;
     at = now();
     try {
       const value = work();
@@ -227,9 +221,8 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     if ("error" in outcome) undo(done.splice(0));
     else sweep(sweepPerChange * done.length);
     // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
-    if (durability !== undefined && (text !== null || durability.pending(touched) !== undefined)) {
-      const changed = done.reduce((bits, { table }) => bits | table.bit, 0);
-      await durability.commit("error" in outcome ? null : text, () => undo(done), changed);
+    if (durability !== undefined && (text !== null || durability.pending() !== undefined)) {
+      await durability.commit("error" in outcome ? null : text, () => undo(done));
     }
     return settle(outcome);
   }
@@ -237,7 +230,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {
     for (;;) {
       const outcome = attempt(() => work(tx));
-      const written = durability?.pending(touched);
+      const written = durability?.pending();
       if (written === undefined || (await written)) return settle(outcome);
     }
   }

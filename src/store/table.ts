@@ -41,13 +41,12 @@ export function deepFreeze(value: unknown): void {
 export type Table = ReturnType<typeof createTable>;
 
 export const createTables = (): Record<CollectionName, Table> =>
-  Object.fromEntries(
-    // Two that share a bit would only wait for each other.
-    (Object.keys(collections) as CollectionName[]).map((name, at) => [name, createTable(name, 1 << (at % 31))]),
-  ) as Record<CollectionName, Table>;
+  Object.fromEntries((Object.keys(collections) as CollectionName[]).map((name) => [name, createTable(name)])) as Record<
+    CollectionName,
+    Table
+  >;
 
-/** @param bit stands for this collection where several are told in one number */
-function createTable(collection: CollectionName, bit: number) {
+function createTable(collection: CollectionName) {
   const { key: keyField, unique = {}, index = {} } = definitions[collection];
   const uniques = Object.entries(unique).map(([name, valueOf]) => ({
     name,
@@ -222,7 +221,6 @@ function createTable(collection: CollectionName, bit: number) {
 
   return {
     collection,
-    bit,
     keyField,
     volatile: isVolatile(collection),
     most: definitions[collection].most ?? Infinity,

@@ -39,9 +39,6 @@ const answers = [
     }),
   ),
 ];
-const settled: string[] = [];
-answers[0]?.finally(() => settled.push("the write")).catch(() => undefined);
-for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 const beside = store.read((tx) => tx.get("codes", "beside") !== undefined);
 answers.push(
   outcome(store.transaction((tx) => tx.remove("scopes", "full-0"))),
@@ -61,17 +58,9 @@ answers.push(
   ),
 );
 const behind = store.read((tx) => tx.get("pushedRequests", "behind") !== undefined);
-// These rest on nothing that is under way.
-const others = [
-  store.transaction((tx) => tx.insert("usedProofs", { id: "p", expiresAt: Infinity })),
-  store.read((tx) => tx.count("users")),
-].map((one, at) => one.finally(() => settled.push(`other ${at}`)));
-const otherOutcomes = await Promise.all(others.map(outcome));
 const readMeanwhile = await store.read((tx) => ({ names: names(tx), codes: tx.count("codes") }));
 const batch = await Promise.all(answers);
 const codes = await outcome(store.transaction((tx) => tx.insert("codes", { id: "c", expiresAt: Infinity } as never)));
-
-const proofs = await store.read((tx) => tx.count("usedProofs"));
 
 const small = await outcome(add("small", 10));
 const atEnd = await store.read(names);
@@ -83,11 +72,8 @@ console.log(
     failure,
     afterFailure,
     batch,
-    settled,
     beside: await beside,
     behind: await behind,
-    otherOutcomes,
-    proofs,
     readMeanwhile,
     codes,
     small,
