@@ -6,7 +6,7 @@ import { checkStillAllowed } from "./authorization-request.ts";
 import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { endInteraction, findForForm, findInteraction, purposeOf, type Browser } from "./interactions.ts";
-import { verifyPassword } from "./passwords.ts";
+import { verifyPassword } from "./pending-passwords.ts";
 import { summarise, type RequestSummary } from "./request-summary.ts";
 import { barredUser, liveSession, startSession } from "./sessions.ts";
 import { seconds } from "./time.ts";
@@ -174,7 +174,7 @@ async function checkPassword(
   const browser = id ?? "";
   const limits = passwordLimits(ctx.attempts, user?.id ?? username, { browser, address });
   const wasRight = ctx.attempts.begin(`wrong passwords for "${username}"`, limits);
-  const isRight = await verifyPassword(ctx, user, password);
+  const isRight = await verifyPassword(ctx.passwords, user, password);
   if (!isRight || user === undefined) return false;
   wasRight();
   ctx.attempts.trust(trustedBrowser(user.id, browser));

@@ -1,6 +1,4 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
-import type { Tx, User } from "../store/store.ts";
-import type { Context } from "./context.ts";
 
 /**
  * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Working one out takes about 25 ms of a thread
@@ -90,41 +88,4 @@ export async function matchesHash(password: string, kept: string | null): Promis
   const isTooLong = password.length > longestPassword;
   const equal = timingSafeEqual(await inLane(() => derive(isTooLong ? "" : password, salt, parameters)), hash);
   return equal && parsed !== null && !isTooLong;
-}
-
-/**
- * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
- * store. So 100,000 users are ready at once, and their hashes follow one at a time, beside the requests.
- */
-export interface PendingPasswords {
-  /**
-   * A transaction of the store whose work adds and drops passwords: nobody sees a user whose password is unknown, and where nothing comes of
-   * the transaction, nothing came of them.
-   * @throws what `work` and the store throw
-   */
-  transaction<T>(work: (tx: Tx) => T): Promise<T>;
-  /** Takes a user's password over, in a {@link transaction}; an earlier one of the same user is dropped. The record must say `passwordPending`. */
-  add(userId: string, password: string): void;
-  /** Forgets what waits for a user, in a {@link transaction}. */
-  drop(userId: string): void;
-  /** Begins to hash in the background, and goes on with what is added later. */
-  start(): void;
-  /** Hashes what waits, now, with every thread. @throws what the store throws */
-  settle(): Promise<void>;
-  /** The hash of a password that waits, worked out before all others; null where none of this user does. */
-  hashNow(userId: string): Promise<string | null>;
-  /** How many wait. */
-  readonly waiting: number;
-  /** Ends the background work; resolves when none runs any more. Who waits in {@link settle} is told by the store, once that is closed. */
-  close(): Promise<void>;
-}
-
-/**
- * Whether this is the user's password. A user whose fixture password is still waiting to be hashed goes first, and nobody else waits.
- * @param user undefined where nobody has the name that was typed: the same time is spent
- */
-export async function verifyPassword(ctx: Context, user: User | undefined, password: string): Promise<boolean> {
-  if (user === undefined) return matchesHash(password, null);
-  const pending = user.passwordPending ? await ctx.passwords.hashNow(user.id) : null;
-  return matchesHash(password, pending ?? user.passwordHash);
 }

@@ -1,5 +1,46 @@
-import type { Context } from "./context.ts";
-import { hashPassword, type PendingPasswords } from "./passwords.ts";
+import type { Store, Tx, User } from "../store/store.ts";
+import { hashPassword, matchesHash } from "./passwords.ts";
+
+/**
+ * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
+ * store. So 100,000 users are ready at once, and their hashes follow one at a time, beside the requests.
+ */
+export interface PendingPasswords {
+  /**
+   * Runs a transaction of the store that adds and drops passwords. Nobody sees a user whose password is unknown, and a transaction that
+   * fails adds and drops nothing.
+   * @throws what `work` and the store throw
+   */
+  transaction<T>(work: (tx: Tx) => T): Promise<T>;
+  /** Takes over a user's password, inside {@link transaction}; it replaces an earlier one. The record must say `passwordPending`. */
+  add(userId: string, password: string): void;
+  /** Forgets the password that waits for a user, inside {@link transaction}. */
+  drop(userId: string): void;
+  /** Begins to hash in the background, and continues with what is added later. */
+  start(): void;
+  /** Hashes everything that waits, now, on every thread. @throws what the store throws */
+  settle(): Promise<void>;
+  /** The hash of a user's waiting password, computed before all others; null if none waits. */
+  hashNow(userId: string): Promise<string | null>;
+  /** How many wait. */
+  readonly waiting: number;
+  /** Ends the background work; resolves when it has stopped. Calls of {@link settle} fail once the store is closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Whether this is the user's password. A user whose fixture password still waits to be hashed goes first; no other user waits.
+ * @param user undefined if nobody has the name that was typed: the same time is spent
+ */
+export async function verifyPassword(
+  passwords: Pick<PendingPasswords, "hashNow">,
+  user: User | undefined,
+  password: string,
+): Promise<boolean> {
+  if (user === undefined) return matchesHash(password, null);
+  const pending = user.passwordPending ? await passwords.hashNow(user.id) : null;
+  return matchesHash(password, pending ?? user.passwordHash);
+}
 
 interface Job {
   readonly password: string;
@@ -13,11 +54,11 @@ type Replaced = readonly [before: Job | undefined, after: Job | undefined];
 const threads = 4;
 
 /**
- * @param ctx where the hashes go, and their salt comes from
- * @param onError what the background work could not write: a disk that is full. The password goes on waiting for the next start.
+ * @param ctx where the hashes go, and where their salt comes from
+ * @param onError is called with what the background work could not write, for example on a full disk; the password waits for the next start
  */
 export function createPendingPasswords(
-  ctx: Pick<Context, "store" | "random">,
+  ctx: { readonly store: Store; readonly random: (bytes: number) => string },
   onError: (error: unknown) => void,
 ): PendingPasswords {
   const jobs = new Map<string, Job>();

@@ -1,9 +1,8 @@
 import { scryptSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { hashPassword, matchesHash, verifyPassword, type PendingPasswords } from "../../src/core/passwords.ts";
-import type { Context } from "../../src/core/context.ts";
+import { hashPassword, matchesHash } from "../../src/core/passwords.ts";
 import { normaliseUser } from "../../src/core/fixtures/normalise.ts";
-import { createPendingPasswords } from "../../src/core/pending-passwords.ts";
+import { createPendingPasswords, verifyPassword, type PendingPasswords } from "../../src/core/pending-passwords.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
@@ -93,7 +92,7 @@ describe("passwords that wait", () => {
   const add = (passwords: PendingPasswords, user: User | undefined, password: string): Promise<void> =>
     passwords.transaction(() => passwords.add(user?.id ?? "", password));
   const verify = (user: User | undefined, password: string): Promise<boolean> =>
-    verifyPassword(world as unknown as Context, user, password);
+    verifyPassword(world.passwords, user, password);
 
   it("are hashed once somebody asks, and only the one that is asked for", async () => {
     const [alice, bob] = await waiting("alice", "bob");

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { createPendingPasswords } from "../../src/core/pending-passwords.ts";
-import type { PendingPasswords } from "../../src/core/passwords.ts";
+import { createPendingPasswords, type PendingPasswords } from "../../src/core/pending-passwords.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
 
