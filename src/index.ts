@@ -10,7 +10,7 @@ import { isObject } from "./core/json-object.ts";
 import { didYouMean, unknownHere } from "./core/nearest.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";
 import type { FixtureSource } from "./core/fixtures/source.ts";
-import type { GrantSelection, GrantView } from "./core/grants.ts";
+import type { GrantSelection, GrantView } from "./core/grants-admin.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/issue.ts";
 import type { ResetResult } from "./core/reset.ts";
 import type { TokenResponse } from "./core/issue-tokens.ts";
@@ -23,13 +23,13 @@ import { createApi } from "./http/api.ts";
 import { addRoutes, createApp } from "./http/app.ts";
 import { listen, type Tls } from "./http/listen.ts";
 import { createRenderer } from "./http/render.ts";
+import type { RunningServer } from "./core/operations/operation.ts";
 import {
   runOperation,
   type OperationInput,
   type OperationName,
   type OperationOutput,
-  type RunningServer,
-} from "./http/operations.ts";
+} from "./core/operations/table.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import { version } from "./package.ts";
 import { randomText } from "./random.ts";

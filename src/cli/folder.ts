@@ -4,13 +4,13 @@ import { defaultIssuer } from "../core/endpoints.ts";
 import { openKeyRing } from "../core/keys.ts";
 import { createPendingPasswords } from "../core/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import type { Runner } from "../core/operations/operation.ts";
 import {
   runOperation,
   type OperationInput,
   type OperationName,
   type OperationOutput,
-  type Runner,
-} from "../http/operations.ts";
+} from "../core/operations/table.ts";
 import { randomText } from "../random.ts";
 import type { Store } from "../store/store.ts";
 import { openStore } from "../store/open.ts";

@@ -1,4 +1,4 @@
-import type { GrantView } from "../core/grants.ts";
+import type { GrantView } from "../core/grants-admin.ts";
 import { grantOr } from "./ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";

@@ -2,13 +2,8 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { baseOf, defaultPort } from "../core/endpoints.ts";
 import { OperationError, type Problem } from "../core/errors.ts";
-import {
-  operations,
-  type Operation,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "../http/operations.ts";
+import type { Operation } from "../core/operations/operation.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
 import { isObject } from "../core/json-object.ts";
 import { isLoopback } from "../client/loopback.ts";
 import { RemoteError } from "./failure.ts";

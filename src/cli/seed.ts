@@ -1,5 +1,5 @@
 import type { FixtureSource } from "../core/fixtures/source.ts";
-import type { OperationInput } from "../http/operations.ts";
+import type { OperationInput } from "../core/operations/table.ts";
 import { findFixtures } from "../fixture-files.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";

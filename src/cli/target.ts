@@ -2,14 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../core/errors.ts";
-import {
-  operations,
-  type Operation,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-  type Runner,
-} from "../http/operations.ts";
+import type { Operation, Runner } from "../core/operations/operation.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
 import { quoteWord } from "../shell-word.ts";
 import { readLock } from "../store/lock.ts";
 import { LockedError } from "../store/store.ts";

@@ -2,9 +2,11 @@ import * as z from "zod";
 import { clientSchema } from "../core/fixtures/schema-client.ts";
 import { fixtureFileSchema, translatedKeys } from "../core/fixtures/schema.ts";
 import { userSchema } from "../core/fixtures/schema-user.ts";
-import { client, grant, key, operationDocs, session, user } from "./operation-docs.ts";
-import { kindOf } from "./operation-input.ts";
-import { operations, type Operation, type OperationName } from "./operations.ts";
+import { operationDocs } from "../core/operations/docs.ts";
+import { kindOf } from "../core/operations/input.ts";
+import type { Operation } from "../core/operations/operation.ts";
+import { client, grant, key, session, user } from "../core/operations/schemas.ts";
+import { operations, type OperationName } from "../core/operations/table.ts";
 import { baseOf } from "../core/endpoints.ts";
 
 /** The OpenAPI document of the control API (CONTRACT 9), made of the table of operations: it lists what is mounted, and nothing else. */

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { operations } from "../../src/http/operations.ts";
+import { operations } from "../../src/core/operations/table.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 
 /** `/_idp/api/openapi.json` is what the control API does: each path is there, and answers as it is described. */

@@ -1,9 +1,22 @@
 import * as z from "zod";
-import { clientSchema } from "../core/fixtures/schema-client.ts";
-import { fixtureFileSchema, type FixtureFile } from "../core/fixtures/schema.ts";
-import { userSchema } from "../core/fixtures/schema-user.ts";
-import type { StateDocument } from "../core/state.ts";
-import type { OperationName, OperationOutput } from "./operations.ts";
+import { fixtureFileSchema, type FixtureFile } from "../fixtures/schema.ts";
+import {
+  client,
+  clientInput,
+  exported,
+  grant,
+  key,
+  nothing,
+  resetOutcome,
+  seeded,
+  session,
+  statusChange,
+  time,
+  tokenResponse,
+  user,
+  userInput,
+} from "./schemas.ts";
+import type { OperationName, OperationOutput } from "./table.ts";
 
 /** What the OpenAPI document says of each operation beside what the table of operations says itself. */
 
@@ -15,94 +28,6 @@ interface OperationDoc<O> {
   /** Of a body that the table calls `body` or `any?`, for lack of a word. */
   readonly body?: z.ZodType;
 }
-
-const time = z.string().describe("ISO 8601");
-
-export const user = z
-  .object({
-    ...userSchema.required().omit({ password: true, avatar: true }).shape,
-    avatar: z.object({ baseUrl: z.string(), path: z.string(), color: z.string() }),
-    hasPassword: z.boolean(),
-  })
-  .describe("A user as it is shown: without the password or its hash");
-
-/** What is shown and not set may be sent back (CONTRACT 9). */
-const computed = "Follows from the rest; taken where it is what is so";
-const userInput = userSchema.extend({ hasPassword: z.boolean().optional().describe(computed) });
-const clientInput = clientSchema.extend({ public: z.boolean().optional().describe(computed) });
-
-const statusChange = user.extend({
-  previousStatus: z.enum(["active", "suspended", "banned"]),
-  sessionsEnded: z.int(),
-  grantsRevoked: z.int(),
-});
-
-export const client = z
-  .looseObject({
-    client_id: z.string(),
-    client_secret: z.exactOptional(z.string()).describe("With `secrets=true` only, and where one was made just now"),
-    redirect_uris: z.array(z.string()),
-    public: z.boolean().describe("RFC 6749 2.1"),
-  })
-  .describe("A client as it is shown: its metadata");
-
-export const grant = z
-  .object({
-    id: z.string(),
-    user: z.string().describe("username"),
-    client: z.string().describe("client_id"),
-    scope: z.string().describe("Space-separated"),
-    status: z.enum(["active", "revoked"]),
-    createdAt: time,
-    updatedAt: time,
-    revokedAt: time.nullable(),
-  })
-  .describe("The consent of a user to a client");
-
-export const session = z
-  .object({ id: z.string().describe("The sid of its ID tokens"), user: z.string(), signedInAt: time, expiresAt: time })
-  .describe("A user signed in in a browser");
-
-export const key = z
-  .object({
-    kid: z.string(),
-    alg: z.string(),
-    status: z.enum(["signing", "retired"]),
-    createdAt: time,
-    expiresAt: time.nullable(),
-  })
-  .describe("A key that signs, or signed, tokens");
-
-const tokenResponse = z.object({
-  access_token: z.string(),
-  token_type: z.enum(["Bearer", "DPoP"]),
-  expires_in: z.int().describe("Seconds"),
-  scope: z.string(),
-  refresh_token: z.string(),
-  id_token: z.string(),
-});
-
-const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));
-
-const seeded = z.object({
-  added: z.array(z.string()),
-  changed: changes,
-  same: z.int(),
-});
-
-const resetOutcome = z.object({
-  total: z.int(),
-  removed: z.array(z.string()),
-  added: z.array(z.string()).describe("Had been removed, and are back"),
-  changed: changes.describe("Were changed, and are what the fixtures say again"),
-});
-
-const exported = z.looseObject({
-  format: z.literal("idp-state"),
-  schemaVersion: z.literal(1),
-}) as unknown as z.ZodType<StateDocument>;
-
-const nothing = z.null();
 
 const doc = <O>(summary: string, answer: z.ZodType<O>, body?: z.ZodType): OperationDoc<O> => ({
   summary,

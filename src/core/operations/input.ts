@@ -1,6 +1,6 @@
-import { OperationError, type Problem } from "../core/errors.ts";
-import { isObject } from "../core/json-object.ts";
-import type { Fields, InputOf } from "./operations.ts";
+import { OperationError, type Problem } from "../errors.ts";
+import { isObject } from "../json-object.ts";
+import type { Fields, InputOf } from "./operation.ts";
 
 /** What an operation is handed, whoever calls it: held against its table of fields. */
 
@@ -31,7 +31,7 @@ export async function checkInput(fields: Fields, given: ReadonlyMap<string, unkn
   }
   for (const [name, value] of given) {
     if (Object.hasOwn(fields, name) || value === undefined) continue;
-    const { didYouMean } = await import("../core/nearest.ts");
+    const { didYouMean } = await import("../nearest.ts");
     problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.") });
   }
   if (problems.length > 0) {

@@ -1,0 +1,33 @@
+// Fails where modules of `src` import each other in a circle; imports of types count too. Prints each circle.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const root = resolve("src");
+const files = readdirSync(root, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => join(root, name));
+
+/** The modules of our own that a module names: `from "./x.ts"`, `import("./x.ts")`. */
+function importsOf(file) {
+  const named = readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+\.ts)"/g);
+  return [...named].map(([, path]) => join(dirname(file), path));
+}
+
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const done = new Set();
+const circles = [];
+
+function visit(file, path) {
+  const start = path.indexOf(file);
+  if (start !== -1) circles.push([...path.slice(start), file]);
+  if (start !== -1 || done.has(file)) return;
+  for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
+  done.add(file);
+}
+
+for (const file of files) visit(file, []);
+for (const circle of circles) {
+  console.log(`import cycle: ${circle.map((file) => relative(root, file)).join(" → ")}`);
+}
+process.exitCode = circles.length === 0 ? 0 : 1;

@@ -1,0 +1,7 @@
+import { reads } from "./operation.ts";
+
+/** Scopes. */
+
+export const scopeOperations = {
+  "scopes.list": reads("/scopes", {}, async (ctx) => (await import("../scopes.ts")).listScopes(ctx)),
+};

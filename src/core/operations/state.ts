@@ -1,0 +1,80 @@
+import { OperationError } from "../errors.ts";
+import type { FixtureSource } from "../fixtures/source.ts";
+import { changes, reads } from "./operation.ts";
+
+/** All the data at once, and the server itself. */
+
+/** 64 MB for fixtures and exports (CONTRACT 2.6). */
+const fixtureBody = 64 * 1024 * 1024;
+
+/** Fixture files that a command has read: their names are in what is wrong with them. @throws {OperationError} usage */
+const texts = (sources: readonly unknown[]): FixtureSource[] =>
+  sources.map((source) => {
+    const { name, text } = Object(source) as Readonly<Record<string, unknown>>;
+    if (typeof name === "string" && typeof text === "string") return { name, text };
+    throw new OperationError("usage", "each of sources has to have a name and a text");
+  });
+
+/** Files, or one document. @throws {OperationError} usage, for both at once */
+function meantBy(sources: readonly unknown[] | undefined, document: unknown): readonly FixtureSource[] | undefined {
+  if (sources === undefined) return document === undefined ? undefined : [{ value: document }];
+  if (document === undefined) return texts(sources);
+  throw new OperationError("usage", "sources came with a document beside them, and only one of the two can be meant");
+}
+
+export const stateOperations = {
+  seed: changes(
+    "/seed",
+    {
+      sources: "array?",
+      ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
+    },
+    async (ctx, { sources, ...fixtures }, { progress }) => {
+      const [{ seed }, { tellAll }] = await Promise.all([import("../seed.ts"), import("../backchannel-logout.ts")]);
+      const isGiven = Object.values(fixtures).some((value) => value !== undefined);
+      const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
+      try {
+        return await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+      } finally {
+        // Whatever became of the passwords.
+        await ctx.reloadSettings();
+      }
+    },
+    { bodyLimit: fixtureBody, createsData: true },
+  ),
+  reset: changes(
+    "/reset",
+    { sources: "array?", fixtures: "any?", keys: "boolean?" },
+    async (ctx, { sources, fixtures, keys }, { progress }) => {
+      const { reset } = await import("../reset.ts");
+      return reset(ctx, { sources: meantBy(sources, fixtures), keys, progress });
+    },
+    { bodyLimit: fixtureBody },
+  ),
+  export: {
+    ...reads("/export", { as: "string?" }, async (ctx, input) =>
+      (await import("../export.ts")).exportState(ctx, input),
+    ),
+    changes: true,
+  },
+  import: changes(
+    "/import",
+    { document: "body" },
+    async (ctx, { document }) => {
+      const { importState } = await import("../import.ts");
+      const { source } = document;
+      const [read] = source === undefined ? [{ value: document }] : texts([source]);
+      return importState(ctx, read ?? { value: document });
+    },
+    { bodyLimit: fixtureBody, createsData: true },
+  ),
+  status: reads("/status", {}, async (ctx, _input, { server }) => ({
+    ...(await (await import("../status.ts")).status(ctx)),
+    server,
+  })),
+  /** The route ends the server once the answer is out. */
+  stop: changes("/stop", {}, async (_ctx, _input, { server }) => ({ stopping: true, pid: server?.pid }), {
+    changes: false,
+    needsServer: true,
+  }),
+};

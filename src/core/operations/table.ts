@@ -1,0 +1,55 @@
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { clientOperations } from "./clients.ts";
+import { grantOperations } from "./grants.ts";
+import { issueOperations } from "./issue.ts";
+import { keyOperations } from "./keys.ts";
+import { scopeOperations } from "./scopes.ts";
+import { sessionOperations } from "./sessions.ts";
+import { stateOperations } from "./state.ts";
+import { tokenOperations } from "./token.ts";
+import { userOperations } from "./users.ts";
+import { checkInput } from "./input.ts";
+import type { Fields, Operation, Runner } from "./operation.ts";
+
+/**
+ * Every operation of the control API, once: its route, what it takes, and the function of the core that does it. A file for each noun.
+ * A running server mounts the table below `/_idp/api` (`http/api.ts`). The command line runs the same functions on a data folder, and the
+ * library calls them by name.
+ */
+export const operations = {
+  ...userOperations,
+  ...clientOperations,
+  ...grantOperations,
+  ...sessionOperations,
+  ...scopeOperations,
+  ...keyOperations,
+  ...issueOperations,
+  ...tokenOperations,
+  ...stateOperations,
+};
+
+export type OperationName = keyof typeof operations;
+export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
+export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
+
+/** Runs an operation by its name. @throws {OperationError | OAuthError} usage, where the input is none of it; what the operation refuses */
+export async function runOperation<N extends OperationName>(
+  ctx: Context,
+  name: N,
+  input: OperationInput<N>,
+  runner: Runner,
+): Promise<OperationOutput<N>> {
+  const known: Readonly<Record<string, unknown>> = operations;
+  if (!Object.hasOwn(known, name)) {
+    const { didYouMean } = await import("../nearest.ts");
+    const hint = didYouMean(name, Object.keys(known), `One of: ${Object.keys(known).join(", ")}`);
+    throw new OperationError("usage", `there is no operation "${name}"`, { hint });
+  }
+  const operation = known[name] as Operation<Fields, OperationOutput<N>>;
+  return operation.run(
+    ctx,
+    await checkInput(operation.fields, new Map(Object.entries(Object(input) as object))),
+    runner,
+  );
+}

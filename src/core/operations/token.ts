@@ -1,0 +1,32 @@
+import { changes, creates } from "./operation.ts";
+
+/** Single tokens. */
+
+export const tokenOperations = {
+  "token.issue": changes(
+    "/token/issue",
+    {
+      ...{ user: "string?", client: "string", scope: "string?", type: "string?" },
+      ...{ audience: "string?", expires_in: "number?", claims: "any?" },
+      ...{ expired: "boolean?", not_yet_valid: "boolean?", wrong_issuer: "boolean?", wrong_audience: "boolean?" },
+      ...{ bad_signature: "boolean?", unknown_kid: "boolean?", alg_none: "boolean?" },
+    },
+    async (ctx, input) => (await import("../issue-token.ts")).issueToken(ctx, input),
+    creates,
+  ),
+  "token.verify": changes(
+    "/token/verify",
+    { token: "string", audience: "string?", leeway: "number?" },
+    async (ctx, input) => (await import("../verify.ts")).verifyToken(ctx, input),
+    { changes: false },
+  ),
+  "token.introspect": changes(
+    "/token/introspect",
+    { token: "string" },
+    async (ctx, input) => (await import("../introspect.ts")).introspectToken(ctx, input),
+    { changes: false },
+  ),
+  "token.revoke": changes("/token/revoke", { token: "string" }, async (ctx, input) =>
+    (await import("../revoke.ts")).revokeToken(ctx, input),
+  ),
+};
