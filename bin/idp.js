@@ -1,3 +1,4 @@
 #!/usr/bin/env node
-const { load } = require("../dist/cli/compiled.cjs");
-load(require.resolve("../dist/cli/main.cjs"));
+// Node 22.1 and later keep what V8 compiled for the next run.
+require("node:module").enableCompileCache?.();
+require("../dist/cli/main.cjs");

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, rolldown } from "rolldown";
+import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path) => join(root, "src", path);
@@ -87,12 +87,12 @@ const ascii = {
   },
 };
 
-/** Files of their own: what loads all others, and what is loaded late. */
+/** A file of its own: what is loaded late. */
 const otherFiles = {
   name: "other-files",
   resolveId: {
-    filter: { id: /^\.\/(compiled\.ts|late\.cjs)$/ },
-    handler: (id) => ({ id: id.replace(".ts", ".cjs"), external: true }),
+    filter: { id: /^\.\/late\.cjs$/ },
+    handler: (id) => ({ id, external: true }),
   },
 };
 
@@ -156,6 +156,8 @@ export async function bundle(folder) {
   const bundled = await rolldown({
     input: { main: source("cli/main.ts"), late: "late" },
     cwd: root,
+    // It runs a script that stands beside its code.
+    external: ["open"],
     platform: "node",
     // jsonc-parser's other form finds its files when it runs.
     resolve: { mainFields: ["module", "main"] },
@@ -168,19 +170,10 @@ export async function bundle(folder) {
     entryFileNames: "[name].cjs",
     chunkFileNames: "[name]-[hash].cjs",
     minify: true,
-    // What V8 kept of a file does not know how to import: src/cli/compiled.ts.
-    dynamicImportInCjs: false,
     codeSplitting: { groups: groups() },
   });
   await bundled.close();
-  await build({
-    input: { compiled: source("cli/compiled.ts") },
-    platform: "node",
-    external: ["open"],
-    output: { dir: folder, format: "cjs", entryFileNames: "[name].cjs", minify: true },
-  });
   const modules = output.map(({ fileName, moduleIds = [] }) => [fileName, moduleIds.map((id) => relative(root, id))]);
-  modules.push(["compiled.cjs", ["src/cli/compiled.ts"]]);
   writeFileSync(join(folder, ".modules.json"), JSON.stringify(Object.fromEntries(modules), null, 2));
   const notices = packagesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)).map(noticeOf);
   writeFileSync(

@@ -1,5 +1,4 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { keepCompiled } from "./compiled.ts";
 import { escapeLine } from "./escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
 import { printFailure } from "./print.ts";
@@ -69,7 +68,7 @@ const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
     stream.write("", resolve);
   });
 
-/** Ends the process once both streams have handed on what was written, and what was compiled for it is kept. */
+/** Ends the process once both streams have handed on what was written. */
 async function leave(given: number): Promise<never> {
   const handedOn = Promise.all([stdout, stderr].map(handOn));
   const endsBySignal = onSignal !== null;
@@ -86,7 +85,6 @@ async function leave(given: number): Promise<never> {
     await sayFault(fault);
     await handOn(stderr);
   }
-  await keepCompiled();
   process.exit(fault !== null && given === 0 ? 1 : given);
 }
 

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { importOpen } from "./compiled.ts";
 import type { Invocation } from "./invocation.ts";
 import { say } from "./print.ts";
 
@@ -18,7 +17,7 @@ export async function openBrowser(
 ): Promise<void> {
   const instead = (): void => say(cli, sorry);
   try {
-    const { default: open } = await importOpen();
+    const { default: open } = await import("open");
     const opener = await open(url);
     const settled = new Promise<void>((resolve) => {
       opener.once("error", () => {

@@ -7,7 +7,6 @@ import { createIdp, type Idp, type IdpOptions } from "../index.ts";
 import type { FoundFixtures } from "../fixture-files.ts";
 import { quoteWord } from "../shell-word.ts";
 import { codeOf } from "../store/fault.ts";
-import { keepCompiled } from "./compiled.ts";
 import { escapeDeep, printableJson } from "./escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "./invocation.ts";
@@ -164,8 +163,6 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     serving = true;
     // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
     idp.call("keys.list", {}).catch(() => undefined);
-    // When the first requests have been answered, so that what was compiled for them is kept too.
-    setTimeout(() => void keepCompiled(), 1000).unref();
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
