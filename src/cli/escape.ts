@@ -1,3 +1,5 @@
+import { ExactNumber, exactJson } from "../json-digits.ts";
+
 /**
  * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the
  * screen, retitle the window or forge a line), line separators, marks that turn the direction of the text
@@ -18,7 +20,7 @@ export function escapeDeep<T>(value: T): T;
 export function escapeDeep(value: unknown): unknown {
   if (typeof value === "string") return escapeLine(value);
   if (Array.isArray(value)) return value.map((item: unknown) => escapeDeep(item));
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [escapeLine(key), escapeDeep<unknown>(member)]),
   );
@@ -26,6 +28,4 @@ export function escapeDeep(value: unknown): unknown {
 
 /** JSON that reads back as the same value and in which nothing acts on a terminal (JSON.stringify leaves U+0080 to U+009F as they are). */
 export const printableJson = (value: unknown, indent: number): string =>
-  JSON.stringify(value, null, indent).replace(acting, (character) =>
-    character === "\n" ? character : visible(character),
-  );
+  exactJson(value, indent).replace(acting, (character) => (character === "\n" ? character : visible(character)));

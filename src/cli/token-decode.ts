@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { decodeToken, findTokens, type DecodedToken } from "../core/decode.ts";
 import { duration, relative, utcTime } from "../core/time-words.ts";
+import { asNumber, exactJson } from "../json-digits.ts";
 import { packageFile } from "../package.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
@@ -72,9 +73,7 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
     "Header",
     rows(header, (_name, value) => plain(value)),
     "Claims",
-    rows(payload, (name, value) =>
-      times.has(name) && typeof value === "number" ? timeText(name, value, now, style) : plain(value),
-    ),
+    rows(payload, (name, value) => (times.has(name) ? timeText(name, value, now, style) : plain(value))),
     ...(scopes.length === 0
       ? []
       : [
@@ -92,16 +91,18 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
 const scopeWords = (): Readonly<Record<string, string>> =>
   JSON.parse(readFileSync(packageFile("templates/locales/en.json"), "utf8")) as Record<string, string>;
 
-const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const plain = (value: unknown): string => (typeof value === "string" ? value : exactJson(value, 0));
 
 /** Claims that are times in seconds since 1970 (RFC 7519 4.1, OpenID Connect Core 2 and 5.1). */
 const times: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "auth_time", "updated_at"]);
 
-function timeText(name: string, value: number, now: number, style: Style): string {
-  const when = utcTime(value);
+function timeText(name: string, value: unknown, now: number, style: Style): string {
+  const time = asNumber(value);
+  if (time === undefined) return plain(value);
+  const when = utcTime(time);
   return when === null
-    ? `${value}  ${style.yellow("not a date")}`
-    : `${value}  ${when}  ${distance(name, value - now, style)}`;
+    ? `${plain(value)}  ${style.yellow("not a date")}`
+    : `${plain(value)}  ${when}  ${distance(name, time - now, style)}`;
 }
 
 function distance(name: string, seconds: number, style: Style): string {

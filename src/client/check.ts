@@ -1,3 +1,5 @@
+import { exactJson } from "../json-digits.ts";
+
 /** What a client looks at when it signs in, each thing with what was found. */
 
 export interface Check {
@@ -40,6 +42,6 @@ export async function attempt<T>(report: Report, name: string, work: () => Promi
 
 /** A value from outside, short enough for a sentence. */
 export function shown(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  const text = value === undefined ? "nothing" : exactJson(value, 0);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

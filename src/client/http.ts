@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { parseExact } from "../json-digits.ts";
 import { Problem, shown } from "./check.ts";
 import { isLoopback } from "./loopback.ts";
 
@@ -88,7 +89,7 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
   return `${host} cannot be reached: ${code === "" ? message : code}`;
 }
 
-/** An object of JSON, as it was sent. */
+/** An object of JSON, as it was sent, with the digits of its numbers. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
@@ -107,7 +108,7 @@ export function jsonOf(reply: Reply): Json {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch {
     throw new Problem(`${url} answers ${status} with a body that is not the JSON it claims to be`);
   }

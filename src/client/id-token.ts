@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JSONWebKeySet } from "jose";
+import { asNumber, parseExact } from "../json-digits.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { send, successOf, type Json } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";
@@ -41,11 +42,20 @@ function readIdToken(token: unknown): { readonly text: string; readonly header: 
   if (typeof token !== "string") throw new Problem("the token response has no id_token, though scope has openid");
   if (token.split(".").length === 5) throw new Problem("the ID token is encrypted, and this client has no key for it");
   try {
-    return { text: token, header: { ...decodeProtectedHeader(token) }, claims: { ...decodeJwt(token) } };
+    return { text: token, header: { ...decodeProtectedHeader(token) }, claims: jwtClaims(token) };
   } catch {
     throw new Problem("the ID token is no JWT");
   }
 }
+
+/** The claims of a JWT, with the digits of its numbers. @throws where it is none */
+export function jwtClaims(token: string): Json {
+  decodeJwt(token);
+  return parseExact(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as Json;
+}
+
+/** A time, which may be a number that JavaScript rounds: "never", as Java writes it. */
+const timeIn = (claims: Json, name: string): unknown => asNumber(claims[name]) ?? claims[name];
 
 /** @returns with what it was verified. @throws {Problem} */
 export async function verifySignature(
@@ -118,7 +128,8 @@ function checkClaims({ provider, client, report, now }: SignIn, claims: Json): v
   const check = (name: string, ok: boolean, detail: string): void => {
     report.check(`id_token.${name}`, ok, detail);
   };
-  const { iss, aud, azp, sub, exp, iat } = claims;
+  const { iss, aud, azp, sub } = claims;
+  const [exp, iat] = [timeIn(claims, "exp"), timeIn(claims, "iat")];
   check("iss", iss === provider.issuer, iss === provider.issuer ? provider.issuer : expectedText(provider.issuer, iss));
   const audiences = [aud].flat();
   const isFor = audiences.includes(client.id);

@@ -1,3 +1,4 @@
+import { asNumber } from "../json-digits.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { authMethodOf, clientForm, type OAuthClient } from "./client.ts";
 import { send, successOf, textIn, type Json } from "./http.ts";
@@ -23,7 +24,7 @@ export function checkTokens(tokens: Json): Json {
   const type = textIn(tokens, "token_type", "the token response");
   if (type.toLowerCase() !== "bearer") throw new Problem(`the token_type is ${shown(type)}; Bearer was expected`);
   const life = tokens["expires_in"];
-  if (life !== undefined && (typeof life !== "number" || life <= 0)) {
+  if (life !== undefined && (asNumber(life) ?? 0) <= 0) {
     throw new Problem(`expires_in of the token response is no number of seconds: ${shown(life)} (RFC 6749 5.1)`);
   }
   return tokens;

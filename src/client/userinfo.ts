@@ -1,7 +1,7 @@
-import { decodeJwt, decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader } from "jose";
 import { attempt, Problem, shown } from "./check.ts";
 import { isJwt, jsonOf, refusalOf, send, successOf, type Json, type Reply } from "./http.ts";
-import { verifySignature } from "./id-token.ts";
+import { jwtClaims, verifySignature } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 
 /**
@@ -45,7 +45,7 @@ async function signedClaims(run: SignIn, { url, text }: Reply): Promise<Json> {
   let claims: Json;
   try {
     header = { ...decodeProtectedHeader(text) };
-    claims = { ...decodeJwt(text) };
+    claims = jwtClaims(text);
   } catch {
     throw new Problem(`${url} answers with a JWT that cannot be read; it may be encrypted`);
   }

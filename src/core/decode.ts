@@ -1,7 +1,8 @@
+import { asNumber, parseExact } from "../json-digits.ts";
 import { OperationError } from "./errors.ts";
 import { isObject } from "./json-object.ts";
 
-/** What a token says. Nothing here checks a signature: whoever wants to trust a token verifies it. */
+/** What a token says, each number with its digits. Nothing here checks a signature: whoever wants to trust a token verifies it. */
 export interface DecodedToken {
   readonly header: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -86,7 +87,7 @@ function decodePart(part: string, what: "header" | "payload"): Record<string, un
   }
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(Buffer.from(part, "base64url")));
+    value = parseExact(utf8.decode(Buffer.from(part, "base64url")));
   } catch (error) {
     throw new OperationError("refused", `this is not a JWT: the ${what} is not JSON`, {
       hint: "Part of the token may be missing. Copy it whole: three parts with a dot between them.",
@@ -126,11 +127,12 @@ export function decodeToken(token: string, now: number): DecodedToken {
     );
   }
   const claims = decodePart(payload, "payload");
+  const exp = asNumber(claims.exp);
   return {
     header: decodePart(header, "header"),
     payload: claims,
     signature,
-    expiresIn: typeof claims.exp === "number" ? Math.floor(claims.exp - now / 1000) : null,
+    expiresIn: exp === undefined ? null : Math.floor(exp - now / 1000),
     verified: false,
   };
 }

@@ -1,5 +1,6 @@
 import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "./errors.ts";
+import { asNumber, exactJson } from "../json-digits.ts";
 import { relative, utcTime } from "./time-words.ts";
 
 /** The checks of a token that need no key: what it says of itself, against what is expected. Every one is made, and told. */
@@ -52,7 +53,7 @@ export function decodeOrFail(token: string, now: number): DecodedToken | Verific
 type Claims = Readonly<Record<string, unknown>>;
 
 /** A value as the token has it. */
-export const shown = (value: unknown): string => (value === undefined ? "none" : JSON.stringify(value));
+export const shown = (value: unknown): string => (value === undefined ? "none" : exactJson(value, 0));
 
 /** "3 days ago (2023-11-14 22:13:20 UTC)". @param time seconds since 1970 */
 export const moment = (time: number, now: number): string =>
@@ -80,9 +81,10 @@ export function checkClaims(claims: Claims, { issuer, audience, leeway, now: mil
 
 const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`;
 
-function checkExpiry(exp: unknown, now: number, leeway: number): Check {
-  if (exp === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never end" };
-  if (typeof exp !== "number") return { name: "exp", ok: false, detail: `exp is no number of seconds: ${shown(exp)}` };
+function checkExpiry(given: unknown, now: number, leeway: number): Check {
+  const exp = asNumber(given);
+  if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never end" };
+  if (exp === undefined) return { name: "exp", ok: false, detail: `exp is no number of seconds: ${shown(given)}` };
   const isOver = exp <= now;
   const ok = exp > now - leeway;
   return {
@@ -93,8 +95,9 @@ function checkExpiry(exp: unknown, now: number, leeway: number): Check {
 }
 
 /** A time that has to have come. */
-function checkBegun(name: string, past: string, future: string, time: unknown, now: number, leeway: number): Check {
-  if (typeof time !== "number") return { name, ok: false, detail: `${name} is no number of seconds: ${shown(time)}` };
+function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
+  const time = asNumber(given);
+  if (time === undefined) return { name, ok: false, detail: `${name} is no number of seconds: ${shown(given)}` };
   if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
   const ok = time <= now + leeway;
   return { name, ok, detail: `${future} ${moment(time, now)}, which is to come${ok ? allowed(leeway) : ""}` };

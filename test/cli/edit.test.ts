@@ -80,6 +80,12 @@ for (const mode of ["running", "stopped"] as const) {
         code: 0,
         json: { id: "7123456789012345677" },
       });
+      expect(await line('users edit gus --set claims={"tenant":7123456789012345678}')).toEqual({
+        code: 2,
+        json: error("usage", {
+          problems: [{ path: "claims.tenant", message: expect.stringContaining("put it in quotes") }],
+        }),
+      });
       expect(await line("users add hal --set id=7123456789012345677")).toEqual({ code: 4, json: error("conflict") });
     });
 

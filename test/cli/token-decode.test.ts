@@ -4,6 +4,11 @@ import { expect, test } from "vitest";
 import { bin, idp, newFolder } from "../helpers/cli.ts";
 import { repository } from "../helpers/readme.ts";
 
+function folderWith(name: string, text: string): string {
+  const folder = newFolder();
+  writeFileSync(join(folder, name), text);
+  return folder;
+}
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const expired = 1_700_000_000;
 const token = `${part({ alg: "RS256", kid: "k1", typ: "JWT" })}.${part({ sub: "1", nonce: "n", exp: expired })}.c2ln`;
@@ -54,6 +59,22 @@ test("scopes are explained, and each token of a response is told by its kind", a
   const { stdout } = await idp(["token", "decode", "-"], { cwd: newFolder(), input: JSON.stringify(issued) });
   expect(stdout).toMatch(/^token {2}access token\n/);
   expect(stdout).toMatch(/\nScopes\n {2}openid {7}Know who you are\n {2}orders:read {2}not one of those built in\n$/);
+});
+
+test("numbers are printed with the digits of the token", async () => {
+  const claims = '{"tenant":7123456789012345678,"ids":[9007199254740993],"exp":9223372036854775807}';
+  const input = `${part({ alg: "none" })}.${Buffer.from(claims).toString("base64url")}.`;
+  const text = await idp(["token", "decode", "-"], { cwd: newFolder(), input });
+  expect(text.stdout).toContain("tenant  7123456789012345678\n");
+  expect(text.stdout).toContain("[9007199254740993]\n");
+  expect(text.stdout).toContain("9223372036854775807  not a date\n");
+  const json = await idp(["token", "decode", "-", "--json"], { cwd: newFolder(), input });
+  expect(json.stdout).toContain(`"payload":${claims}`);
+  const verified = await idp(["token", "verify", "-", "--json", "--jwks", "keys.json", "--audience", "app"], {
+    cwd: folderWith("keys.json", '{"keys":[]}'),
+    input: `${part({ alg: "none" })}.${Buffer.from('{"aud":7123456789012345678}').toString("base64url")}.`,
+  });
+  expect(verified.stdout).toContain("the token has 7123456789012345678");
 });
 
 test("nothing in a token acts upon the terminal", async () => {

@@ -9,6 +9,7 @@ import { deviceFlow } from "../../src/client/device-flow.ts";
 import { discover } from "../../src/client/provider.ts";
 import type { SignIn } from "../../src/client/tokens.ts";
 import { startStubProvider, type Bends, type StubProvider } from "../helpers/stub-provider.ts";
+import { ExactNumber } from "../../src/json-digits.ts";
 
 /** Each check of a sign-in, and what a provider has to do to fail it: a sentence every time, never a stack trace. */
 
@@ -378,6 +379,16 @@ describe("UserInfo", () => {
     const ended = await signIn({ bends: at("/userinfo", answer) });
     expect(ended.failed).toEqual(failed);
     expect(ended.why).toMatch(why);
+  });
+
+  test("is handed on with the digits of its numbers", async () => {
+    let said: unknown;
+    const bends = at("/userinfo", { body: '{"sub":"someone","tenant":7123456789012345678}' });
+    await prepare({ bends }, async (run) => {
+      said = (await codeFlow(run, request, async (url) => new URLSearchParams(usualBack(new URL(url).searchParams))))
+        .userinfo;
+    });
+    expect(said).toEqual({ sub: "someone", tenant: new ExactNumber("7123456789012345678") });
   });
 
   test("is not asked without openid, nor where there is none", async () => {

@@ -38,12 +38,33 @@ test("users: 201, 200, 204, and 404, 409, 422 with every problem", async () => {
     body: { displayName: "Erin Öz", claims: { roles: ["x"] } },
   });
   expect(await call("PATCH", "users/erin", { status: "asleep" })).toMatchObject({ status: 422 });
+  const rounded = { claims: { tenant: Number("7123456789012345678") } };
+  for (const [method, path, body] of [
+    ["PATCH", "users/erin", rounded],
+    ["POST", "users", { username: "frank", ...rounded }],
+  ] as const) {
+    expect(await call(method, path, body)).toMatchObject({
+      status: 422,
+      body: { problems: [{ path: "claims.tenant", message: expect.stringContaining("put it in quotes") }] },
+    });
+  }
   expect(await call("PATCH", "users/nobody", {})).toMatchObject({ status: 404, body: { error: "not_found" } });
   const { access_token } = await idp.issueTokens({ user: "erin", client: "demo-app" });
   expect(await userInfo(access_token)).toBe(200);
   expect(await call("DELETE", "users/erin")).toEqual({ status: 204, body: null });
   expect(await userInfo(access_token)).toBe(401);
   expect(await call("DELETE", "users/erin")).toMatchObject({ status: 404 });
+});
+
+test("an import whose numbers would lose digits is refused with their place", async () => {
+  const { call } = await connect();
+  const state = (await call("GET", "export")).body as { users: { claims: object }[] };
+  const [first, ...others] = state.users;
+  const users = [{ ...first, claims: { tenant: Number("7123456789012345678") } }, ...others];
+  expect(await call("POST", "import", { ...state, users })).toMatchObject({
+    status: 422,
+    body: { problems: [{ path: "users[0].claims.tenant" }] },
+  });
 });
 
 test("clients: 201 with a secret that was made, 200, 204, and 404, 409, 422", async () => {

@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+
+/** JSON with the digits that its author wrote: JavaScript rounds a number beyond 2^53, so it is kept as text here. */
+
+/** A number that JavaScript would write with other digits. */
+export class ExactNumber {
+  /** As it stands in the JSON text. */
+  readonly digits: string;
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+}
+
+/** A text or a number of JSON. Texts are matched whole, so that digits inside of one are not taken for a number. */
+const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/** Significant digits and the power of ten behind them: the same for every way to write one number. */
+function magnitude(number: string): string {
+  const [, whole = "", fraction = "", power = "0"] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  return significant === ""
+    ? "0"
+    : `${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
+}
+
+const isRounded = (number: string): boolean => magnitude(number) !== magnitude(String(Number(number)));
+
+/** As `JSON.parse`, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError} */
+export function parseExact(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Drawn after the text was written, so that no text in it begins with it.
+  const mark = randomUUID();
+  const marked = text.replace(textsAndNumbers, (found) =>
+    found.startsWith('"') || !isRounded(found) ? found : `"${mark}${found}"`,
+  );
+  if (marked === text) return value;
+  return JSON.parse(marked, (_name, member: unknown) =>
+    typeof member === "string" && member.startsWith(mark) ? new ExactNumber(member.slice(mark.length)) : member,
+  );
+}
+
+/** As `JSON.stringify`, with the digits of each {@link ExactNumber}. */
+export function exactJson(value: unknown, indent: number): string {
+  const mark = randomUUID();
+  const marked = JSON.stringify(
+    value,
+    (_name, member: unknown) => (member instanceof ExactNumber ? mark + member.digits : member),
+    indent,
+  );
+  return marked.replaceAll(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
+}
+
+/** A number for arithmetic, which does not need every digit; undefined: it is no number. */
+export function asNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  return value instanceof ExactNumber ? Number(value.digits) : undefined;
+}
