@@ -2,8 +2,6 @@ import { isUtf8 } from "node:buffer";
 import { parse } from "node:querystring";
 import express, { type NextFunction, type Request, type RequestHandler } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
-import { cut, redacted } from "../repeated.ts";
-import { repeatedName } from "./json-names.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
 /** Reads bodies: which types, how large, and what they can be refused for (CONTRACT 2.6). What is in them: `params.ts`. */
@@ -24,9 +22,7 @@ const json = made(() =>
     limit: bodyLimit,
     type: (req) => isOf(req as Request, jsonType),
     verify: (_req, _res, bytes, encoding) => {
-      if (encoding !== "utf-8") return;
-      const text = textOf(bytes);
-      if (isJson(text)) refuseRepeatedNames(text);
+      if (encoding === "utf-8") textOf(bytes);
     },
   }),
 );
@@ -94,28 +90,7 @@ function parseJson(text: string): unknown {
     throw unreadable(400, "entity.parse.failed");
   }
   if (typeof value !== "object" || value === null) throw unreadable(400, "entity.parse.failed");
-  refuseRepeatedNames(text);
   return value;
-}
-
-/** What is not is refused by Express, once this has been asked. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** @throws {BodyError} as for a field of a form that was sent twice */
-function refuseRepeatedNames(text: string): void {
-  const name = repeatedName(text);
-  if (name !== undefined)
-    throw new BodyError(
-      400,
-      `${cut(redacted(name), 100)} was sent twice in the JSON body; send it once (RFC 6749 3.2)`,
-    );
 }
 
 function parseForm(text: string): RawParameters {
