@@ -6,7 +6,7 @@ import { sameSecret } from "../core/secrets.ts";
 import { checkInput, kindOf } from "../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../core/operations/operation.ts";
 import { operations } from "../core/operations/table.ts";
-import { BodyError } from "./bodies.ts";
+import { jsonBodyOf } from "./bodies.ts";
 import { route, type Methods } from "./route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";
@@ -54,20 +54,6 @@ function adminOnly(adminToken: string): RequestHandler {
   };
 }
 
-/** Reads a JSON body up to the operation's limit; a request without a body is one with an empty object. */
-function bodyOf(limit: number): RequestHandler {
-  const json = express.json({ limit, type: "application/json" });
-  return (req, res, next) => {
-    const isEmpty = req.headers["transfer-encoding"] === undefined && Number(req.headers["content-length"] ?? 0) === 0;
-    if (isEmpty || req.is("application/json") !== false) {
-      json(req, res, next);
-      return;
-    }
-    const given = req.headers["content-type"] ?? "";
-    next(new BodyError(415, `Content-Type "${given}" is not supported; send application/json`));
-  };
-}
-
 /** Query values are text. */
 function converted(kind: string, value: unknown): unknown {
   if (kind === "boolean" && (value === "true" || value === "false")) return value === "true";
@@ -112,7 +98,7 @@ export function createApi({ ctx, adminToken, server, onStop }: ApiOptions): Rout
       if (status === 204) res.status(204).end();
       else res.status(status).json(result);
     };
-    return method === "GET" || method === "DELETE" ? [handle] : [bodyOf(bodyLimit), handle];
+    return method === "GET" || method === "DELETE" ? [handle] : [...jsonBodyOf(bodyLimit), handle];
   };
   const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
   for (const path of new Set(all.map(([, operation]) => operation.path))) {

@@ -38,42 +38,42 @@ function issuerPaths(web: Web): Paths {
   const paths = createPaths(web.base);
   const cors = registeredOrigins(web);
 
-  paths.add(endpoints.authorize, { get: [getAuthorize(web)], post: [formBody, postAuthorize(web)] });
-  paths.add(endpoints.token, { cors, post: [formOrJsonBody, postToken(web)] });
-  paths.add(endpoints.userinfo, { cors, get: [userinfo(web)], post: [formOrJsonBody, userinfo(web)] });
-  paths.add("/interaction/:uid/login", { get: [getLogin(web)], post: [formOrJsonBody, postLogin(web)] });
-  paths.add("/interaction/:uid/consent", { get: [getConsent(web)], post: [formOrJsonBody, postConsent(web)] });
+  paths.add(endpoints.authorize, { get: [getAuthorize(web)], post: [...formBody, postAuthorize(web)] });
+  paths.add(endpoints.token, { cors, post: [...formOrJsonBody, postToken(web)] });
+  paths.add(endpoints.userinfo, { cors, get: [userinfo(web)], post: [...formOrJsonBody, userinfo(web)] });
+  paths.add("/interaction/:uid/login", { get: [getLogin(web)], post: [...formOrJsonBody, postLogin(web)] });
+  paths.add("/interaction/:uid/consent", { get: [getConsent(web)], post: [...formOrJsonBody, postConsent(web)] });
 
   paths.add(discoveryPath, publicDocument(discovery(web)));
   paths.add(metadataPath, publicDocument(discovery(web)));
   paths.add(endpoints.jwks, publicDocument(jwks(web)));
 
-  paths.add(endpoints.revoke, { cors, post: [formOrJsonBody, postRevoke(web)] });
+  paths.add(endpoints.revoke, { cors, post: [...formOrJsonBody, postRevoke(web)] });
 
-  paths.add(endpoints.par, { post: [formBody, postPar(web)] });
-  paths.add(endpoints.deviceAuthorization, { post: [formBody, postDeviceAuthorization(web)] });
-  paths.add(devicePath, { get: [getDevice(web)], post: [formOrJsonBody, postDevice(web)] });
+  paths.add(endpoints.par, { post: [...formBody, postPar(web)] });
+  paths.add(endpoints.deviceAuthorization, { post: [...formBody, postDeviceAuthorization(web)] });
+  paths.add(devicePath, { get: [getDevice(web)], post: [...formOrJsonBody, postDevice(web)] });
   if (web.dynamicRegistration) {
-    paths.add(endpoints.register, { post: [jsonBody, postRegister(web)] });
+    paths.add(endpoints.register, { post: [...jsonBody, postRegister(web)] });
     paths.add(`${endpoints.register}/:clientId`, {
       get: [getRegistration(web)],
-      put: [jsonBody, putRegistration(web)],
+      put: [...jsonBody, putRegistration(web)],
       delete: [deleteRegistration(web)],
     });
   }
-  paths.add(endpoints.introspect, { post: [formOrJsonBody, postIntrospect(web)] });
+  paths.add(endpoints.introspect, { post: [...formOrJsonBody, postIntrospect(web)] });
 
-  paths.add(endpoints.logout, { get: [getLogout(web)], post: [formBody, postLogout(web)] });
-  paths.add("/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [formOrJsonBody, postLogoutPage(web)] });
+  paths.add(endpoints.logout, { get: [getLogout(web)], post: [...formBody, postLogout(web)] });
+  paths.add("/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [...formOrJsonBody, postLogoutPage(web)] });
 
   paths.add("/account", { get: [getAccount(web)] });
   paths.add("/account/apps/:clientId/remove", {
     get: [getRemoveApp(web)],
-    post: [formOrJsonBody, postRemoveApp(web)],
+    post: [...formOrJsonBody, postRemoveApp(web)],
   });
-  paths.add("/account/preferences", { post: [formOrJsonBody, postPreferences(web)] });
-  paths.add("/account/end-session", { post: [formOrJsonBody, postEndSession(web)] });
-  paths.add("/account/sign-out", { post: [formOrJsonBody, postSignOut(web)] });
+  paths.add("/account/preferences", { post: [...formOrJsonBody, postPreferences(web)] });
+  paths.add("/account/end-session", { post: [...formOrJsonBody, postEndSession(web)] });
+  paths.add("/account/sign-out", { post: [...formOrJsonBody, postSignOut(web)] });
 
   paths.add("/", { get: [root(web)] });
   if (web.base !== "") paths.add("", { get: [root(web)] });

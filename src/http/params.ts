@@ -3,7 +3,7 @@ import type { Request } from "express";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { OAuthError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
-import { isOf, jsonType, keepable } from "./bodies.ts";
+import { jsonType } from "./bodies.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
 /** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
@@ -49,14 +49,10 @@ export function bodyParameters(req: Request): RawParameters {
   if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
-  if (isOf(req, jsonType)) {
-    const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
-    for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
-    return parameters;
-  }
-  const { "content-length": length, "content-encoding": encoding } = req.headers;
-  const isShort = encoding === undefined && Number(length ?? Infinity) <= keepable;
-  return (isShort ? body : JSON.parse(JSON.stringify(body))) as RawParameters;
+  if (req.is(jsonType) !== jsonType) return body as RawParameters;
+  const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
+  for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
+  return parameters;
 }
 
 const notTextError = (name: string): OAuthError => new OAuthError("invalid_request", `${name} has to be a string`);

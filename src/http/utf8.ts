@@ -1,5 +1,3 @@
-/** Whether percent-encoded bytes are UTF-8 (RFC 6749 B). What would stand for others is another text, and `state` goes back as it came. */
-
 const encodedBytes = /(?:%[0-9a-f]{2})+/gi;
 
 function decodes(encoded: string): boolean {
@@ -11,9 +9,8 @@ function decodes(encoded: string): boolean {
   }
 }
 
-/** @param text of a query or a form; a "%" that encodes nothing stands for itself */
-export function isUtf8Encoded(text: string): boolean {
-  // ASCII alone, as most requests are.
-  if (!/%[89a-f]/i.test(text)) return true;
-  return (text.match(encodedBytes) ?? []).every(decodes);
-}
+/**
+ * Whether percent-encoded bytes are UTF-8 (RFC 6749 B). Decoders replace other bytes, and `state` has to be returned unchanged.
+ * @param text of a query or a form; a "%" that encodes nothing stands for itself
+ */
+export const isUtf8Encoded = (text: string): boolean => (text.match(encodedBytes) ?? []).every(decodes);

@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths } from "../helpers/client.ts";
@@ -162,79 +161,24 @@ test.each([
   expect((await send(paths.token, { method: "POST", body: "{}", headers })).status).toBe(415);
 });
 
-// Short ones are read by idp itself where their Content-Type is to the letter, all others by Express.
-const bodies: readonly (readonly [name: string, body: string | Buffer<ArrayBuffer>])[] = [
-  ["an empty field", "grant_type=&client_id=x"],
-  ["a field without a value", "grant_type&client_id"],
-  ["a space in either spelling", "grant_type=a+b%20c"],
-  ["letters beyond ASCII", "grant_type=%C3%A4%F0%9F%98%80\u00e4"],
-  ["a percent sign that begins nothing", "grant_type=100%&client_id=%zz"],
-  ["brackets", "grant_type[]=a&client_id[x]=b&client_secret[0]=c"],
-  ["separators alone", "&&&"],
-  ["a thousand fields", "&".repeat(999)],
-  ["more than a thousand fields", "&".repeat(1000)],
-  ["names that every object has", "__proto__=a&constructor=b&hasOwnProperty=c&toString=d"],
-  ["a byte order mark", "\ufeffgrant_type=a"],
-  ["bytes that are no UTF-8", Buffer.from("grant_type=\xff\xfe", "latin1")],
-  ["an object", '{"grant_type":"a"}'],
-  ["an object after white space", ' \n{"grant_type":"a"}'],
-  ["an object with a byte order mark", '\ufeff{"grant_type":"a"}'],
-  ["an object with bytes that are no UTF-8", Buffer.from('{"grant_type":"\xff"}', "latin1")],
-  ["an object that ends early", '{"grant_type":'],
-  ["an object with members of every object", '{"__proto__":{"grant_type":"a"},"constructor":"b"}'],
-  ["a list", "[]"],
-  ["null", "null"],
-  ["a text", '"grant_type"'],
-];
-
-test.each(bodies)("%s: the same answer, whoever reads it", async (_name, body) => {
-  for (const { "content-type": type } of [form, json]) {
-    const [usual, other] = await Promise.all(
-      [type, `${type}; charset=utf-8`].map(async (sent) => {
-        const response = await send(paths.token, {
-          method: "POST",
-          body: new Blob([body]),
-          headers: { "content-type": sent },
-        });
-        return { status: response.status, text: await response.text() };
-      }),
-    );
-    expect(usual).toEqual(other);
-  }
-});
-
-test("a body that comes in pieces, one of them half a letter", async () => {
-  const body = new TextEncoder().encode("client_id=nobody\u00e4");
-  const text = await new Promise<string>((resolve, reject) => {
-    const headers = { ...form, "content-length": body.length };
-    const sent = request(idp.issuer + paths.token, { method: "POST", headers }, (response) => {
-      response.setEncoding("utf8").on("data", resolve);
-    });
-    sent.on("error", reject);
-    sent.setNoDelay(true);
-    const pieces = [body.subarray(0, 3), body.subarray(3, -1), body.subarray(-1)];
-    const sendNext = (): void => {
-      const piece = pieces.shift();
-      if (piece === undefined) sent.end();
-      // Two turns of the event loop, in which the server reads what is there.
-      else sent.write(piece, () => setImmediate(() => setImmediate(sendNext)));
-    };
-    sendNext();
-  });
-  const whole = await send(paths.token, { method: "POST", body: new Blob([body]), headers: form });
-  expect(text).toBe(await whole.text());
-  expect(text).toContain("nobody?");
-  expect(text).not.toContain("nobody??");
+test.each<[name: string, body: string | Buffer<ArrayBuffer>, headers: Record<string, string>, description: RegExp]>([
+  ["a space in either spelling", "grant_type=a+b%20c&client_id=demo-spa", form, /"a b c"/],
+  ["a percent sign that begins nothing", "grant_type=100%&client_id=demo-spa", form, /"100%"/],
+  ["brackets", "grant_type[]=a&grant_type[x]=b&client_id=demo-spa", form, /grant_type is missing/],
+  ["names that every object has", "__proto__=a&constructor=b&grant_type=c&client_id=demo-spa", form, /"c"/],
+  ["a byte order mark", '\ufeff{"grant_type":"a","client_id":"demo-spa"}', json, /"a"/],
+  ["members that every object has", '{"__proto__":{"grant_type":"a"},"client_id":"demo-spa"}', json, /is missing/],
+])("%s: read as it was meant", async (_name, body, headers, description) => {
+  const response = await send(paths.token, { method: "POST", body: new Blob([body]), headers });
+  expect(await response.json()).toMatchObject({ error_description: expect.stringMatching(description) as string });
 });
 
 describe("what is no UTF-8 would be taken for another text: 400", () => {
   const latin = (text: string) => Buffer.from(text, "latin1");
-  /** A body that is long enough for the other reader. */
-  const long = `&x=${"x".repeat(5000)}`;
 
   test.each([...either, ...formOnly])("%s, in a form", async (path) => {
     for (const value of ["%FF", "a%C3%28", "%ED%A0%80", "%C0%AF", "%E4"]) {
-      for (const body of [`state=${value}`, `${value}=x`, `state=${value}&nonce=%EF%BF%BD`, `state=${value}${long}`]) {
+      for (const body of [`state=${value}`, `${value}=x`, `state=${value}&nonce=%EF%BF%BD`]) {
         const response = await send(path, { method: "POST", body, headers: { ...form, accept: "application/json" } });
         expect([response.status, await response.json()], body.slice(0, 40)).toEqual([
           400,
@@ -248,34 +192,27 @@ describe("what is no UTF-8 would be taken for another text: 400", () => {
   });
 
   test("nor as bytes, in a form or in JSON", async () => {
-    for (const more of ["", long]) {
-      const bodies: [BodyInit, Record<string, string>][] = [
-        [latin(`state=\u00e4${more}`), form],
-        [latin(`{"state":"\u00e4${more}"}`), json],
-      ];
-      for (const [body, headers] of bodies) {
-        const response = await send(paths.token, { method: "POST", body, headers });
-        expect([response.status, await response.json()]).toMatchObject([
-          400,
-          {
-            error: "invalid_request",
-            error_description: expect.stringMatching(/^the (body|form) is not UTF-8/) as string,
-          },
-        ]);
-      }
+    const bodies: [BodyInit, Record<string, string>][] = [
+      [latin("state=\u00e4"), form],
+      [latin('{"state":"\u00e4"}'), json],
+    ];
+    for (const [body, headers] of bodies) {
+      const response = await send(paths.token, { method: "POST", body, headers });
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: "invalid_request", error_description: "the body is not UTF-8" },
+      ]);
     }
   });
 
   test("what is UTF-8 is taken as it is, the sign that stands for other bytes included", async () => {
     for (const state of ["\u00e4 \u{1f600}", "\ufffd", "100%"]) {
-      for (const more of ["", long]) {
-        const asked = new URL(app.url({ prompt: "none" }));
-        asked.searchParams.delete("state");
-        const body = `${asked.search.slice(1)}&state=${state.replace(/[^%]/gu, encodeURIComponent)}${more}`;
-        const { headers } = await send(paths.authorize, { method: "POST", body, headers: form });
-        const left = new URL(headers.get("location") ?? "", idp.issuer);
-        expect(left.searchParams.get("state")).toBe(state);
-      }
+      const asked = new URL(app.url({ prompt: "none" }));
+      asked.searchParams.delete("state");
+      const body = `${asked.search.slice(1)}&state=${state.replace(/[^%]/gu, encodeURIComponent)}`;
+      const { headers } = await send(paths.authorize, { method: "POST", body, headers: form });
+      const left = new URL(headers.get("location") ?? "", idp.issuer);
+      expect(left.searchParams.get("state")).toBe(state);
     }
   });
 });
