@@ -1,7 +1,8 @@
 import type { ClientView } from "../core/clients-admin.ts";
 import { OperationError } from "../core/errors.ts";
 import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";
-import { variablesOf, type NameFlags } from "./app-variables.ts";
+import { commandFor } from "../shell-word.ts";
+import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "./ask.ts";
 import { readTextFile, writeBlock } from "./env-file.ts";
 import type { Format, Library } from "./env-choices.ts";
@@ -70,17 +71,36 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   );
-  const notes =
-    values.redirect_uri === null && client.redirect_uris.length > 0
+  const format = flags.format ?? "dotenv";
+  const notes = [
+    ...(values.redirect_uri === null && client.redirect_uris.length > 0
       ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
-      : [];
-  if (flags.write !== undefined) return written(cli, flags.write, variables, flags.format ?? "dotenv", notes);
+      : []),
+    ...(format === "dotenv" ? expansionNotes(variables, values) : []),
+  ];
+  if (flags.write !== undefined) return written(cli, flags.write, variables, format, notes);
   return answer(
     Object.fromEntries(variables),
     // What is piped is exactly what was meant; on a terminal nothing may act upon it.
-    (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, flags.format ?? "dotenv"),
+    (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, format),
     { notes },
   );
+}
+
+/**
+ * Next.js and Vite expand variables in the values of a .env file, in whatever quotes they are; `node --env-file` and dotenv do not.
+ * No spelling of a $ suits both.
+ */
+function expansionNotes(variables: Variables, { client_id, client_secret }: AppValues): readonly string[] {
+  const names = variables.filter(([, value]) => value.includes("$")).map(([name]) => name);
+  if (names.length === 0) return [];
+  return [
+    `${names.join(" and ")} ${names.length === 1 ? "contains" : "contain"} $. Next.js and Vite expand it in a .env file; node --env-file does not.`,
+    "For Next.js and Vite, write \\$ for each $ in the file, or use a value without $.",
+    ...(client_id !== null && client_secret?.includes("$") === true
+      ? [`A new secret without $: ${commandFor("idp clients rotate-secret", client_id)}`]
+      : []),
+  ];
 }
 
 async function configuration(issuer: string, client: ClientView, library: Library): Promise<Outcome> {

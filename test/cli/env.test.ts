@@ -132,6 +132,28 @@ test("what no .env file can hold is refused, and the format named that can", asy
   });
 });
 
+test("a $ in a .env file is noted, with what to do: some readers expand it, some do not", async () => {
+  const { cwd, data } = await seeded([machine("pa$$word")]);
+  const file = join(cwd, ".env");
+  for (const flags of [[], ["--format", "dotenv"], ["--write", file]]) {
+    const { code, stderr } = await idpHere(["env", ...flags, ...data]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("OIDC_CLIENT_SECRET contains $");
+    expect(stderr).toContain("write \\$ for each $");
+    expect(stderr).toContain("idp clients rotate-secret machine");
+    expect(stderr).not.toContain("pa$$word");
+  }
+  for (const flags of [
+    ["--format", "shell"],
+    ["--format", "github"],
+    ["--format", "json"],
+  ]) {
+    expect((await idpHere(["env", ...flags, ...data])).stderr).not.toContain("contains $");
+  }
+  const { data: plain } = await seeded();
+  expect((await idpHere(["env", ...plain])).stderr).toBe("");
+});
+
 test("--write replaces its own block, and not a byte beside it", async () => {
   const { cwd, data } = await seeded();
   const file = join(cwd, ".env.local");
