@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point right, never back: bin → cli → http → core → store/store.ts; cli → client, which stands alone. */
+/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → client, which stands alone. */
 const layer = (files, groups) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns: groups }] },
@@ -13,16 +13,20 @@ const noCli = from(
   "cli",
   "Only bin imports the command line. What two commands share belongs in core, what needs Express in http.",
 );
+const noServe = from(
+  "serve",
+  "Only the library and the command line start a server: take what it opened as an argument.",
+);
 const noHttp = from("http", "core knows nothing of HTTP: return a result and let src/http turn it into an answer.");
 const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
 const noClient = from("client", "src/client acts against servers, ours and others: only the command line uses it.");
 const aloneClient = named(
-  "^(\\.\\./)+(cli|http|core|store)/",
+  "^(\\.\\./)+(cli|serve|http|core|store)/",
   "src/client knows providers from outside only: nothing of ours may make a check pass.",
 );
 const noAdapters = named(
   "store/(?!store\\.ts$)",
-  "Only src/cli and src/index.ts open a store; take the port (store/store.ts) from the context.",
+  "Only src/serve and src/cli open a store; take the port (store/store.ts) from the context.",
 );
 const noFiles = named(
   "^(node:fs|node:fs/promises|express|lowdb)$",
@@ -84,10 +88,11 @@ export default tseslint.config(
     languageOptions: { sourceType: "commonjs", globals: { require: "readonly" } },
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
-  layer(["src/store/**"], [noCore, noHttp, noCli, noClient]),
-  layer(["src/core/**"], [noHttp, noCli, noClient, noAdapters, noFiles]),
+  layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient]),
+  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
-  layer(["src/http/**"], [noCli, noClient, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  layer(["src/serve/**"], [noCli, noClient]),
+  layer(["src/http/**"], [noServe, noCli, noClient, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },
   {
     files: ["test/**"],

@@ -1,0 +1,100 @@
+import { createAttempts } from "../core/attempts.ts";
+import { tellAll, type Telling } from "../core/backchannel-logout.ts";
+import type { Context, Settings } from "../core/context.ts";
+import { OperationError } from "../core/errors.ts";
+import { openKeyRing } from "../core/keys.ts";
+import { unknownHere } from "../core/nearest.ts";
+import { createPendingPasswords } from "../core/pending-passwords.ts";
+import { seed, type SeedOptions, type SeedResult } from "../core/seed.ts";
+import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import type { ReadTx, Store } from "../store/store.ts";
+import { fixturesInUse, sourcesOf } from "./fixtures.ts";
+import type { IdpOptions } from "./options.ts";
+
+/** An issuer that is open: its fixtures are applied, and `ctx` is what every operation on it takes. */
+export interface Issuer {
+  readonly ctx: Context;
+  /** What the fixtures added and changed. */
+  readonly seeded: SeedResult;
+  /** Starts the work that goes on beside the requests. */
+  startBackground(): void;
+  /** Ends that work. The store stays open: whoever opened it closes it. */
+  close(): Promise<void>;
+}
+
+export interface IssuerOptions extends Required<Pick<IdpOptions, "now" | "random" | "log">> {
+  /** Exactly as given, without a trailing slash. */
+  readonly issuer: string;
+  readonly fixtures: IdpOptions["fixtures"];
+  readonly onProgress: SeedOptions["progress"];
+  /** Override the settings of the fixtures. */
+  readonly settings: Partial<Settings>;
+}
+
+/**
+ * Opens an issuer on a store: applies the fixtures, then reads the settings and the keys.
+ * @throws {OperationError} invalid (fixtures); not_found (the user of `login: auto:`)
+ * @throws {StorageError} if the data cannot be written
+ */
+export async function openIssuer(store: Store, options: IssuerOptions): Promise<Issuer> {
+  const { issuer, now, random, log } = options;
+  const passwords = createPendingPasswords({ store, random }, (error) => {
+    log(`passwords could not be written: ${String(error)}`);
+  });
+  let ended: Telling = [];
+  const sources = sourcesOf(options.fixtures);
+  const seeded = await seed({ store, now, random, passwords }, sources, {
+    mode: "start",
+    progress: options.onProgress,
+    onEnded: (sessions) => {
+      ended = sessions;
+    },
+  });
+  const readSettings = async (): Promise<Settings> =>
+    effectiveSettings(await store.read(storedSettings), options.settings);
+  let settings = await readSettings();
+  await store.read((tx) => checkAutomaticLogin(tx, options.settings));
+  const ctx: Context = {
+    ...{ issuer, store, now, random, passwords, log },
+    keys: await openKeyRing(store, now, random),
+    get settings() {
+      return settings;
+    },
+    reloadSettings: async () => {
+      settings = await readSettings();
+    },
+    attempts: createAttempts(now),
+    fixtures: fixturesInUse(options.fixtures, sources),
+  };
+  await rememberIssuer(ctx);
+  return {
+    ctx,
+    seeded,
+    startBackground() {
+      passwords.start();
+      void tellAll(ctx, ended);
+    },
+    close: () => passwords.close(),
+  };
+}
+
+/** Commands that work on the folder use the issuer that it was last served under. */
+const rememberIssuer = ({ store, issuer }: Context): Promise<void> =>
+  store.transaction((tx) => {
+    if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
+  });
+
+/**
+ * The user of `login: auto:alice` must exist, or a login page would appear where none is expected.
+ * @throws {OperationError} not_found
+ */
+function checkAutomaticLogin(tx: ReadTx, { login }: Partial<Settings>): void {
+  const username = /^auto:(.+)$/.exec(login ?? "")?.[1];
+  if (username === undefined) return;
+  if (tx.find("users", "username", username) !== undefined) return;
+  throw unknownHere(
+    new OperationError("not_found", `no user "${username}"`),
+    username,
+    Array.from(tx.all("users"), (user) => user.username),
+  );
+}

@@ -1,0 +1,130 @@
+import { OperationError } from "../core/errors.ts";
+import type { Settings } from "../core/context.ts";
+import type { FixtureFile } from "../core/fixtures/schema.ts";
+import type { FixtureSource } from "../core/fixtures/source.ts";
+import { isObject } from "../core/json-object.ts";
+import { didYouMean } from "../core/nearest.ts";
+import type { SeedOptions } from "../core/seed.ts";
+import type { Tls } from "../http/listen.ts";
+import type { RequestEvent } from "../http/request-log.ts";
+
+/** What a fixture file contains, the path of a file or folder, or the text of a file. */
+export type OneFixture = FixtureFile | string | FixtureSource;
+
+type Fixtures = OneFixture | readonly OneFixture[];
+
+export interface IdpOptions {
+  /** The data folder. Default: in memory, nothing is kept. */
+  readonly data?: string;
+  /**
+   * Applied before the first request is answered: the content of a fixture file, paths of files and folders, the texts of files, or a
+   * list of these. Default: the built-in demo. A function is called again at each reset, for files that may have changed.
+   */
+  readonly fixtures?: Fixtures | (() => Fixtures);
+  /** Is called with the progress of the work on fixtures; both numbers count entries. */
+  readonly onProgress?: SeedOptions["progress"];
+  /** 0: a free port. Default 4370. */
+  readonly port?: number;
+  /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
+  readonly host?: string;
+  /** Clients may register themselves (RFC 7591); off unless set. */
+  readonly dynamicRegistration?: boolean;
+  /** A folder whose files (pages, `style.css`, `locales/*.json`) replace the built-in ones, file by file. */
+  readonly templates?: string;
+  /** PEM texts: https instead of http. */
+  readonly tls?: Tls;
+  /** `dynamic`: discovery fetched under another of our host names returns the back-channel endpoints under that name. */
+  readonly backchannel?: "off" | "dynamic";
+  /** Used exactly as given; default `http://localhost:<port>`, with `tls` `https://localhost:<port>`. */
+  readonly issuer?: string;
+  /** Host names that are answered, besides the loopback names and the issuer's. */
+  readonly allowHosts?: readonly string[];
+  /** Override the settings of the fixtures; times are seconds. */
+  readonly settings?: Partial<Settings>;
+  /** Opens the control API; at least 16 characters. Default: a random one. */
+  readonly adminToken?: string;
+  /** The time in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** `bytes` random bytes as base64url. */
+  readonly random?: (bytes: number) => string;
+  /** Is called for each request when it is answered. */
+  readonly onRequest?: (event: RequestEvent) => void;
+  /** Is called with what an operator may want to know. */
+  readonly log?: (note: string) => void;
+}
+
+const optionNames = Object.keys({
+  data: true,
+  fixtures: true,
+  onProgress: true,
+  port: true,
+  host: true,
+  dynamicRegistration: true,
+  templates: true,
+  tls: true,
+  backchannel: true,
+  issuer: true,
+  allowHosts: true,
+  settings: true,
+  adminToken: true,
+  now: true,
+  random: true,
+  onRequest: true,
+  log: true,
+} satisfies Record<keyof IdpOptions, true>);
+
+/** Programs in JavaScript have no compiler. @throws {OperationError} usage */
+export function checkOptions(options: IdpOptions): void {
+  if (!isObject(options)) throw new OperationError("usage", "createIdp takes an object of options");
+  const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !optionNames.includes(name));
+  if (unknown !== undefined) {
+    const [name] = unknown;
+    throw new OperationError("usage", `createIdp has no option "${name}"`, {
+      hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
+    });
+  }
+  const { port = 0, backchannel = "off", issuer, adminToken }: IdpOptions = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
+      hint: "0 takes a free one: createIdp({ port: 0 })",
+    });
+  }
+  if (!["off", "dynamic"].includes(backchannel)) {
+    throw new OperationError("usage", `backchannel ${JSON.stringify(backchannel)} is neither "off" nor "dynamic"`, {
+      hint: 'For containers: createIdp({ backchannel: "dynamic" }); else leave it out',
+    });
+  }
+  if (adminToken !== undefined) checkAdminToken(adminToken);
+  if (issuer !== undefined) checkIssuer(issuer);
+}
+
+/** An issuer is a URL that is used exactly as given (RFC 8414 2). */
+function checkIssuer(issuer: string): void {
+  const url = URL.canParse(issuer) ? new URL(issuer) : null;
+  // Only characters of a URL (RFC 3986 2): the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot
+  // contain one (RFC 6265 4.1.1). No path that begins with two slashes: its redirects would lead to another host.
+  const isPlain = /^https?:\/\/[^/]+(?:\/(?!\/)|$)/i.test(issuer) && !/%(?![\da-f]{2})/i.test(issuer);
+  if (url === null || !isPlain || /[?#@"<>\\;]|[^\x21-\x7e]/.test(issuer)) {
+    throw new OperationError(
+      "usage",
+      `issuer "${issuer}" is not an http or https URL like http://host:port/path, percent-encoded, without query, fragment, user and semicolon`,
+      {
+        hint: "For example: --issuer http://localhost:4370",
+      },
+    );
+  }
+}
+
+function checkAdminToken(token: string): void {
+  if (token.length < 16) {
+    throw new OperationError("usage", `the admin token has ${token.length} characters; it needs at least 16`, {
+      hint: "Make one: openssl rand -hex 16",
+    });
+  }
+  // The characters of a token in an Authorization header (RFC 6750 2.1).
+  if (!/^[\w.~+/-]+=*$/.test(token)) {
+    throw new OperationError("usage", "the admin token holds a character that no Authorization header can carry", {
+      hint: "Letters, digits and - . _ ~ + / only; make one: openssl rand -hex 16",
+    });
+  }
+}
