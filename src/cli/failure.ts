@@ -55,12 +55,11 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 
 /** Who has the data, and what can be done: for a running server its address. */
 function lockFailure({ code, holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
-  const { url, pid, startedAt, dir } = holder;
+  const { url, pid, startedAt } = holder;
   const ago = Date.now() - Date.parse(startedAt);
   const started = ago >= 0 ? `started ${since(startedAt, Date.now())}` : `since ${startedAt}`;
-  // In the words of whoever typed this: the same --data, or the same lack of it. A folder with a link to the same data is another one.
-  const stopped = dir ?? data;
-  const stop = stopped === undefined ? "idp stop" : `idp stop --data ${quoteWord(stopped)}`;
+  // In the words of whoever typed this: the same --data, or the same lack of it.
+  const stop = data === undefined ? "idp stop" : `idp stop --data ${quoteWord(data)}`;
   const beside = `idp start --data ${quoteWord(`${data ?? defaultData}-2`)} --port auto`;
   return url === null || elsewhere
     ? failure(code, message, null)

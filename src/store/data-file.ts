@@ -1,11 +1,12 @@
 /**
  * `data.json`: all durable records as of one moment, readable JSON with a record a line. It is read and written by lowdb
- * through the adapter below, which adds what lowdb's own does not have: validation, fsync, mode 0600, links that stay links.
+ * through the adapter below, which adds what lowdb's own does not have: validation, fsync, and mode 0600.
  */
 import { constants, isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstat, readFile, readlink } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Adapter } from "lowdb";
+import { quoteWord } from "../shell-word.ts";
 import { closeToOthers, replaceFile, syncFolder } from "./durable-file.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { DataFileError, type CollectionName } from "./store.ts";
@@ -145,13 +146,25 @@ export interface DataFile extends Adapter<Snapshot> {
 }
 
 /**
- * What a data file holds, and its bytes. Nothing is changed by it.
- * @param file where the data is, links followed
+ * Replacing a file replaces a link too, and the lock lies beside the link, not beside what it points to.
+ * @throws {DataFileError}
+ */
+async function refuseLink(file: string): Promise<void> {
+  const stats = await lstat(file).catch(() => null);
+  if (stats?.isSymbolicLink() !== true) return;
+  const folder = quoteWord(dirname(resolve(dirname(file), await readlink(file))));
+  const hint = `Link the folder instead: remove ${quoteWord(dirname(file))}, then ln -s ${folder} ${quoteWord(dirname(file))}`;
+  throw new DataFileError(`${file} is a symbolic link`, file, hint);
+}
+
+/**
+ * What a data file holds, and its size in bytes. Changes nothing.
  * @returns null where there is no file @throws {DataFileError}
  */
 export async function readDataFile(
   file: string,
 ): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
+  await refuseLink(file);
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
@@ -176,7 +189,6 @@ export async function readDataFile(
   return { snapshot: await validate(file, value), size: bytes.length };
 }
 
-/** @param file where the data is, links followed */
 export function createDataFile(file: string): DataFile {
   let size = 0;
 

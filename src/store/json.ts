@@ -21,7 +21,7 @@ import { dirname, join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "./commit-queue.ts";
 import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
-import { closeToOthers, followLinks, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
+import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder } from "./folder.ts";
@@ -65,10 +65,9 @@ const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null }
 export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
   const dir = resolve(options.dir);
   prepareFolder(dir);
-  const dataPath = await followLinks(join(dir, "data.json"));
-  const lock = await takeLock({ ...options, dir, target: dataPath, waitMs: options.waitMs ?? 5000 });
+  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
   try {
-    return await openData(dir, dataPath, options, lock);
+    return await openData(dir, options, lock);
   } catch (error) {
     lock.release();
     throw error;
@@ -79,17 +78,13 @@ export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStor
  * After a crash: what is read of the journal, and a new name of data.json, may be in the system's cache alone, and the next loss of power would
  * take back what has been answered by then.
  */
-async function settle(journalPath: string, dataPath: string): Promise<void> {
+async function settle(journalPath: string): Promise<void> {
   await syncFile(journalPath);
-  for (const folder of new Set([dirname(journalPath), dirname(dataPath)])) await syncFolder(folder);
+  await syncFolder(dirname(journalPath));
 }
 
-async function openData(
-  dir: string,
-  dataPath: string,
-  { dir: shown, now, log }: JsonStoreOptions,
-  lock: HeldLock,
-): Promise<JsonStore> {
+async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions, lock: HeldLock): Promise<JsonStore> {
+  const dataPath = join(dir, "data.json");
   const location = join(shown, "data.json");
   const journalPath = join(dir, "data.journal");
   const file = createDataFile(dataPath);
@@ -99,7 +94,7 @@ async function openData(
   const content = await readJournal(journalPath);
   if (content !== null) {
     await closeToOthers(journalPath);
-    await settle(journalPath, dataPath).catch((error: unknown) => {
+    await settle(journalPath).catch((error: unknown) => {
       throw new StorageError(`${journalPath} could not be written: ${describeFault(error)}`, { cause: error });
     });
   }
@@ -185,7 +180,7 @@ async function openData(
 
   if (unfolded() > 0) void fold();
   return {
-    location: join(dir, "data.json"),
+    location: dataPath,
     transaction: engine.transaction,
     read: engine.read,
     updateLock: lock.update,

@@ -1,6 +1,5 @@
 /**
- * `lock.json` in the data folder: who owns the data. Held by a server for its life, by a command for milliseconds. What a linked `data.json` leads
- * to has a lock of the same kind beside it.
+ * `lock.json` in the data folder: who owns the data. Held by a server for its life, by a command for milliseconds.
  * The CLI reads it to find a running server, so nothing heavy is imported here.
  *
  * The file appears whole or not at all: it is written under another name and linked (which fails where the name is taken).
@@ -27,7 +26,6 @@ import {
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { quoteWord } from "../shell-word.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { pidNamespace, startOfProcess, stateOfProcess } from "./process.ts";
 import { DataFileError, LockedError, StorageError } from "./store.ts";
@@ -49,8 +47,6 @@ export interface Lock {
   /** Where the server listens; null: it does not yet, or it is a command. */
   readonly url: string | null;
   readonly adminToken: string | null;
-  /** The data folder of the owner, where that is another one, which has a link to what is locked. */
-  readonly linkedFrom?: string;
 }
 
 /** Milliseconds: how often an owner touches its lock, and after how long without it an owner that cannot be seen is taken for dead. */
@@ -161,41 +157,16 @@ function create(path: string, lock: Lock): boolean {
 
 /**
  * @param whenHeld waits a little, or throws
- * @param beforeTaking throws where a dead lock must not be taken over
  * @returns the dead lock that was replaced, null where the place was free
  */
-async function acquire(
-  path: string,
-  lock: Lock,
-  whenHeld: (holder: Lock) => Promise<void>,
-  beforeTaking: (dead: Lock) => void = () => undefined,
-): Promise<Lock | null> {
+async function acquire(path: string, lock: Lock, whenHeld: (holder: Lock) => Promise<void>): Promise<Lock | null> {
   for (;;) {
     const holder = readLockFile(path);
     if (holder === null) {
       if (create(path, lock)) return null;
     } else if (stateOf(holder, path) !== "dead") await whenHeld(holder);
-    else {
-      beforeTaking(holder);
-      if (await inherit(path, holder, lock)) return holder;
-    }
+    else if (await inherit(path, holder, lock)) return holder;
   }
-}
-
-/**
- * What an owner of another folder had answered when it died, and only the journal there tells.
- * @param mine the data folder of who takes the lock over
- * @throws {DataFileError}
- */
-function refuseForeignJournal(dead: Lock, path: string, mine: string): void {
-  const folder = dead.linkedFrom ?? dirname(path);
-  const journal = join(folder, "data.journal");
-  if (folder === mine || statSync(journal, { throwIfNoEntry: false }) === undefined) return;
-  throw new DataFileError(
-    `process ${dead.pid}, which was killed or crashed, had the same data by ${folder}, and what it answered last is in ${journal} alone`,
-    journal,
-    `Let idp put it in its place first: idp users list --data ${quoteWord(folder)}`,
-  );
 }
 
 async function inherit(path: string, dead: Lock, lock: Lock): Promise<boolean> {
@@ -224,12 +195,13 @@ function tidy(path: string): void {
   }
 }
 
-function refusal(what: string, path: string, lock: Lock, dir: string | null, waited: number): LockedError {
+function refusal(dir: string, lock: Lock, waited: number): LockedError {
+  const path = lockFile(dir);
   const { pid, url, startedAt } = lock;
   const elsewhere = stateOf(lock, path) === "elsewhere";
   const who = `process ${pid}, since ${startedAt}`;
   const refuse = (message: string) =>
-    new LockedError(`${what} is in use ${message}`, { pid, url, startedAt, dir: lock.linkedFrom ?? dir }, elsewhere);
+    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
   if (elsewhere) {
     const at = url === null ? "" : `, at ${url}`;
     return refuse(
@@ -247,57 +219,24 @@ function refusal(what: string, path: string, lock: Lock, dir: string | null, wai
   return refuse(`${where} (${who}): end it, or use another folder with --data`);
 }
 
-interface LockOptions {
+/**
+ * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
+ * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
+ */
+export async function takeLock({
+  dir,
+  kind,
+  version,
+  waitMs,
+  log,
+}: {
+  readonly dir: string;
   readonly kind: Lock["kind"];
   readonly version: string;
   readonly waitMs: number;
   readonly log: (note: string) => void;
-}
-
-/**
- * The lock of a data folder; and, where its `data.json` is a link, also of what that leads to: another folder may have a link to the same.
- * @param options `target`: where the link leads to; `dir/data.json` where it is none
- * @throws as {@link take}
- */
-export async function takeLock(
-  options: LockOptions & { readonly dir: string; readonly target: string },
-): Promise<HeldLock> {
-  const { dir, target } = options;
-  const own = await take(dir, lockFile(dir), null, options);
-  if (target === join(dir, "data.json")) return own;
-  const isNamedAlike = basename(target) === "data.json";
-  try {
-    const path = isNamedAlike ? lockFile(dirname(target)) : `${target}.lock`;
-    const shared = await take(target, path, dir, options);
-    return {
-      isHeld: () => own.isHeld() && shared.isHeld(),
-      update(server) {
-        shared.update(server);
-        own.update(server);
-      },
-      release() {
-        shared.release();
-        own.release();
-      },
-    };
-  } catch (error) {
-    own.release();
-    throw error;
-  }
-}
-
-/**
- * @param what the lock is of, for refusals
- * @param linkedFrom the data folder whose link led here; null: it is the one that is locked
- * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
- * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
- */
-async function take(
-  what: string,
-  path: string,
-  linkedFrom: string | null,
-  { kind, version, waitMs, log }: LockOptions,
-): Promise<HeldLock> {
+}): Promise<HeldLock> {
+  const path = lockFile(dir);
   let lock: Lock = {
     id: randomBytes(6).toString("hex"),
     pid: process.pid,
@@ -309,10 +248,7 @@ async function take(
     startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
     url: null,
     adminToken: null,
-    ...(linkedFrom !== null && { linkedFrom }),
   };
-  // A lock that says nothing else is of the folder it lies in.
-  const holderDir = linkedFrom === null ? null : dirname(path);
   const pause = 5;
   let waited = 0;
   const first = touchedAt(path);
@@ -323,17 +259,14 @@ async function take(
         return;
       }
       if (holder.kind === "server" || stateOf(holder, path) === "elsewhere" || waited >= waitMs)
-        throw refusal(what, path, holder, holderDir, waitMs);
+        throw refusal(dir, holder, waitMs);
       waited += pause;
       await delay(pause);
     };
-    const mine = linkedFrom ?? dirname(path);
-    const dead = await acquire(path, lock, whenHeld, (holder) => {
-      refuseForeignJournal(holder, path, mine);
-    });
+    const dead = await acquire(path, lock, whenHeld);
     if (dead !== null) {
       const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
-      log(`took over the lock ${whose}: all that it had answered is in ${what}`);
+      log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
     }
     tidy(path);
   } catch (error) {

@@ -1,7 +1,6 @@
 /** A look at a data folder that takes no lock, waits for nobody and changes nothing: for `idp doctor` and completion. */
 import { join, resolve } from "node:path";
 import { readDataFile } from "./data-file.ts";
-import { followLinks } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { readJournal } from "./journal.ts";
 import { loadSnapshot, replayJournal } from "./load.ts";
@@ -18,7 +17,7 @@ export interface Peek extends Pick<Store, "read"> {
  * @returns null where there is no data @throws {DataFileError}
  */
 export async function peek(dir: string, now: () => number): Promise<Peek | null> {
-  const path = await followLinks(join(resolve(dir), "data.json"));
+  const path = join(resolve(dir), "data.json");
   const file = await readDataFile(path);
   if (file === null) return null;
   const journalPath = join(resolve(dir), "data.journal");

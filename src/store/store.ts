@@ -440,8 +440,6 @@ export class LockedError extends Error {
     readonly pid: number;
     readonly url: string | null;
     readonly startedAt: string;
-    /** Its data folder, where that is not the one that was asked for: both lead to the same data. */
-    readonly dir: string | null;
   };
   /** Whether the holder is on another machine or in another container, where no command of here ends it: the message says what to do. */
   readonly elsewhere: boolean;

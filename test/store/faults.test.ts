@@ -1,6 +1,6 @@
-import { existsSync, fstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, fstatSync, rmSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { JsonStore } from "../../src/store/json.ts";
 import { copyData, newFolder, openAt, scopesIn } from "./folder.ts";
@@ -55,19 +55,6 @@ test("after a crash nothing is answered from a journal before it, and its name, 
   vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
   const store = await openAt(dir);
   expect([statSync(journal).ino === ino, isSynced(journal), isSynced(dir)]).toEqual([true, true, true]);
-  await store.close();
-});
-
-test("after a crash the journal goes only once the new name of a data.json elsewhere is on disk", async () => {
-  const dir = await crashed("one");
-  const elsewhere = join(dirname(dir), "elsewhere");
-  mkdirSync(elsewhere);
-  renameSync(join(dir, "data.json"), join(elsewhere, "data.json"));
-  symlinkSync(join(elsewhere, "data.json"), join(dir, "data.json"));
-  const isSynced = watchSyncs();
-  vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
-  const store = await openAt(dir);
-  expect([existsSync(join(dir, "data.journal")), isSynced(elsewhere)]).toEqual([true, true]);
   await store.close();
 });
 

@@ -69,7 +69,7 @@ describe("the lock of the data", () => {
       expect((error as Error).message).toContain(
         `by the idp that runs at http://localhost:4370 (process ${process.pid}, since `,
       );
-      expect(Object.keys((error as { holder: object }).holder).sort()).toEqual(["dir", "pid", "startedAt", "url"]);
+      expect(Object.keys((error as { holder: object }).holder).sort()).toEqual(["pid", "startedAt", "url"]);
       await store.transaction((tx) => tx.insert("scopes", { name: "still", description: {}, claims: [] }));
       await store.close();
     },
