@@ -6,7 +6,7 @@ import { OperationError, problemText } from "../core/errors.ts";
 import { quoteWord } from "../shell-word.ts";
 import { describeFault } from "../store/fault.ts";
 import { findFixtures } from "../fixture-files.ts";
-import { readLock } from "../store/lock.ts";
+import { readLock } from "../store/lock-file.ts";
 import { peek, type Peek } from "../store/peek.ts";
 import { ok, problem, warning, type Finding } from "./doctor-finding.ts";
 import { failureOf, putRight } from "./failure.ts";

@@ -5,7 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import type { Operation, Runner } from "../core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
 import { quoteWord } from "../shell-word.ts";
-import { readLock } from "../store/lock.ts";
+import { readLock } from "../store/lock-file.ts";
 import { LockedError } from "../store/store.ts";
 import { defaultData, type Invocation } from "./invocation.ts";
 import { callServer, checkUrl, issuerOnPort, serverOfUrl, usualPort, type Server } from "./remote.ts";

@@ -1,241 +1,134 @@
 /**
- * `lock.json` in the data folder: who owns the data. Held by a server for its life, by a command for milliseconds.
- * The CLI reads it to find a running server, so nothing heavy is imported here.
+ * The data has one owner at a time: a server holds the lock for its lifetime, a command for milliseconds.
  *
- * The file appears whole or not at all: it is written under another name and linked (which fails where the name is taken).
- * The lock of a dead process is replaced by whoever holds its guard, a lock of the same kind named after that one dead
- * lock; a guard whose holder died in turn is taken over the same way. So of many that find the same dead lock one wins,
- * and a late-comer that holds the guard finds another lock than the one it came to bury.
+ * The lock file appears whole or not at all: it is written under another name and linked (a link fails where the name is
+ * taken). To replace the lock of a dead process takes a guard file named after that lock, so that only one of many that
+ * find it wins.
  *
- * Containers may share the host's name and the folder, and not see each other's processes. So an owner touches its lock now and then: the
- * lock of another container is dead once it was left alone for long enough.
+ * Containers may share the host name and the folder without seeing each other's processes. So an owner touches its lock
+ * every two seconds, and the lock of another container is dead once it is left alone for ten.
  */
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimes,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, renameSync, rmSync, utimes, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, describeFault } from "./fault.ts";
-import { pidNamespace, startOfProcess, stateOfProcess } from "./process.ts";
-import { DataFileError, LockedError, StorageError } from "./store.ts";
+import {
+  deadAfter,
+  isOfOtherContainer,
+  lockFile,
+  nobody,
+  readLockFile,
+  stateOf,
+  touchedAt,
+  type Lock,
+} from "./lock-file.ts";
+import { pidNamespace, startOfProcess } from "./process.ts";
+import { LockedError, StorageError } from "./store.ts";
 
-export interface Lock {
-  /** Names this one lock. */
-  readonly id: string;
-  readonly pid: number;
-  readonly host: string;
-  /** Tells the process from a later one of the same pid, where the system says it. */
-  readonly processStart: string | null;
-  /** In which its pid counts; null where the system has none. Absent: of an earlier version. */
-  readonly pidNamespace?: string | null;
-  readonly kind: "server" | "command";
-  /** Version of `idp`. */
-  readonly version: string;
-  /** When the process began; ISO 8601. */
-  readonly startedAt: string;
-  /** Where the server listens; null: it does not yet, or it is a command. */
-  readonly url: string | null;
-  readonly adminToken: string | null;
-}
-
-/** Milliseconds: how often an owner touches its lock, and after how long without it an owner that cannot be seen is taken for dead. */
 const touchEvery = 2000;
-const deadAfter = 10_000;
 
 export interface HeldLock {
   /** Says where the server listens, and how its control API is entered. */
   readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;
-  /** Whether the folder is still this owner's: false where it was deleted, or where another took it since. */
+  /** Whether the folder is still this owner's: false where it was deleted, or where another process took it since. */
   readonly isHeld: () => boolean;
 }
 
-const lockFile = (dir: string): string => join(dir, "lock.json");
-
-/** A machine that lost its power leaves an empty file: nobody holds it. */
-const nobody: Lock = {
-  id: "nobody",
-  pid: 0,
-  host: hostname(),
-  processStart: null,
-  kind: "command",
-  version: "",
-  startedAt: "",
-  url: null,
-  adminToken: null,
-};
-
-function readLockFile(path: string): Lock | null {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    if (codeOf(error) === "ENOTDIR") {
-      throw new DataFileError(`${dirname(path)} is no folder`, path, "Name a folder: --data DIR");
-    }
-    throw new DataFileError(
-      `${path} cannot be read: ${describeFault(error)}`,
-      path,
-      "Run as the user who owns the data folder.",
-    );
-  }
-  if (/^\0*$/.test(text)) return nobody;
-  try {
-    const lock = JSON.parse(text) as Lock;
-    if (typeof lock.id === "string" && typeof lock.pid === "number" && typeof lock.host === "string") return lock;
-  } catch {
-    // Said below: it is not ours either way.
-  }
-  throw new DataFileError(`${path} is no lock file of idp`, path, "Remove it if no idp is running on this folder.");
-}
-
-const isOfOtherContainer = (lock: Lock): boolean =>
-  lock.host === hostname() && lock.pidNamespace !== undefined && lock.pidNamespace !== pidNamespace();
-
-/** @returns milliseconds since 1970; 0 where the file is gone */
-const touchedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-
-/** `elsewhere`: on another machine, or in another container that gave a sign of life. */
-function stateOf(lock: Lock, path: string): "alive" | "dead" | "elsewhere" {
-  if (isOfOtherContainer(lock)) return Date.now() - touchedAt(path) > deadAfter ? "dead" : "elsewhere";
-  if (lock.host !== hostname()) return "elsewhere";
-  return stateOfProcess(lock.pid, lock.processStart);
-}
-
-/**
- * The lock of a data folder, without opening the data.
- * @returns null where nobody holds it (or there is no such folder) @throws {DataFileError} where the file is not a lock
- */
-export function readLock(dir: string): (Lock & { readonly state: "alive" | "dead" | "elsewhere" }) | null {
-  const path = lockFile(dir);
-  const lock = readLockFile(path);
-  return lock === null ? null : { ...lock, state: stateOf(lock, path) };
-}
-
-function write(path: string, lock: Lock): void {
-  try {
-    writeFileSync(path, `${JSON.stringify(lock)}\n`, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    // On a full disk the name is there, with nothing in it. By its id the file is ours.
-    if (existsSync(path)) rmSync(path);
-    throw error;
-  }
-}
-
-function replace(path: string, lock: Lock): void {
+/** @param put `linkSync` keeps a lock that is there, `renameSync` replaces it */
+function place(path: string, lock: Lock, put: (from: string, to: string) => void): void {
   const temporary = `${path}.${lock.id}.tmp`;
-  write(temporary, lock);
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, `${JSON.stringify(lock)}\n`, { mode: 0o600 });
+    put(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
-/** @returns whether the file was made: false where there is one */
-function create(path: string, lock: Lock): boolean {
-  const temporary = `${path}.${lock.id}.tmp`;
-  write(temporary, lock);
+/** @returns whether `make` ran: false where it found a file in its place */
+function unlessTaken(make: () => void): boolean {
   try {
-    linkSync(temporary, path);
+    make();
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
     throw error;
-  } finally {
-    unlinkSync(temporary);
   }
 }
 
-/**
- * @param whenHeld waits a little, or throws
- * @returns the dead lock that was replaced, null where the place was free
- */
-async function acquire(path: string, lock: Lock, whenHeld: (holder: Lock) => Promise<void>): Promise<Lock | null> {
-  for (;;) {
-    const holder = readLockFile(path);
-    if (holder === null) {
-      if (create(path, lock)) return null;
-    } else if (stateOf(holder, path) !== "dead") await whenHeld(holder);
-    else if (await inherit(path, holder, lock)) return holder;
-  }
-}
-
-async function inherit(path: string, dead: Lock, lock: Lock): Promise<boolean> {
+/** Replaces the lock of a dead process. @returns false where another process is faster */
+function takeOver(path: string, dead: Lock, lock: Lock): boolean {
   const guard = `${path}.${dead.id}`;
-  await acquire(guard, lock, () => delay(2));
+  if (!unlessTaken(() => writeFileSync(guard, "", { flag: "wx", mode: 0o600 }))) {
+    // A process that died in here leaves its guard behind.
+    if (Date.now() - touchedAt(guard) > deadAfter) rmSync(guard, { force: true });
+    return false;
+  }
   try {
     if (readLockFile(path)?.id !== dead.id) return false;
-    replace(path, lock);
+    place(path, lock, renameSync);
     return true;
   } finally {
-    unlinkSync(guard);
+    rmSync(guard, { force: true });
   }
 }
 
-/** Removes guards and unfinished locks of processes that died over them. For the owner of the lock only. */
-function tidy(path: string): void {
-  for (const name of readdirSync(dirname(path))) {
-    if (!name.startsWith(`${basename(path)}.`)) continue;
-    const left = join(dirname(path), name);
-    try {
-      const lock = readLockFile(left);
-      if (lock !== null && lock !== nobody && stateOf(lock, left) === "dead") unlinkSync(left);
-    } catch {
-      // Somebody else's file, or gone already.
+function refusal(dir: string, lock: Lock, waitMs: number): LockedError {
+  const { pid, url, startedAt, host, kind } = lock;
+  const path = lockFile(dir);
+  const elsewhere = stateOf(lock, path) === "elsewhere";
+  const who = `(process ${pid}, since ${startedAt}${elsewhere && url !== null ? `, at ${url}` : ""})`;
+  const another = "use another folder with --data";
+  let by = `${url === null ? "by an idp that is starting" : `by the idp that runs at ${url}`} ${who}: end it, or ${another}`;
+  if (isOfOtherContainer(lock))
+    by = `by an idp that runs in another container of this machine, or outside this one ${who}: stop it there, or ${another}`;
+  else if (elsewhere)
+    by = `by an idp on the machine "${host}" ${who}. Whether it still runs cannot be seen from here: if it does not, remove ${path}; else ${another}`;
+  else if (kind === "command")
+    by = `by another idp command ${who}, which has not ended within ${waitMs} ms: try again, or stop that process`;
+  return new LockedError(`${dir} is in use ${by}`, { pid, url, startedAt }, elsewhere);
+}
+
+interface LockOptions {
+  readonly dir: string;
+  readonly kind: Lock["kind"];
+  readonly version: string;
+  /** For how long another command is waited for. */
+  readonly waitMs: number;
+  /** Is called when the lock of a dead process was taken over. */
+  readonly log: (note: string) => void;
+}
+
+/** @returns the lock of a dead process that it replaced, null where the place was free @throws {LockedError} */
+async function acquire(lock: Lock, { dir, waitMs }: LockOptions): Promise<Lock | null> {
+  const path = lockFile(dir);
+  const firstTouch = touchedAt(path);
+  const pause = 5;
+  for (let waited = 0; ;) {
+    const holder = readLockFile(path);
+    const state = holder === null ? null : stateOf(holder, path);
+    if (holder === null) {
+      if (unlessTaken(() => place(path, lock, linkSync))) return null;
+    } else if (state === "dead") {
+      if (takeOver(path, holder, lock)) return holder;
+      await delay(pause);
+    } else if (isOfOtherContainer(holder) && touchedAt(path) === firstTouch) await delay(100);
+    else if (holder.kind === "server" || state === "elsewhere" || waited >= waitMs) throw refusal(dir, holder, waitMs);
+    else {
+      waited += pause;
+      await delay(pause);
     }
   }
 }
 
-function refusal(dir: string, lock: Lock, waited: number): LockedError {
-  const path = lockFile(dir);
-  const { pid, url, startedAt } = lock;
-  const elsewhere = stateOf(lock, path) === "elsewhere";
-  const who = `process ${pid}, since ${startedAt}`;
-  const refuse = (message: string) =>
-    new LockedError(`${dir} is in use ${message}`, { pid, url, startedAt }, elsewhere);
-  if (elsewhere) {
-    const at = url === null ? "" : `, at ${url}`;
-    return refuse(
-      isOfOtherContainer(lock)
-        ? `by an idp that runs in another container of this machine, or outside this one (${who}${at}): stop it there, or use another folder with --data`
-        : `by an idp on the machine "${lock.host}" (${who}${at}). Whether it still runs cannot be seen from here: if it does not, remove ${path}; else use another folder with --data`,
-    );
-  }
-  if (lock.kind === "command") {
-    return refuse(
-      `by another idp command (${who}), which has not ended within ${waited} ms: try again, or stop that process`,
-    );
-  }
-  const where = url === null ? "by an idp that is starting" : `by the idp that runs at ${url}`;
-  return refuse(`${where} (${who}): end it, or use another folder with --data`);
-}
-
 /**
- * @param options `waitMs`: for how long another command is waited for; `log` is told when a dead process's lock was taken over
- * @throws {LockedError} @throws {StorageError} where the folder cannot be written @throws {DataFileError} where `lock.json` is something else
+ * @throws {LockedError} @throws {StorageError} where the folder cannot be written
+ * @throws {DataFileError} where `lock.json` is something else
  */
-export async function takeLock({
-  dir,
-  kind,
-  version,
-  waitMs,
-  log,
-}: {
-  readonly dir: string;
-  readonly kind: Lock["kind"];
-  readonly version: string;
-  readonly waitMs: number;
-  readonly log: (note: string) => void;
-}): Promise<HeldLock> {
+export async function takeLock(options: LockOptions): Promise<HeldLock> {
+  const { dir, kind, version, log } = options;
   const path = lockFile(dir);
   let lock: Lock = {
     id: randomBytes(6).toString("hex"),
@@ -249,31 +142,16 @@ export async function takeLock({
     url: null,
     adminToken: null,
   };
-  const pause = 5;
-  let waited = 0;
-  const first = touchedAt(path);
-  try {
-    const whenHeld = async (holder: Lock): Promise<void> => {
-      if (isOfOtherContainer(holder) && touchedAt(path) === first) {
-        await delay(100);
-        return;
-      }
-      if (holder.kind === "server" || stateOf(holder, path) === "elsewhere" || waited >= waitMs)
-        throw refusal(dir, holder, waitMs);
-      waited += pause;
-      await delay(pause);
-    };
-    const dead = await acquire(path, lock, whenHeld);
-    if (dead !== null) {
-      const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
-      log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
-    }
-    tidy(path);
-  } catch (error) {
+  const orRefuse = (what: string, error: unknown): never => {
     if (codeOf(error) === "") throw error;
-    throw new StorageError(`${path} could not be made: ${describeFault(error)}`, { cause: error });
+    throw new StorageError(`${path} could not be ${what}: ${describeFault(error)}`, { cause: error });
+  };
+  const dead = await acquire(lock, options).catch((error: unknown) => orRefuse("made", error));
+  if (dead !== null) {
+    const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
+    log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
   }
-  // Where it cannot be touched, the folder cannot be written: another owner could not take it over either.
+  // Where it cannot be touched, the folder cannot be written: another process could not take it over either.
   const touching = setInterval(() => {
     const seconds = Date.now() / 1000;
     utimes(path, seconds, seconds, () => undefined);
@@ -290,18 +168,17 @@ export async function takeLock({
     update(server) {
       lock = { ...lock, ...server };
       try {
-        replace(path, lock);
+        place(path, lock, renameSync);
       } catch (error) {
-        throw new StorageError(`${path} could not be written: ${describeFault(error)}`, { cause: error });
+        orRefuse("written", error);
       }
     },
     release() {
       clearInterval(touching);
       try {
-        if (readLockFile(path)?.id === lock.id) unlinkSync(path);
+        if (readLockFile(path)?.id === lock.id) rmSync(path);
       } catch (error) {
-        if (codeOf(error) === "") throw error;
-        throw new StorageError(`${path} could not be removed: ${describeFault(error)}`, { cause: error });
+        orRefuse("removed", error);
       }
     },
   };

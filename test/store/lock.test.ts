@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { readLock, type Lock } from "../../src/store/lock.ts";
+import { readLock, type Lock } from "../../src/store/lock-file.ts";
 import { startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 
@@ -108,9 +108,12 @@ describe("the lock of the data", () => {
     await store.close();
   });
 
-  test("what processes left that died while they took the lock is removed", async () => {
-    const left = JSON.stringify({ id: "heir", pid: deadPid(), host: hostname() });
-    for (const name of ["lock.json.0123", "lock.json.0123.tmp"]) writeFileSync(join(dir, name), left);
+  test("the guard of a process that died while it took a lock over holds nobody up for long", async () => {
+    writeLock({ pid: deadPid() });
+    const guard = join(dir, "lock.json.0123456789ab");
+    writeFileSync(guard, "");
+    const longAgo = new Date(Date.now() - 11_000);
+    utimesSync(guard, longAgo, longAgo);
     const store = await openAt(dir);
     expect(readdirSync(dir).sort()).toEqual(["data.json", "lock.json"]);
     await store.close();
@@ -213,12 +216,6 @@ describe("several processes", () => {
     const pid = deadPid();
     for (let round = 0; round < 25; round++) {
       writeLock({ pid, id: `dead${round}` });
-      // Left by one that died while it took the lock over.
-      if (round % 5 === 0)
-        writeFileSync(
-          join(dir, `lock.json.dead${round}`),
-          JSON.stringify({ id: `heir${round}`, pid, host: hostname() }),
-        );
       for (const { process } of contenders) process.stdin.write("take\n");
       const answers = await Promise.all(contenders.map(({ line }) => line()));
       expect(answers.map((answer) => answer.split(" ")[0]).sort()).toEqual(["locked", "locked", "locked", "won"]);
