@@ -41,7 +41,6 @@ export async function refuseDataFile(
   place?: readonly (string | number)[],
 ): Promise<DataFileError> {
   const { parse, parseTree, findNodeAtLocation } = await import("jsonc-parser");
-  // One that is too long for a text is refused without its place.
   const text = await readFile(file, "utf8").catch(() => "");
   let offset: number | undefined;
   if (place === undefined && text !== "") {
@@ -116,42 +115,17 @@ function* serialise(snapshot: Snapshot): Generator<string, void> {
   yield `${piece}\n}\n`;
 }
 
-/** Half a gigabyte: V8 has no longer text, and whatever has more bytes may be one. */
-const longestText = constants.MAX_STRING_LENGTH;
-
-/** What {@link serialise} wrote, and nobody has changed, a line at a time: a record, or a name with what it stands for. @throws {SyntaxError} */
-export function parseByLine(bytes: Buffer): unknown {
-  const document: Record<string, unknown> = {};
-  let records: unknown[] | null = null;
-  let last = "";
-  for (let at = 0; at < bytes.length;) {
-    const end = bytes.indexOf("\n", at);
-    const line = bytes.toString("utf8", at, end === -1 ? bytes.length : end).replace(/,$/, "");
-    at = end === -1 ? bytes.length : end + 1;
-    last = line;
-    if (records !== null && line === "]") records = null;
-    else if (records !== null) records.push(JSON.parse(line));
-    else if (line !== "{" && line !== "}") {
-      const [, name = "", value = ""] = /^"(\w+)":(.*)$/.exec(line) ?? [];
-      document[name] = value === "[" ? (records = []) : JSON.parse(value);
-    }
-  }
-  if (last !== "}" || records !== null) throw new SyntaxError("it ends before its end");
-  return document;
-}
+/** V8 has no longer text: half a gigabyte. */
+const largest = constants.MAX_STRING_LENGTH;
 
 export interface DataFile extends Adapter<Snapshot> {
   /** Bytes of the file as it was last read or written. */
   size(): number;
 }
 
-/**
- * Replacing a file replaces a link too, and the lock lies beside the link, not beside what it points to.
- * @throws {DataFileError}
- */
-async function refuseLink(file: string): Promise<void> {
-  const stats = await lstat(file).catch(() => null);
-  if (stats?.isSymbolicLink() !== true) return;
+/** @throws {DataFileError} */
+async function refuseLink(file: string): Promise<never> {
+  // Replacing a file replaces a link too, and the lock lies beside the link, not beside what it points to.
   const folder = quoteWord(dirname(resolve(dirname(file), await readlink(file))));
   const hint = `Link the folder instead: remove ${quoteWord(dirname(file))}, then ln -s ${folder} ${quoteWord(dirname(file))}`;
   throw new DataFileError(`${file} is a symbolic link`, file, hint);
@@ -164,7 +138,12 @@ async function refuseLink(file: string): Promise<void> {
 export async function readDataFile(
   file: string,
 ): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
-  await refuseLink(file);
+  const stats = await lstat(file).catch(() => null);
+  if (stats?.isSymbolicLink() === true) await refuseLink(file);
+  if (stats !== null && stats.size > largest) {
+    const hint = "Move it away to begin afresh, or use another folder: idp start --data other";
+    throw new DataFileError(`${file} is larger than half a gigabyte, the most that idp reads`, file, hint);
+  }
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
@@ -181,7 +160,7 @@ export async function readDataFile(
   if (!isUtf8(bytes)) throw await refuseDataFile(file, "is not JSON: it is not UTF-8 text", []);
   let value: unknown;
   try {
-    value = bytes.length > longestText ? parseByLine(bytes) : JSON.parse(bytes.toString());
+    value = JSON.parse(bytes.toString());
   } catch {
     // V8's own message quotes the text around the error, which may be a secret.
     throw await refuseDataFile(file, "is not JSON from here on");
@@ -210,6 +189,7 @@ export function createDataFile(file: string): DataFile {
           const bytes = Buffer.from(piece);
           await target.writeFile(bytes);
           written += bytes.length;
+          if (written > largest) throw new Error("it would be larger than half a gigabyte, the most that idp reads");
           // Left to the end, one large sync holds up the small ones of the journal, and so the answers that wait for them.
           if (written - synced > syncEvery) {
             await target.datasync();

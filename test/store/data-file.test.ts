@@ -1,8 +1,8 @@
 /** A data.json that is not read: each is refused with its place and with what to do, and left as it is. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:buffer";
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseByLine } from "../../src/store/data-file.ts";
 import { newFolder, openAt, scopesIn } from "./folder.ts";
 import { user } from "./records.ts";
 
@@ -68,6 +68,15 @@ describe("a data file that is not read", () => {
     await expect(openAt(dir)).rejects.toThrow("data.json cannot be read: it is a folder");
   });
 
+  test("one that is too long for a text is refused", async () => {
+    const dir = newFolder();
+    mkdirSync(dir);
+    writeFileSync(join(dir, "data.json"), "{");
+    // It has no blocks on the disk.
+    truncateSync(join(dir, "data.json"), constants.MAX_STRING_LENGTH + 1);
+    await expect(openAt(dir)).rejects.toThrow("data.json is larger than half a gigabyte, the most that idp reads");
+  });
+
   test("one that a person wrote, in any layout and with some collections only, is read", async () => {
     const dir = newFolder();
     mkdirSync(dir);
@@ -78,23 +87,4 @@ describe("a data file that is not read", () => {
     );
     expect(await scopesIn(dir)).toEqual(["orders:read"]);
   });
-});
-
-test("a file that is too long for one text is read a line at a time: nothing else comes of it", async () => {
-  const dir = newFolder();
-  const store = await openAt(dir);
-  await store.transaction((tx) => {
-    tx.insert("users", user("alice", { claims: { odd: '],\n{"\u2028}', list: [[], ["]"]], text: '"clients":[' } }));
-    tx.insert("users", user("bob"));
-    tx.insert("scopes", { name: "]", description: { en: "}" }, claims: [] });
-  });
-  await store.close();
-  const bytes = readFileSync(join(dir, "data.json"));
-  const whole: unknown = JSON.parse(bytes.toString());
-  expect(parseByLine(bytes)).toEqual(whole);
-  expect(whole).toMatchObject({ users: [{ username: "alice" }, { username: "bob" }], scopes: [{ name: "]" }] });
-  for (let at = bytes.indexOf("\n") + 1; at < bytes.length - 2; at = bytes.indexOf("\n", at) + 1) {
-    expect(() => parseByLine(bytes.subarray(0, at)), `cut off at ${at}`).toThrow(SyntaxError);
-  }
-  expect(() => parseByLine(Buffer.from(bytes.toString().replace('"username"', '"username')))).toThrow(SyntaxError);
 });
