@@ -1,0 +1,122 @@
+/** The collections: the key of each, and each way its records are looked up. */
+import type { Code, DeviceRequest, Interaction, PushedRequest } from "./pending.ts";
+import type {
+  AppliedFixture,
+  Client,
+  DeadToken,
+  Grant,
+  Key,
+  Meta,
+  Scope,
+  Session,
+  TokenFamily,
+  UsedId,
+  User,
+} from "./records.ts";
+
+export interface Collections {
+  users: User;
+  clients: Client;
+  scopes: Scope;
+  grants: Grant;
+  families: TokenFamily;
+  deadTokens: DeadToken;
+  sessions: Session;
+  keys: Key;
+  appliedFixtures: AppliedFixture;
+  meta: Meta;
+  interactions: Interaction;
+  codes: Code;
+  pushedRequests: PushedRequest;
+  deviceRequests: DeviceRequest;
+  usedAssertions: UsedId;
+  usedProofs: UsedId;
+}
+
+export type CollectionName = keyof Collections;
+
+interface Definition<T> {
+  /** The field that is the key. */
+  readonly key: string;
+  readonly volatile?: true;
+  /** Of what anybody may make: with one more, the hundredth of it that was made first goes. */
+  readonly most?: number;
+  readonly unique?: Readonly<Record<string, (record: T) => string>>;
+  readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
+}
+
+const define =
+  <T>() =>
+  <const D extends Definition<T>>(definition: D): D =>
+    definition;
+
+/** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
+const originOf = (uri: string): string =>
+  (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
+
+/** Requests that wait for a person, of each kind. */
+const mostWaiting = 10_000;
+
+/** With `login: auto:` every request without a cookie begins one. */
+const mostSessions = 100_000;
+
+/** Any app page that a browser has a session for draws one. At 1,600 a second none is forgotten while it is good. */
+const mostCodes = 100_000;
+
+/** Every collection: its key, and each way its records are looked up. */
+export const collections = {
+  users: define<User>()({
+    key: "id",
+    unique: { username: (user) => user.username },
+    index: { email: (user) => user.email.toLowerCase() },
+  }),
+  clients: define<Client>()({
+    key: "client_id",
+    index: {
+      origin: (client) => [
+        ...new Set(
+          [...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== ""),
+        ),
+      ],
+      idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
+    },
+  }),
+  scopes: define<Scope>()({ key: "name" }),
+  grants: define<Grant>()({
+    key: "id",
+    unique: { userAndClient: (grant) => `${grant.userId} ${grant.clientId}` },
+    index: { user: (grant) => grant.userId, client: (grant) => grant.clientId },
+  }),
+  families: define<TokenFamily>()({ key: "id" }),
+  deadTokens: define<DeadToken>()({ key: "jti" }),
+  sessions: define<Session>()({
+    key: "id",
+    most: mostSessions,
+    unique: { sid: (session) => session.sid },
+    index: { user: (session) => session.userId },
+  }),
+  keys: define<Key>()({ key: "kid" }),
+  appliedFixtures: define<AppliedFixture>()({ key: "id" }),
+  meta: define<Meta>()({ key: "id" }),
+  interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),
+  codes: define<Code>()({ key: "id", volatile: true, most: mostCodes }),
+  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, most: mostWaiting }),
+  deviceRequests: define<DeviceRequest>()({
+    key: "id",
+    volatile: true,
+    most: mostWaiting,
+    unique: { userCode: (request) => request.userCode },
+  }),
+  // On disk: an assertion may live for longer than the process.
+  usedAssertions: define<UsedId>()({ key: "id" }),
+  usedProofs: define<UsedId>()({ key: "id", volatile: true }),
+} as const satisfies { [C in CollectionName]: Definition<Collections[C]> };
+
+type IndexNames<D> =
+  (D extends { unique: infer U } ? keyof U : never) | (D extends { index: infer I } ? keyof I : never);
+type UniqueNames<D> = D extends { unique: infer U } ? keyof U : never;
+
+/** Names of the unique indexes of a collection. */
+export type UniqueIndex<C extends CollectionName> = UniqueNames<(typeof collections)[C]> & string;
+/** Names of all indexes of a collection. */
+export type AnyIndex<C extends CollectionName> = IndexNames<(typeof collections)[C]> & string;

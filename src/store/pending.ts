@@ -1,0 +1,68 @@
+/** The records of what is under way: it waits for a person or a client, for minutes. */
+
+/** An authorization request as it was sent, parsed and checked, that waits for the person in front of the browser. */
+export interface Interaction {
+  readonly uid: string;
+  /** SHA-256 of the browser cookie that began it. */
+  readonly browser: string;
+  readonly csrf: string;
+  /** Of `core/interactions.ts`: what the person is asked for. */
+  readonly request: unknown;
+  /** Who signed in during this interaction, and when (seconds); null: nobody yet. */
+  readonly login: { readonly userId: string; readonly at: number } | null;
+  readonly expiresAt: number;
+}
+
+/** An authorization code. After its redemption the record stays a while, so that a replay is known for what it is. */
+export interface Code {
+  /** SHA-256 of the code, base64url. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly userId: string;
+  readonly grantId: string;
+  readonly epoch: string;
+  /** Of `core/codes.ts`: what of the request the token endpoint needs. */
+  readonly request: unknown;
+  readonly family: string;
+  /** Seconds since 1970. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly sid: string | null;
+  readonly usableUntil: number;
+  readonly usedAt: number | null;
+  readonly expiresAt: number;
+}
+
+/** An authorization request that its client pushed beforehand (RFC 9126). */
+export interface PushedRequest {
+  /** The `request_uri`. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly parameters: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly expiresAt: number;
+}
+
+/** A device that waits for its user (RFC 8628). */
+export interface DeviceRequest {
+  /** SHA-256 of the device code, base64url. */
+  readonly id: string;
+  /** As it is compared: capital letters without the dash. */
+  readonly userCode: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly resources: readonly string[];
+  readonly status: "waiting" | "allowed" | "denied" | "used";
+  /** Set with `allowed`. */
+  readonly grant: { readonly userId: string; readonly grantId: string; readonly epoch: string } | null;
+  /** Set with `allowed`: seconds since 1970, and how the user signed in. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly sid: string | null;
+  /** Milliseconds: a device that asks again before this is told to slow down. */
+  readonly nextPollAt: number;
+  /** Seconds between two polls. */
+  readonly interval: number;
+  /** Milliseconds. The record stays a while longer, so that a code that came too late is known for what it is. */
+  readonly usableUntil: number;
+  readonly expiresAt: number;
+}

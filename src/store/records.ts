@@ -1,0 +1,177 @@
+/** The records of what lasts. Those of what is under way are in pending.ts. */
+
+/** A user: section "users" of a fixture, each field with its value. Times are ISO 8601. */
+export interface User {
+  /** Snowflake id, a string of digits: the `sub` of every token. */
+  readonly id: string;
+  readonly username: string;
+  readonly displayName: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  /** `scrypt$N$r$p$salt$hash` (base64url); null: signs in from the picker only. */
+  readonly passwordHash: string | null;
+  /** The password is known (from a fixture) and its hash is still being worked out. */
+  readonly passwordPending: boolean;
+  /** Keyed digest of the fixture's password that the hash is of: one that is the same is not hashed anew. Null: no fixture's. */
+  readonly passwordDigest: string | null;
+  readonly status: "active" | "suspended" | "banned";
+  readonly avatar: { readonly baseUrl: string; readonly path: string; readonly color: string };
+  readonly about: string;
+  readonly language: string;
+  readonly theme: "light" | "dark" | "system" | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly website: string | null;
+  readonly location: string | null;
+  readonly birthDate: string | null;
+  readonly phone: string | null;
+  readonly socialLinks: readonly { readonly platform: string; readonly url: string; readonly label: string }[];
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A client: RFC 7591 and OpenID Connect registration metadata, under those names, beside `idp`'s own.
+ * Metadata that is absent was not registered; what then holds is decided in `core/clients.ts`.
+ */
+export interface Client {
+  readonly client_id: string;
+  /** Absent, and no method that needs keys: a public client. */
+  readonly client_secret?: string;
+  readonly client_name?: string;
+  readonly redirect_uris: readonly string[];
+  readonly post_logout_redirect_uris?: readonly string[];
+  readonly allowed_origins?: readonly string[];
+  /** Space-separated; absent: every scope. */
+  readonly scope?: string;
+  readonly token_endpoint_auth_method?: string;
+  readonly token_endpoint_auth_signing_alg?: string;
+  readonly grant_types?: readonly string[];
+  readonly require_pkce?: boolean;
+  readonly userinfo_format?: "native" | "standard" | "combined";
+  readonly id_token_claims?: "all" | "minimal";
+  readonly id_token_signed_response_alg?: string;
+  readonly skip_consent?: boolean;
+  readonly audience?: string | readonly string[];
+  readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
+  readonly jwks_uri?: string;
+  readonly backchannel_logout_uri?: string;
+  readonly backchannel_logout_session_required?: boolean;
+  readonly default_max_age?: number;
+  readonly default_acr_values?: readonly string[];
+  readonly require_auth_time?: boolean;
+  /**
+   * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed
+   * stay dead when the id comes back. (Those of users hang on the epoch of their grant.)
+   */
+  readonly epoch: string;
+  readonly initiate_login_uri?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */
+  readonly registrationTokenHash?: string;
+  /** Any other registered metadata, kept as it was given. */
+  readonly [metadata: string]: unknown;
+}
+
+/** A scope beyond those built in: what it says on the consent page (by language), and the claims it releases. */
+export interface Scope {
+  readonly name: string;
+  readonly description: Readonly<Record<string, string>>;
+  readonly claims: readonly string[];
+}
+
+/** The consent of one user for one client. Times are ISO 8601. */
+export interface Grant {
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly status: "active" | "revoked";
+  /**
+   * Names one activation of the grant. Tokens carry it, and a new one is drawn at every activation: so what was
+   * issued before a revocation stays dead after a new consent.
+   */
+  readonly epoch: string;
+  readonly by: "user" | "policy" | "cli" | "fixture";
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly revokedAt: string | null;
+  /** Who revoked it; absent where it is active, or nobody knows any more. */
+  readonly revokedBy?: "user" | "operator" | "ban";
+  /** When its client last received a token, exact to an hour (`core/grant-use.ts`). Absent: never. */
+  readonly lastUsedAt?: string;
+}
+
+/**
+ * What happened to the tokens of one code redemption. Kept for exceptions only: a family that has no record was
+ * neither rotated nor killed, so its refresh token is of generation 0.
+ */
+export interface TokenFamily {
+  readonly id: string;
+  /** The generation of the refresh token that is good now; an older one is a reuse. */
+  readonly generation: number;
+  /** When that generation began, in milliseconds; for `refresh_grace`. */
+  readonly rotatedAt: number;
+  /** Why the family is dead, in words for an operator; null: it lives. */
+  readonly deadBecause: string | null;
+  /** Since when, in milliseconds; absent where that is not known. */
+  readonly deadAt?: number;
+  readonly expiresAt: number;
+}
+
+/** One token that died alone (RFC 7009 of an access token). */
+export interface DeadToken {
+  readonly jti: string;
+  readonly reason: string;
+  /** Since when, in milliseconds; absent where that is not known. */
+  readonly at?: number;
+  readonly expiresAt: number;
+}
+
+/** A browser in which a user has signed in. */
+export interface Session {
+  /** SHA-256 of the cookie's value, base64url: the file gives nobody a session. */
+  readonly id: string;
+  /** The `sid` of ID tokens. */
+  readonly sid: string;
+  readonly userId: string;
+  /** When the user last proved who they are, in seconds since 1970: `auth_time`. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  /** Clients that received an ID token of this session. */
+  readonly clientIds: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: number;
+}
+
+/** A signing key or secret. */
+export interface Key {
+  readonly kid: string;
+  readonly alg: string;
+  /** Private JWK; of kty `oct` for the signing secret. */
+  readonly jwk: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  /** When it stopped signing, in milliseconds; null: it signs. */
+  readonly retiredAt: number | null;
+  /** Retired keys are published until here. */
+  readonly expiresAt?: number;
+}
+
+/** What a fixture last brought to a record, as a keyed hash, so that run-time changes are kept while the fixture stays the same. */
+export interface AppliedFixture {
+  /** `user:alice`, `client:demo-app`, … */
+  readonly id: string;
+  readonly digest: string;
+}
+
+/** Single values that belong to the data as a whole. */
+export interface Meta {
+  readonly id: "issuer" | "settings" | "longestLife";
+  readonly value: unknown;
+}
+
+/** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */
+export interface UsedId {
+  readonly id: string;
+  readonly expiresAt: number;
+}
