@@ -19,7 +19,7 @@ import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.t
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
 import { postPar } from "./par.ts";
-import { createPaths, inTurn, type Paths } from "./paths.ts";
+import { route } from "./route.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./register.ts";
 import { stylesheetPath } from "./render.ts";
 import { postRevoke } from "./revoke.ts";
@@ -34,61 +34,58 @@ import { commandFor } from "../shell-word.ts";
 const discoveryPath = "/.well-known/openid-configuration";
 const metadataPath = "/.well-known/oauth-authorization-server";
 
-function issuerPaths(web: Web): Paths {
-  const paths = createPaths(web.base);
-  const cors = registeredOrigins(web);
+/** Paths are compared exactly. */
+const newRouter = (): Router => express.Router({ caseSensitive: true, strict: true });
 
-  paths.add(endpoints.authorize, { get: [getAuthorize(web)], post: [...formBody, postAuthorize(web)] });
-  paths.add(endpoints.token, { cors, post: [...formOrJsonBody, postToken(web)] });
-  paths.add(endpoints.userinfo, { cors, get: [userinfo(web)], post: [...formOrJsonBody, userinfo(web)] });
-  paths.add("/interaction/:uid/login", { get: [getLogin(web)], post: [...formOrJsonBody, postLogin(web)] });
-  paths.add("/interaction/:uid/consent", { get: [getConsent(web)], post: [...formOrJsonBody, postConsent(web)] });
+/** The paths below the issuer. */
+function issuerRoutes(web: Web): Router {
+  const router = newRouter();
+  const cors = [registeredOrigins(web)];
 
-  paths.add(discoveryPath, publicDocument(discovery(web)));
-  paths.add(metadataPath, publicDocument(discovery(web)));
-  paths.add(endpoints.jwks, publicDocument(jwks(web)));
+  route(router, endpoints.authorize, { get: [getAuthorize(web)], post: [...formBody, postAuthorize(web)] });
+  route(router, endpoints.token, { post: [...formOrJsonBody, postToken(web)] }, cors);
+  route(router, endpoints.userinfo, { get: [userinfo(web)], post: [...formOrJsonBody, userinfo(web)] }, cors);
+  route(router, "/interaction/:uid/login", { get: [getLogin(web)], post: [...formOrJsonBody, postLogin(web)] });
+  route(router, "/interaction/:uid/consent", { get: [getConsent(web)], post: [...formOrJsonBody, postConsent(web)] });
 
-  paths.add(endpoints.revoke, { cors, post: [...formOrJsonBody, postRevoke(web)] });
+  route(router, discoveryPath, { get: [discovery(web)] }, [anyOrigin]);
+  route(router, metadataPath, { get: [discovery(web)] }, [anyOrigin]);
+  route(router, endpoints.jwks, { get: [jwks(web)] }, [anyOrigin]);
 
-  paths.add(endpoints.par, { post: [...formBody, postPar(web)] });
-  paths.add(endpoints.deviceAuthorization, { post: [...formBody, postDeviceAuthorization(web)] });
-  paths.add(devicePath, { get: [getDevice(web)], post: [...formOrJsonBody, postDevice(web)] });
+  route(router, endpoints.revoke, { post: [...formOrJsonBody, postRevoke(web)] }, cors);
+
+  route(router, endpoints.par, { post: [...formBody, postPar(web)] });
+  route(router, endpoints.deviceAuthorization, { post: [...formBody, postDeviceAuthorization(web)] });
+  route(router, devicePath, { get: [getDevice(web)], post: [...formOrJsonBody, postDevice(web)] });
   if (web.dynamicRegistration) {
-    paths.add(endpoints.register, { post: [...jsonBody, postRegister(web)] });
-    paths.add(`${endpoints.register}/:clientId`, {
+    route(router, endpoints.register, { post: [...jsonBody, postRegister(web)] });
+    route(router, `${endpoints.register}/:clientId`, {
       get: [getRegistration(web)],
       put: [...jsonBody, putRegistration(web)],
       delete: [deleteRegistration(web)],
     });
   }
-  paths.add(endpoints.introspect, { post: [...formOrJsonBody, postIntrospect(web)] });
+  route(router, endpoints.introspect, { post: [...formOrJsonBody, postIntrospect(web)] });
 
-  paths.add(endpoints.logout, { get: [getLogout(web)], post: [...formBody, postLogout(web)] });
-  paths.add("/interaction/:uid/logout", { get: [getLogoutPage(web)], post: [...formOrJsonBody, postLogoutPage(web)] });
+  route(router, endpoints.logout, { get: [getLogout(web)], post: [...formBody, postLogout(web)] });
+  route(router, "/interaction/:uid/logout", {
+    get: [getLogoutPage(web)],
+    post: [...formOrJsonBody, postLogoutPage(web)],
+  });
 
-  paths.add("/account", { get: [getAccount(web)] });
-  paths.add("/account/apps/:clientId/remove", {
+  route(router, "/account", { get: [getAccount(web)] });
+  route(router, "/account/apps/:clientId/remove", {
     get: [getRemoveApp(web)],
     post: [...formOrJsonBody, postRemoveApp(web)],
   });
-  paths.add("/account/preferences", { post: [...formOrJsonBody, postPreferences(web)] });
-  paths.add("/account/end-session", { post: [...formOrJsonBody, postEndSession(web)] });
-  paths.add("/account/sign-out", { post: [...formOrJsonBody, postSignOut(web)] });
+  route(router, "/account/preferences", { post: [...formOrJsonBody, postPreferences(web)] });
+  route(router, "/account/end-session", { post: [...formOrJsonBody, postEndSession(web)] });
+  route(router, "/account/sign-out", { post: [...formOrJsonBody, postSignOut(web)] });
 
-  paths.add("/", { get: [root(web)] });
-  if (web.base !== "") paths.add("", { get: [root(web)] });
-  paths.add("/_idp/health", { get: [health(web)] });
-  paths.add(stylesheetPath, { get: [stylesheet(web)] });
-  return paths;
-}
-
-const publicDocument = (handler: RequestHandler) => ({ cors: anyOrigin, get: [handler] });
-
-/** RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path. */
-function outsideOfBase(web: Web): Paths {
-  const paths = createPaths(metadataPath + web.base);
-  paths.add("", publicDocument(discovery(web)));
-  return paths;
+  route(router, "/", { get: [root(web)] });
+  route(router, "/_idp/health", { get: [health(web)] });
+  route(router, stylesheetPath, { get: [stylesheet(web)] });
+  return router;
 }
 
 const health =
@@ -143,25 +140,25 @@ function nothingAt({ base, dynamicRegistration }: Web): (path: string) => string
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
 
+/** Characters that Express gives a meaning in a path. */
+const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
+
 /**
  * Adds every route.
- * @param api makes the control API, when the first request for it comes: as many routes again, and a server is started without them
+ * @param api the control API
  */
-export function addRoutes(app: Express, web: Web, api: () => Router, { onRequest, onUnexpected }: Observers): void {
-  const watch = onRequest === undefined ? [] : [observe(onRequest, web.ctx.now)];
-  const others = web.base === "" ? [] : [outsideOfBase(web).handler];
-  app.use(inTurn([...watch, hostCheck(web), issuerPaths(web).handler, ...others]));
-  // Signs that Express has a meaning for stand for themselves.
-  const base = web.base.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
-  let control: Router | null = null;
-  app.use(`${base}/_idp/api`, (req, res, next) => {
-    control ??= api();
-    control(req, res, next);
-  });
+export function addRoutes(app: Express, web: Web, api: Router, { onRequest, onUnexpected }: Observers): void {
+  const base = escaped(web.base);
+  if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
+  app.use(hostCheck(web));
+  app.use(`${base}/`, issuerRoutes(web));
+  // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
+  if (base !== "") route(app, metadataPath + base, { get: [discovery(web)] }, [anyOrigin]);
+  app.use(`${base}/_idp/api`, api);
   const nothing = nothingAt(web);
   const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
-  app.use((req, _res, next) => {
-    next(new RouteError(404, nothing(req.path), { fix }));
+  app.use((req) => {
+    throw new RouteError(404, nothing(req.path), { fix });
   });
   app.use(errorHandler(web, onUnexpected));
 }

@@ -124,7 +124,10 @@ export function answerTo(error: unknown): Answer {
     return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
   }
   if (isHttpError(error)) {
-    const message = bodyMessages[error.type ?? ""] ?? "the request cannot be read";
+    const message =
+      error instanceof URIError
+        ? "the path cannot be decoded: it holds a % that begins no UTF-8 character"
+        : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
     // That one is no larger than others may be.
     const status = error.type === "parameters.too.many" ? 400 : error.status;
     const refusal = { status, code: "invalid_request", message, fix: null };

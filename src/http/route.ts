@@ -1,41 +1,29 @@
 import type { RequestHandler, Router } from "express";
 import { RouteError } from "./error-answers.ts";
 
-// A handler that takes path parameters of its own is a handler of its path.
+// A handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;
 
 const names = ["get", "post", "put", "patch", "delete"] as const;
 
-/** What a path answers to, and by which handlers. */
+/** The methods of a path, each with its handlers. */
 export type Methods = Readonly<Partial<Record<(typeof names)[number], readonly Handler[]>>>;
 
-/** Each method that a path answers to, as HTTP writes it, with its handlers: HEAD is GET without the content (RFC 9110 9.3.2). */
-export function methodsOf(methods: Methods): ReadonlyMap<string, readonly RequestHandler[]> {
-  const all = new Map<string, readonly RequestHandler[]>();
-  for (const name of names) {
-    const handlers = methods[name] as readonly RequestHandler[] | undefined;
-    if (handlers === undefined) continue;
-    all.set(name.toUpperCase(), handlers);
-    if (name === "get") all.set("HEAD", handlers);
-  }
-  return all;
-}
-
-/** 405 with `Allow`, for every method that is none of these. */
-export function refuseOthers(methods: Iterable<string>): RequestHandler {
-  const allow = [...methods].join(", ");
-  return (req, _res, next) => {
-    next(new RouteError(405, `${req.method} is not allowed here; use ${allow}`, { allow }));
-  };
-}
-
-/** One path of a router of Express, its methods, and 405 for all others. */
-export function route(router: Router, path: string, methods: Methods): void {
-  // One entry for all of its methods: a request is compared with each entry before its own.
+/**
+ * Adds a path with its methods to a router. Every other method is 405 with `Allow`.
+ * @param first runs before everything that can fail, so that error responses carry its headers too (CORS)
+ */
+export function route(router: Router, path: string, methods: Methods, first: readonly RequestHandler[] = []): void {
   const entry = router.route(path);
+  if (first.length > 0) entry.all(...first);
   for (const name of names) {
     const handlers = methods[name] as RequestHandler[] | undefined;
     if (handlers !== undefined) entry[name](...handlers);
   }
-  entry.all(refuseOthers(methodsOf(methods).keys()));
+  // Express answers HEAD by the handlers of GET (RFC 9110 9.3.2).
+  const allowed = names.filter((name) => methods[name] !== undefined);
+  const allow = allowed.flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()])).join(", ");
+  entry.all((req) => {
+    throw new RouteError(405, `${req.method} is not allowed here; use ${allow}`, { allow });
+  });
 }

@@ -105,7 +105,7 @@ function addIssuer(
       ctx.log(`stopped, but ${String(error)}`);
     });
   };
-  addRoutes(app, web, () => createApi({ ctx, adminToken, server, onStop }), {
+  addRoutes(app, web, createApi({ ctx, adminToken, server, onStop }), {
     onRequest: options.onRequest,
     onUnexpected: (error) => ctx.log(`unexpected: ${String(error)}`),
   });
