@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { programTags } from "./test/helpers/programs.ts";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
+    // Tests that need one of these programs are left out where it is missing.
+    tags: programTags,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two processes at a time: tests that start servers and browsers share the machine.

@@ -6,7 +6,10 @@ import { elementsOf } from "../helpers/html.ts";
 import { startPageServer } from "../helpers/page-server.ts";
 import { samples } from "../helpers/sample-views.ts";
 
-/** Every page in every state, in a real browser: what only a browser can tell. */
+/**
+ * Every page in every state, in a real browser: what only a browser can tell.
+ * @module-tag browser
+ */
 
 let browser: Browser;
 let server: Awaited<ReturnType<typeof startPageServer>>;

@@ -7,7 +7,10 @@ import { authorizeUrl } from "../helpers/client.ts";
 import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 
-/** `idp/playwright`: `signIn` finds its way over the pages, and says where it could not. */
+/**
+ * `idp/playwright`: `signIn` finds its way over the pages, and says where it could not.
+ * @module-tag browser
+ */
 
 let browser: Browser;
 const app = await startRelyingParty();

@@ -1,12 +1,15 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { chromiumPath } from "../helpers/chromium.ts";
+import { preparedChromium } from "../helpers/chromium.ts";
 import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** The README's Playwright recipe: its configuration, its test and its commands as they are printed, but for the ports. */
+/**
+ * The README's Playwright recipe: its configuration, its test and its commands as they are printed, but for the ports.
+ * @module-tag browser
+ */
 
 /** An app with a link "Sign in", as a reader of the README has one: openid-client does the work. */
 const app = `
@@ -52,7 +55,8 @@ export async function run(config) {
       if (Date.now() > until) throw new Error("nothing answers at " + url);
   }
   try {
-    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH, args: ["--no-sandbox"] });
+    const { path, env } = JSON.parse(process.env.TEST_CHROMIUM);
+    const browser = await chromium.launch({ executablePath: path, args: ["--no-sandbox"], env: { ...process.env, ...env } });
     for (const [name, work] of tests) {
       const context = await browser.newContext(config.use);
       await work({ page: await context.newPage() });
@@ -98,7 +102,7 @@ await run(config);
   );
   const ended = await shell("timeout 100 node run.js", {
     cwd,
-    env: { ...env, IDP_PORT: idpPort, CHROMIUM_PATH: chromiumPath },
+    env: { ...env, IDP_PORT: idpPort, TEST_CHROMIUM: JSON.stringify(preparedChromium()) },
   });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout.match(/^passed: .*/gm)).toEqual(["passed: alice signs in", "passed: bob does not allow it"]);

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
+import { chromium } from "playwright-core";
+import { prepareChromium } from "../helpers/find-chromium.ts";
 import { startPageServer } from "../helpers/page-server.ts";
-import { launchChromium } from "../helpers/chromium.ts";
 import { samples } from "../helpers/sample-views.ts";
 
 /** `npm run shots [name…]`: a picture of every page and state, light and dark, narrow and wide, English and Turkish, into `shots/`. */
@@ -8,7 +9,13 @@ const only = process.argv.slice(2);
 const wanted = samples.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
 const languages = ["en", "tr"];
 const servers = await Promise.all(languages.map((lang) => startPageServer((view) => ({ ...view, lang }))));
-const browser = await launchChromium();
+const { chromium: found, remove } = prepareChromium();
+if (found === null) throw new Error("there is no Chromium here: name one by CHROMIUM_PATH");
+const browser = await chromium.launch({
+  executablePath: found.path,
+  args: ["--no-sandbox"],
+  env: { ...process.env, ...found.env },
+});
 await mkdir("shots", { recursive: true });
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [320, 1280]) {
@@ -24,5 +31,6 @@ for (const colorScheme of ["light", "dark"] as const) {
   }
 }
 await browser.close();
+remove();
 await Promise.all(servers.map((server) => server.close()));
 process.stdout.write(`${String(wanted.length * 4 * languages.length)} pictures in shots/\n`);

@@ -5,7 +5,10 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest
 import { createIdp, type Idp } from "../../src/index.ts";
 import { launchChromium } from "../helpers/chromium.ts";
 
-/** A person in front of a real browser, scripts off: from the app to the login page, to consent, and back. */
+/**
+ * A person in front of a real browser, scripts off: from the app to the login page, to consent, and back.
+ * @module-tag browser
+ */
 
 let browser: Browser;
 let app: { readonly callback: string; readonly close: () => void };

@@ -119,7 +119,7 @@ describe("in the shell itself", () => {
        printf '%s\\n' "\${COMPREPLY[@]}"; complete -p idp`,
     );
 
-  test("bash", async () => {
+  test("bash", { tags: ["bash"] }, async () => {
     const registered = "complete -F _idp idp";
     expect(await bash("idp us", "idp", "us")).toEqual(["users", registered]);
     expect(await bash("idp users show al", "idp", "users", "show", "al")).toEqual(["alice", "albert", registered]);
@@ -137,7 +137,7 @@ describe("in the shell itself", () => {
     ["clients show shop@li", ["clients", "show", "shop", "@", "li"], ["@live.test"]],
     ["clients show shop@", ["clients", "show", "shop", "@"], ["@live.test"]],
     ["--url http://[::1]:1 users sh", ["--url", "http", ":", "//[", "::", "1]", ":", "1", "users", "sh"], ["show"]],
-  ])('bash: idp --data "a b" %s', async (line, pieces, values) => {
+  ])('bash: idp --data "a b" %s', { tags: ["bash"] }, async (line, pieces, values) => {
     const clients = ["my:shop:live", "shop@live.test"].map((id) => ({ ...fixtures.clients[1], client_id: id }));
     writeFileSync(join(cwd, "names.json"), JSON.stringify({ users: fixtures.users, clients }));
     expect((await idp(["seed", "names.json", "--data", "a b"], { cwd })).code).toBe(0);
@@ -155,7 +155,7 @@ describe("in the shell itself", () => {
        words=(${words.map((word) => `"${word}"`).join(" ")}); CURRENT=$#words PREFIX="${prefix}" _idp`,
     );
 
-  test("zsh", async () => {
+  test("zsh", { tags: ["zsh"] }, async () => {
     const registered = "compdef _idp idp";
     expect(await zsh("us", "idp", "us")).toEqual([
       registered,
@@ -168,7 +168,7 @@ describe("in the shell itself", () => {
   const fish = (line: string): Promise<readonly string[]> =>
     shell("fish", ["--no-config"], `idp completion fish | source; complete -C "${line}"`);
 
-  test("fish", async () => {
+  test("fish", { tags: ["fish"] }, async () => {
     expect(await fish("idp us")).toEqual(["users\tlist, show, add, edit, remove, suspend, ban and restore users"]);
     expect(await fish("idp revoke --user b")).toEqual([expect.stringMatching(/^bob\tbob@/)]);
     expect(await fish("idp start --cert b")).toEqual(["bin/"]);

@@ -161,7 +161,7 @@ test("data that is damaged, and readable by others, with the command that mends 
   expect(readFileSync(file, "utf8")).toBe("{");
 });
 
-test("data that git would take in, with the command that mends it", async () => {
+test("data that git would take in, with the command that mends it", { tags: ["git"] }, async () => {
   const cwd = await seeded();
   rmSync(join(cwd, ".idp", ".gitignore"));
   expect(named((await doctor(cwd)).checks, "git")).toMatchObject([{ status: "ok" }]);

@@ -277,7 +277,7 @@ test("public clients, and the way of authentication that a client insists on, in
   );
 });
 
-test("on a terminal the client is asked for, and so is whether to make a file", async () => {
+test("on a terminal the client is asked for, and so is whether to make a file", { tags: ["script"] }, async () => {
   const { cwd } = await seeded();
   const { type, shown, ended, screen } = onTerminal("env --write .env", cwd);
   await shown("Which client?");
@@ -294,10 +294,14 @@ test("on a terminal the client is asked for, and so is whether to make a file", 
   expect(again.screen()).not.toMatch(/Error|^\s+at /m);
 });
 
-test("on a terminal too, an answer that goes into a file asks nothing: it is of the client that --help says", async () => {
-  const { cwd } = await seeded();
-  const { ended, screen } = onTerminal("env > x.env", cwd);
-  expect(await ended).toBe(0);
-  expect(screen()).not.toContain("Which client?");
-  expect(readFileSync(join(cwd, "x.env"), "utf8")).toMatch(/^OIDC_CLIENT_ID=/m);
-});
+test(
+  "on a terminal too, an answer that goes into a file asks nothing: it is of the client that --help says",
+  { tags: ["script"] },
+  async () => {
+    const { cwd } = await seeded();
+    const { ended, screen } = onTerminal("env > x.env", cwd);
+    expect(await ended).toBe(0);
+    expect(screen()).not.toContain("Which client?");
+    expect(readFileSync(join(cwd, "x.env"), "utf8")).toMatch(/^OIDC_CLIENT_ID=/m);
+  },
+);

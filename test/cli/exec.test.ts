@@ -199,19 +199,23 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   },
 );
 
-test("Ctrl+C on a terminal reaches the child once; idp waits for it, and ends without a stack trace", async () => {
-  const cwd = newFolder();
-  writeFileSync(join(cwd, "patient.mjs"), patient);
-  const { type, shown, ended, screen } = onTerminal(`exec -- "${process.execPath}" patient.mjs`, cwd);
-  await shown("running");
-  type(controlC);
-  expect(await ended).toBe(9);
-  expect(screen().match(/got SIGINT/g)).toHaveLength(1);
-  expect(screen()).toMatch(/idp: stopped\. .* ended with 9\./);
-  expect(screen()).not.toMatch(/Error|^\s+at /m);
-});
+test(
+  "Ctrl+C on a terminal reaches the child once; idp waits for it, and ends without a stack trace",
+  { tags: ["script"] },
+  async () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, "patient.mjs"), patient);
+    const { type, shown, ended, screen } = onTerminal(`exec -- "${process.execPath}" patient.mjs`, cwd);
+    await shown("running");
+    type(controlC);
+    expect(await ended).toBe(9);
+    expect(screen().match(/got SIGINT/g)).toHaveLength(1);
+    expect(screen()).toMatch(/idp: stopped\. .* ended with 9\./);
+    expect(screen()).not.toMatch(/Error|^\s+at /m);
+  },
+);
 
-test("Ctrl+C ends a child that does nothing about it: 130", async () => {
+test("Ctrl+C ends a child that does nothing about it: 130", { tags: ["script"] }, async () => {
   const { type, shown, ended, screen } = onTerminal("exec -- sh -c 'echo running; exec sleep 60'", newFolder());
   await shown("running");
   type(controlC);

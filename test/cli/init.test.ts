@@ -63,28 +63,32 @@ test("a client of each type, as it has to be", async () => {
   expect((await written("--type", "service")).users).toEqual([]);
 });
 
-test("idp login has a client to be, and env and exec still mean the app; a service signs nobody in", async () => {
-  const cwd = newFolder();
-  for (const type of ["public", "confidential", "cli"] as const) {
-    expect((await written("--type", type, "--client", "x")).clients[1]).toEqual({
-      client_id: "idp-cli",
-      redirect_uris: ["http://127.0.0.1:*/callback"],
-      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
-    });
-  }
-  expect((await written("--type", "service")).clients).toHaveLength(1);
-  expect((await written("--type", "cli", "--client", "idp-cli")).clients).toHaveLength(1);
-  // Behind idp-cli by name, and as open a redirect URI.
-  await idp(["init", "--no-input", "--type", "cli", "--client", "zeta"], { cwd });
-  const child = "process.stdout.write(process.env.OIDC_CLIENT_ID)";
-  const exec = await idp(["exec", "--quiet", "--", process.execPath, "-e", child], { cwd });
-  expect(exec).toMatchObject({ code: 0, stdout: "zeta" });
-  await idp(["seed"], { cwd });
-  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=zeta\n");
-  const asked = onTerminal("env", cwd);
-  expect(await asked.ended, "there is one app to mean").toBe(0);
-  expect(asked.screen()).toContain("OIDC_CLIENT_ID=zeta");
-});
+test(
+  "idp login has a client to be, and env and exec still mean the app; a service signs nobody in",
+  { tags: ["script"] },
+  async () => {
+    const cwd = newFolder();
+    for (const type of ["public", "confidential", "cli"] as const) {
+      expect((await written("--type", type, "--client", "x")).clients[1]).toEqual({
+        client_id: "idp-cli",
+        redirect_uris: ["http://127.0.0.1:*/callback"],
+        grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+      });
+    }
+    expect((await written("--type", "service")).clients).toHaveLength(1);
+    expect((await written("--type", "cli", "--client", "idp-cli")).clients).toHaveLength(1);
+    // Behind idp-cli by name, and as open a redirect URI.
+    await idp(["init", "--no-input", "--type", "cli", "--client", "zeta"], { cwd });
+    const child = "process.stdout.write(process.env.OIDC_CLIENT_ID)";
+    const exec = await idp(["exec", "--quiet", "--", process.execPath, "-e", child], { cwd });
+    expect(exec).toMatchObject({ code: 0, stdout: "zeta" });
+    await idp(["seed"], { cwd });
+    expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=zeta\n");
+    const asked = onTerminal("env", cwd);
+    expect(await asked.ended, "there is one app to mean").toBe(0);
+    expect(asked.screen()).toContain("OIDC_CLIENT_ID=zeta");
+  },
+);
 
 test("two runs make two secrets", async () => {
   const secret = async () => (await written("--type", "service")).clients[0]?.["client_secret"];
@@ -143,7 +147,7 @@ test.each([
   expect(stderr).toMatch(said);
 });
 
-test("on a terminal each is asked for, and a wrong answer again", async () => {
+test("on a terminal each is asked for, and a wrong answer again", { tags: ["script"] }, async () => {
   const cwd = newFolder();
   const { type, shown, ended, screen } = onTerminal("init", cwd);
   await shown("Command line, device");
@@ -175,7 +179,7 @@ test("on a terminal each is asked for, and a wrong answer again", async () => {
   });
 });
 
-test("Ctrl+C in a question: exit 130, no stack trace, and no file", async () => {
+test("Ctrl+C in a question: exit 130, no stack trace, and no file", { tags: ["script"] }, async () => {
   const cwd = newFolder();
   const { type, shown, ended, screen } = onTerminal("init --type public", cwd);
   await shown("Its client_id");

@@ -16,7 +16,7 @@ test("idp open prints the address of a page; off a terminal it opens nothing", a
   expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
 });
 
-test("on a terminal too, an address that goes into a file opens no browser", async () => {
+test("on a terminal too, an address that goes into a file opens no browser", { tags: ["script"] }, async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp([], { cwd });
   const { ended, screen } = onTerminal("open discovery > address", cwd);

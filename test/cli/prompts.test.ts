@@ -10,7 +10,7 @@ async function seeded(): Promise<string> {
   return cwd;
 }
 
-test("a user who was not named is picked from a list", async () => {
+test("a user who was not named is picked from a list", { tags: ["script"] }, async () => {
   const { type, shown, ended, screen } = onTerminal("users show", await seeded());
   await shown("Which user?");
   type(down);
@@ -20,7 +20,7 @@ test("a user who was not named is picked from a list", async () => {
   expect(screen()).toContain("bob  Bob Brown  active");
 });
 
-test("Ctrl+C in a question: exit 130, and nothing of a stack trace", async () => {
+test("Ctrl+C in a question: exit 130, and nothing of a stack trace", { tags: ["script"] }, async () => {
   const { type, shown, ended, screen } = onTerminal("issue tokens", await seeded());
   await shown("Which user?");
   type(controlC);
@@ -31,7 +31,7 @@ test("Ctrl+C in a question: exit 130, and nothing of a stack trace", async () =>
 test.each([
   ["a yes or no", "reset", "Reset to the fixtures?"],
   ["a line", "token decode", "The token"],
-])("Ctrl+D in %s: exit 130, and nothing is done", async (_what, words, question) => {
+])("Ctrl+D in %s: exit 130, and nothing is done", { tags: ["script"] }, async (_what, words, question) => {
   const cwd = await seeded();
   await idp("users add erin".split(" "), { cwd });
   const { type, shown, ended, screen } = onTerminal(words, cwd);
@@ -42,32 +42,36 @@ test.each([
   expect((await idp("users show erin".split(" "), { cwd })).code).toBe(0);
 });
 
-test("reset, import and users remove ask first: no leaves all as it is, yes does it", async () => {
-  const cwd = await seeded();
-  await idp("users add erin".split(" "), { cwd });
-  await idp("export --output state.json".split(" "), { cwd });
-  const users = async (): Promise<string> => (await idp("users list".split(" "), { cwd })).stdout;
-  const say = async (words: string, question: string, key: string): Promise<number | null> => {
-    const { type, shown, ended } = onTerminal(words, cwd);
-    await shown(question);
-    type(key + enter);
-    return ended;
-  };
-  expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "n")).toBe(6);
-  expect(await users()).toContain("erin");
-  expect(await say("reset", "Reset to the fixtures?", "")).toBe(6);
-  expect(await users()).toContain("erin");
-  expect(await say("reset", "Reset to the fixtures?", "y")).toBe(0);
-  expect(await users()).not.toContain("erin");
-  expect(await say("import state.json", "Import state.json?", "n")).toBe(6);
-  expect(await users()).not.toContain("erin");
-  expect(await say("import state.json", "Import state.json?", "y")).toBe(0);
-  expect(await users()).toContain("erin");
-  expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "y")).toBe(0);
-  expect(await users()).not.toContain("erin");
-});
+test(
+  "reset, import and users remove ask first: no leaves all as it is, yes does it",
+  { tags: ["script"] },
+  async () => {
+    const cwd = await seeded();
+    await idp("users add erin".split(" "), { cwd });
+    await idp("export --output state.json".split(" "), { cwd });
+    const users = async (): Promise<string> => (await idp("users list".split(" "), { cwd })).stdout;
+    const say = async (words: string, question: string, key: string): Promise<number | null> => {
+      const { type, shown, ended } = onTerminal(words, cwd);
+      await shown(question);
+      type(key + enter);
+      return ended;
+    };
+    expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "n")).toBe(6);
+    expect(await users()).toContain("erin");
+    expect(await say("reset", "Reset to the fixtures?", "")).toBe(6);
+    expect(await users()).toContain("erin");
+    expect(await say("reset", "Reset to the fixtures?", "y")).toBe(0);
+    expect(await users()).not.toContain("erin");
+    expect(await say("import state.json", "Import state.json?", "n")).toBe(6);
+    expect(await users()).not.toContain("erin");
+    expect(await say("import state.json", "Import state.json?", "y")).toBe(0);
+    expect(await users()).toContain("erin");
+    expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "y")).toBe(0);
+    expect(await users()).not.toContain("erin");
+  },
+);
 
-test("revoke without arguments offers the active grants", async () => {
+test("revoke without arguments offers the active grants", { tags: ["script"] }, async () => {
   const cwd = await seeded();
   await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
   const { type, shown, ended, screen } = onTerminal("revoke", cwd);
@@ -80,31 +84,35 @@ test("revoke without arguments offers the active grants", async () => {
   expect(none.screen()).toContain("there is no active grant");
 });
 
-test("what cannot be undone is asked about; no: nothing is done, exit 6; --yes: no question", async () => {
-  const cwd = await seeded();
-  await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
-  const { type, shown, ended, screen } = onTerminal("revoke --user alice", cwd);
-  await shown("Revoke the grants of alice for all clients?");
-  type(`n${enter}`);
-  expect(await ended).toBe(6);
-  expect(screen()).toContain("nothing was revoked");
-  const sure = onTerminal("revoke --user alice --yes", cwd);
-  expect(await sure.ended).toBe(0);
-  expect(sure.screen()).toContain("Revoked 1 grant:");
-  expect(sure.screen()).not.toContain("?");
-});
+test(
+  "what cannot be undone is asked about; no: nothing is done, exit 6; --yes: no question",
+  { tags: ["script"] },
+  async () => {
+    const cwd = await seeded();
+    await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
+    const { type, shown, ended, screen } = onTerminal("revoke --user alice", cwd);
+    await shown("Revoke the grants of alice for all clients?");
+    type(`n${enter}`);
+    expect(await ended).toBe(6);
+    expect(screen()).toContain("nothing was revoked");
+    const sure = onTerminal("revoke --user alice --yes", cwd);
+    expect(await sure.ended).toBe(0);
+    expect(sure.screen()).toContain("Revoked 1 grant:");
+    expect(sure.screen()).not.toContain("?");
+  },
+);
 
 test.each([
   ["--json", {}],
   ["--no-input", {}],
   ["", { CI: "1" }],
-])("nobody is asked with %s %j", async (flag, env) => {
+])("nobody is asked with %s %j", { tags: ["script"] }, async (flag, env) => {
   const { ended, screen } = onTerminal(`users show ${flag}`, await seeded(), env);
   expect(await ended).toBe(2);
   expect(screen()).not.toContain("Which user?");
 });
 
-test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", async () => {
+test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", { tags: ["script"] }, async () => {
   const cwd = await seeded();
   const colours = async (words: string, env: Record<string, string> = {}): Promise<boolean> => {
     const { ended, written } = onTerminal(words, cwd, env);
@@ -117,39 +125,47 @@ test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", 
   expect(await colours("users list", { TERM: "dumb" })).toBe(false);
 });
 
-test("what is missing of an issue is asked for: user, client, and the scopes to tick", async () => {
-  const { type, shown, ended, screen } = onTerminal("issue grant", await seeded());
-  await shown("Which user?");
-  type(enter);
-  await shown("Which client?");
-  type(enter);
-  await shown("Which scopes, beside openid?");
-  // The first one is unticked.
-  type(" ");
-  await shown("◯");
-  type(enter);
-  expect(await ended).toBe(0);
-  expect(screen()).toMatch(/g_\S+ {2}alice {2}demo-app {2}active/);
-  expect(screen()).toMatch(/scope +openid email details/);
-});
+test(
+  "what is missing of an issue is asked for: user, client, and the scopes to tick",
+  { tags: ["script"] },
+  async () => {
+    const { type, shown, ended, screen } = onTerminal("issue grant", await seeded());
+    await shown("Which user?");
+    type(enter);
+    await shown("Which client?");
+    type(enter);
+    await shown("Which scopes, beside openid?");
+    // The first one is unticked.
+    type(" ");
+    await shown("◯");
+    type(enter);
+    expect(await ended).toBe(0);
+    expect(screen()).toMatch(/g_\S+ {2}alice {2}demo-app {2}active/);
+    expect(screen()).toMatch(/scope +openid email details/);
+  },
+);
 
-test("a name that is missing is asked for until it is one, and where a client's users are sent back to", async () => {
-  const cwd = await seeded();
-  const user = onTerminal("users add", cwd);
-  await user.shown("The username");
-  user.type(enter);
-  await user.shown("It needs one.");
-  user.type(`erin${enter}`);
-  expect(await user.ended).toBe(0);
-  expect(user.screen()).toContain("Added erin");
-  const client = onTerminal("clients add shop", cwd);
-  await client.shown("Where users are sent back to");
-  client.type(enter);
-  expect(await client.ended).toBe(0);
-  expect(client.screen()).toMatch(/redirect_uris +http:\/\/localhost:3000\/callback/);
-});
+test(
+  "a name that is missing is asked for until it is one, and where a client's users are sent back to",
+  { tags: ["script"] },
+  async () => {
+    const cwd = await seeded();
+    const user = onTerminal("users add", cwd);
+    await user.shown("The username");
+    user.type(enter);
+    await user.shown("It needs one.");
+    user.type(`erin${enter}`);
+    expect(await user.ended).toBe(0);
+    expect(user.screen()).toContain("Added erin");
+    const client = onTerminal("clients add shop", cwd);
+    await client.shown("Where users are sent back to");
+    client.type(enter);
+    expect(await client.ended).toBe(0);
+    expect(client.screen()).toMatch(/redirect_uris +http:\/\/localhost:3000\/callback/);
+  },
+);
 
-test("a secret is asked for where --password-stdin meets a terminal, and not shown", async () => {
+test("a secret is asked for where --password-stdin meets a terminal, and not shown", { tags: ["script"] }, async () => {
   const cwd = await seeded();
   const { type, shown, ended, screen } = onTerminal("users add erin --password-stdin", cwd);
   await shown("The password");
@@ -166,11 +182,15 @@ test.each([
   ["users add", "The username"],
   ["users add erin --password-stdin", "The password"],
   ["revoke --user alice", "Revoke the grants"],
-])("Ctrl+C at a question of idp %s: exit 130, and the cursor is back", async (words, question) => {
-  const { type, shown, ended, screen, written } = onTerminal(words, await seeded());
-  await shown(question);
-  type(controlC);
-  expect(await ended).toBe(130);
-  expect(screen()).not.toMatch(/Error|^\s+at /m);
-  expect(written().lastIndexOf("\u001b[?25h")).toBeGreaterThanOrEqual(written().lastIndexOf("\u001b[?25l"));
-});
+])(
+  "Ctrl+C at a question of idp %s: exit 130, and the cursor is back",
+  { tags: ["script"] },
+  async (words, question) => {
+    const { type, shown, ended, screen, written } = onTerminal(words, await seeded());
+    await shown(question);
+    type(controlC);
+    expect(await ended).toBe(130);
+    expect(screen()).not.toMatch(/Error|^\s+at /m);
+    expect(written().lastIndexOf("\u001b[?25h")).toBeGreaterThanOrEqual(written().lastIndexOf("\u001b[?25l"));
+  },
+);

@@ -317,9 +317,9 @@ test("a reader that has seen enough is no error", async () => {
   const users = Array.from({ length: 5000 }, (_, at) => ({ username: `user${at}` }));
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));
   expect((await idp(["seed"], { cwd })).code).toBe(0);
-  const shell = `set -o pipefail; "${process.execPath}" "${bin}" users list | head -1; echo "exit \${PIPESTATUS[0]}"`;
+  const shell = `{ "${process.execPath}" "${bin}" users list; echo "exit $?" >&2; } | head -n 1`;
   const printed = await new Promise<string>((resolve) => {
-    execFile("bash", ["-c", shell], { cwd }, (_error, stdout, stderr) => {
+    execFile("sh", ["-c", shell], { cwd }, (_error, stdout, stderr) => {
       resolve(stdout + stderr);
     });
   });

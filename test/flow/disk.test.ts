@@ -106,10 +106,14 @@ const run = async (program: string): Promise<{ stdout: string; stderr: string }>
   return promisify(execFile)(process.execPath, ["program.mjs"], { cwd, env: environment({}) });
 };
 
-test("a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away, and a refusal changed nothing", async () => {
-  const { stdout, stderr } = await run(withoutSpace);
-  expect(JSON.parse(stdout), stderr).toEqual([503, 503, "done", 200, 400, 200, "StorageError", 0]);
-});
+test(
+  "a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away, and a refusal changed nothing",
+  { tags: ["prlimit"] },
+  async () => {
+    const { stdout, stderr } = await run(withoutSpace);
+    expect(JSON.parse(stdout), stderr).toEqual([503, 503, "done", 200, 400, 200, "StorageError", 0]);
+  },
+);
 
 /** A program that may write the users of its fixtures, and not their passwords. */
 const withoutRoomForPasswords = `
@@ -166,30 +170,38 @@ console.log(JSON.stringify(answers));
 await idp.close();
 `;
 
-test("a full disk when a pushed request is used: 503, and it can be used once there is space, and once only", async () => {
-  const { stdout, stderr } = await run(withoutSpaceForCode);
-  expect(JSON.parse(stdout), stderr).toEqual([
-    [503, false],
-    [503, false],
-    [303, true],
-    [400, false],
-  ]);
-});
+test(
+  "a full disk when a pushed request is used: 503, and it can be used once there is space, and once only",
+  { tags: ["prlimit"] },
+  async () => {
+    const { stdout, stderr } = await run(withoutSpaceForCode);
+    expect(JSON.parse(stdout), stderr).toEqual([
+      [503, false],
+      [503, false],
+      [303, true],
+      [400, false],
+    ]);
+  },
+);
 
-test("a disk that is full between fixtures and their passwords: 503 tells what was applied, and its settings hold", async () => {
-  const cwd = newFolder();
-  writeFileSync(join(cwd, "program.mjs"), withoutRoomForPasswords);
-  const env = environment({});
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd, env });
-  const description = expect.stringMatching(
-    /^the fixtures are applied, but not all of their passwords: .* again$/,
-  ) as string;
-  expect(JSON.parse(stdout), stderr).toEqual([
-    { status: 503, description, last: "b19" },
-    77,
-    { status: 503, description, last: "c19" },
-  ]);
-});
+test(
+  "a disk that is full between fixtures and their passwords: 503 tells what was applied, and its settings hold",
+  { tags: ["prlimit"] },
+  async () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, "program.mjs"), withoutRoomForPasswords);
+    const env = environment({});
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd, env });
+    const description = expect.stringMatching(
+      /^the fixtures are applied, but not all of their passwords: .* again$/,
+    ) as string;
+    expect(JSON.parse(stdout), stderr).toEqual([
+      { status: 503, description, last: "b19" },
+      77,
+      { status: 503, description, last: "c19" },
+    ]);
+  },
+);
 
 test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {
   const cwd = newFolder();

@@ -9,7 +9,7 @@ import { newProject, shell } from "../helpers/shell.ts";
 
 const heading = "Negative tests of a resource server";
 
-test("a resource server takes the good token and refuses each of the bad ones", async () => {
+test("a resource server takes the good token and refuses each of the bad ones", { tags: ["curl"] }, async () => {
   const { cwd, env } = newProject();
   symlinkSync(join(repository, "node_modules", "jose"), join(cwd, "node_modules", "jose"));
   const [port, apiPort] = [await freePort(), await freePort()];

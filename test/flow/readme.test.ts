@@ -53,7 +53,7 @@ test("reset, export, import, watch", async () => {
   }
 });
 
-test("in CI", async () => {
+test("in CI", { tags: ["curl"] }, async () => {
   const { cwd, env } = newProject();
   const port = await freePort();
   const [exec = "", script = ""] = blocks("In CI", "sh");

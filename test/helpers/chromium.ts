@@ -1,11 +1,13 @@
-import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
+import { inject } from "vitest";
+import type { Chromium } from "./find-chromium.ts";
 
-/** Without a window Chromium does half of the work; where that form of it is missing, the whole one does as well. */
-const installed = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
+/** The browser that was prepared for this test run. */
+export function preparedChromium(): Chromium {
+  const prepared = inject("chromium");
+  if (prepared === null) throw new Error("tests that use a browser have to be in test/browser");
+  return prepared;
+}
 
-/** The Chromium of this machine: `CHROMIUM_PATH`, else that of Debian. Without one the tests that need it fail. */
-export const chromiumPath = process.env["CHROMIUM_PATH"] ?? installed ?? "chromium-headless-shell";
-
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+export const launchChromium = ({ path, env }: Chromium = preparedChromium()): Promise<Browser> =>
+  chromium.launch({ executablePath: path, args: ["--no-sandbox"], env: { ...process.env, ...env } });

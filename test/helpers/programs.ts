@@ -1,0 +1,49 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { findChromium } from "./find-chromium.ts";
+
+/**
+ * Programs that some tests need and that come neither with Node.js nor with every system. A test names them as its tags, and is
+ * left out where one is missing. This is the only reason to leave a test out.
+ */
+const programs = ["bash", "browser", "curl", "fish", "git", "prlimit", "script", "zsh"] as const;
+
+declare module "vitest" {
+  interface TestTags {
+    program: (typeof programs)[number];
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isThere = (program: string): boolean =>
+  program === "browser"
+    ? findChromium() !== null
+    : (process.env["PATH"] ?? "").split(delimiter).some((folder) => isExecutable(join(folder, program)));
+
+const missing = programs.filter((program) => !isThere(program));
+
+/** The tags for vitest: one for each program. */
+export const programTags = programs.map((name) => ({ name, skip: missing.includes(name) }));
+
+/** Before the tests: a machine that has to have everything has it. After them, as the last line of the run: what was left out. */
+export default function setup({ vitest }: TestProject): () => void {
+  if (process.env["CI"] === "true" && missing.length > 0)
+    throw new Error(`With CI=true every test runs, but these programs are missing: ${missing.join(", ")}`);
+  return () => {
+    const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests("skipped")]);
+    const counts = missing
+      .map((program) => [program, tests.filter(({ tags }) => tags.includes(program)).length] as const)
+      .filter(([, count]) => count > 0)
+      .map(([program, count]) => `${program} (${count} ${count === 1 ? "test" : "tests"})`);
+    if (counts.length > 0) console.log(`Left out, because these programs are missing: ${counts.join(", ")}`);
+  };
+}
