@@ -2,10 +2,11 @@ import { OAuthError } from "./errors.ts";
 import { hashOf } from "./secrets.ts";
 
 /**
- * Guessing is slowed: passwords, client secrets, user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of
- * wrong guesses that grows back with time. Who has used it up is refused at once (429) until the next guess is due: nobody is kept
- * waiting on an open request, and nobody is locked out, since an allowance belongs to a source and not to its victim alone. All of it is
- * in memory, of a fixed size, and forgotten at the end of the process and by a reset.
+ * Slows guessing of passwords, client secrets and user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of
+ * wrong guesses that grows back with time. There are two: one for a source and what it guesses at, one for a source altogether. A source that
+ * has used one up is refused at once (429) until the next guess is due. So no request is held open, and nobody is locked out, because an
+ * allowance belongs to a source and not only to its victim. All of it is in memory, of a fixed size, and forgotten at the end of the process
+ * and by a reset.
  */
 
 /** Wrong guesses at one thing from one source. */
@@ -30,9 +31,6 @@ export interface Attempts {
    * @returns whether it was right @throws {OAuthError} too_many_requests, before `isRight` is asked
    */
   check(what: string, limits: readonly Limit[], isRight: () => boolean): boolean;
-  /** From here on this source has an allowance of its own, which others cannot use up. */
-  trust(source: string): void;
-  isTrusted(source: string): boolean;
   /** As if nobody had ever guessed. */
   forget(): void;
   /** How many sources are remembered. */
@@ -40,8 +38,8 @@ export interface Attempts {
 }
 
 /**
- * The most that is remembered of either kind; the one that was used least recently goes first. To push one out takes as many wrong guesses
- * elsewhere, which the allowance of a source for all of them together makes slow.
+ * How many allowances are remembered. The one that was used least recently goes first. To push one out takes as many wrong guesses elsewhere,
+ * which the allowance of a source altogether makes slow.
  */
 const mostRemembered = 10_000;
 
@@ -63,7 +61,6 @@ interface Asked {
 export function createAttempts(now: () => number): Attempts {
   /** When what was taken of an allowance has grown back, in milliseconds since 1970 (the generic cell rate algorithm). */
   const grownBackAt = new Map<string, number>();
-  const trusted = new Map<string, true>();
 
   const taken = (id: string, limit: Limit): number => {
     const left = (grownBackAt.get(id) ?? 0) - now();
@@ -101,46 +98,26 @@ export function createAttempts(now: () => number): Attempts {
       };
     },
     check(what, limits, isRight) {
-      // As a rule nobody has guessed wrong: every token request comes by here.
-      if (grownBackAt.size > 0) refuseUsedUp(what, idsOf(limits));
+      const asked = idsOf(limits);
+      refuseUsedUp(what, asked);
       if (isRight()) return true;
-      for (const { id, limit } of idsOf(limits)) add(id, limit, 1);
+      for (const { id, limit } of asked) add(id, limit, 1);
       return false;
     },
-    trust(source) {
-      remember(trusted, hashOf(source), true);
-    },
-    isTrusted: (source) => trusted.has(hashOf(source)),
     forget() {
       grownBackAt.clear();
-      trusted.clear();
     },
     get size() {
-      return grownBackAt.size + trusted.size;
+      return grownBackAt.size;
     },
   };
 }
 
-/**
- * Passwords of a user. A browser in which the user has signed in by password before has an allowance of its own: whoever guesses from the
- * same address, as everything on one machine does, cannot use it up.
- * @param subject the user, or the name that was typed where nobody has it
- */
-export function passwordLimits(
-  attempts: Attempts,
-  subject: string,
-  { browser, address }: { readonly browser: string; readonly address: string },
-): readonly Limit[] {
-  const own = trustedBrowser(subject, browser);
-  if (attempts.isTrusted(own)) return [{ key: `password ${own}`, guesses: 30, every: 10 }];
-  return [
-    { key: `password ${address} ${subject}`, guesses: 30, every: 10 },
-    { key: `passwords ${address}`, guesses: 500, every: 1 },
-  ];
-}
-
-/** The name of a browser for {@link Attempts.trust}. */
-export const trustedBrowser = (userId: string, browser: string): string => `${browser} ${userId}`;
+/** Passwords. @param subject the user, or the name that was typed if no user has it */
+export const passwordLimits = (subject: string, address: string): readonly Limit[] => [
+  { key: `password ${address} ${subject}`, guesses: 30, every: 10 },
+  { key: `passwords ${address}`, guesses: 500, every: 1 },
+];
 
 /** Secrets of a client, and assertions that it is said to have signed. */
 export const clientSecretLimits = (clientId: string, address: string): readonly Limit[] => [

@@ -1,5 +1,5 @@
 import type { Interaction, ReadTx, Tx, User } from "../store/store.ts";
-import { passwordLimits, trustedBrowser } from "./attempts.ts";
+import { passwordLimits } from "./attempts.ts";
 import { mustSignInAgain, proceed, progressOf, refuse, type StepResult } from "./authorize.ts";
 import { tellAll } from "./backchannel-logout.ts";
 import { checkStillAllowed } from "./authorization-request.ts";
@@ -168,16 +168,14 @@ function signIn(
 async function checkPassword(
   ctx: Context,
   user: User | undefined,
-  { id, address }: Browser,
+  { address }: Browser,
   { username, password }: LoginForm,
 ): Promise<boolean> {
-  const browser = id ?? "";
-  const limits = passwordLimits(ctx.attempts, user?.id ?? username, { browser, address });
+  const limits = passwordLimits(user?.id ?? username, address);
   const wasRight = ctx.attempts.begin(`wrong passwords for "${username}"`, limits);
   const isRight = await verifyPassword(ctx.passwords, user, password);
   if (!isRight || user === undefined) return false;
   wasRight();
-  ctx.attempts.trust(trustedBrowser(user.id, browser));
   return true;
 }
 
