@@ -1,4 +1,5 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import type { RequestedClaims } from "./claims.ts";
 import { readClaimsParameter } from "./claims-parameter.ts";
 import { mayStillAsk } from "./granted-scopes.ts";
 import { findClient, grantTypesOf, isPublic, mayUse, requiresPkce } from "./clients.ts";
@@ -16,7 +17,9 @@ import { resolveScopes } from "./scopes.ts";
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly clientId: string;
+  /** Includes a scope for each single claim that needs consent. */
   readonly scopes: readonly string[];
+  readonly claims: RequestedClaims;
   /** Names nobody defined: ignored, and said in the log. */
   readonly ignoredScopes: readonly string[];
   readonly nonce: string | null;
@@ -32,8 +35,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly uiLocales: string | null;
   /** RFC 8707. */
   readonly resources: readonly string[];
-  /** The first of `acr_values`. */
-  readonly acr: string | null;
+  /** Voluntary (OpenID Connect Core 3.1.2.1): shown to the developer. */
+  readonly acrValues: string | null;
   /** RFC 9449 10. */
   readonly dpopJkt: string | null;
 }
@@ -73,14 +76,14 @@ export function checkAuthorizationRequest(
     const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
     const nonce = single(raw, "nonce") ?? null;
     const resources = checkResources([raw["resource"] ?? []].flat());
-    const acr = single(raw, "acr_values")?.trim().split(" ")[0] || claims.acr || client.default_acr_values?.[0] || null;
-    checkCodeLength([nonce ?? "", acr ?? "", ...resources]);
+    checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
       redirectUri,
       state: target.state,
       mode: target.mode,
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
+      claims: claims.claims,
       ignoredScopes: ignored,
       nonce,
       codeChallenge: checkChallenge(
@@ -95,7 +98,7 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
       resources,
-      acr,
+      acrValues: single(raw, "acr_values") ?? null,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
     };
   } catch (error) {

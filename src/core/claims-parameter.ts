@@ -1,18 +1,19 @@
 import type { Client, ReadTx } from "../store/store.ts";
-import { claimScope, releasingScopes } from "./claims.ts";
+import { checkAcr } from "./acr.ts";
+import { claimScope, isProtocolClaim, noClaims, releasingScopes, type RequestedClaims } from "./claims.ts";
 import { OAuthError } from "./errors.ts";
 import { isObject } from "./json-object.ts";
 import { mayAsk } from "./scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 
-/** What a request asks for by its `claims` parameter. */
+/** What a request asks for with its `claims` parameter. */
 export interface ClaimsRequest {
-  /** As scopes of one claim each, so that consent, grant and tokens treat them as they treat every scope. */
+  readonly claims: RequestedClaims;
+  /** The claims that need consent, as scopes of one claim each: the consent page and the grant treat them like other scopes. */
   readonly scopes: readonly string[];
-  /** The one user that will do (OpenID Connect Core 5.5.1: `sub` with a value). */
+  /** The only user who may sign in (OpenID Connect Core 5.5.1: `sub` with a value). */
   readonly sub: string | null;
-  readonly acr: string | null;
 }
 
 const refuse = (what: string): OAuthError =>
@@ -37,10 +38,15 @@ function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<st
   return { userinfo: member("userinfo"), id_token: member("id_token") };
 }
 
-/** The value asked for, or the first of several. */
-function wishedValue(wish: unknown): string | null {
-  if (!isObject(wish)) return null;
-  const value = wish["value"] ?? (Array.isArray(wish["values"]) ? (wish["values"] as unknown[])[0] : undefined);
+/** The values asked for; none where any will do. */
+function wishedValues(wish: unknown): readonly unknown[] {
+  if (!isObject(wish)) return [];
+  if (wish["value"] !== undefined) return [wish["value"]];
+  return Array.isArray(wish["values"]) ? (wish["values"] as readonly unknown[]) : [];
+}
+
+function wishedSub(wish: unknown): string | null {
+  const [value] = wishedValues(wish);
   return typeof value === "string" ? value : null;
 }
 
@@ -50,8 +56,8 @@ export const mayAskClaim = (tx: ReadTx, client: Client, name: string): boolean =
 
 /**
  * @param text the parameter; undefined: not sent
- * @param scopes the scopes of the request: what those release needs no asking
- * @throws {OAuthError} invalid_request
+ * @param scopes the scopes of the request: the claims they release need no consent of their own
+ * @throws {OAuthError} invalid_request; unmet_authentication_requirements (Core 5.5.1.1)
  */
 export function readClaimsParameter(
   tx: ReadTx,
@@ -59,17 +65,21 @@ export function readClaimsParameter(
   text: string | undefined,
   scopes: readonly string[],
 ): ClaimsRequest {
-  if (text === undefined) return { scopes: [], sub: null, acr: null };
+  if (text === undefined) return { claims: noClaims, scopes: [], sub: null };
   const { userinfo, id_token: idToken } = parse(text);
-  const wanted = new Set<string>();
-  for (const name of [...Object.keys(userinfo), ...Object.keys(idToken)]) {
-    if (releasingScopes(tx, client, name).some((scope) => scopes.includes(scope))) continue;
-    // Ignored (5.5.1): claims that nobody knows, and those of scopes that the client may not ask for. What is always there needs no consent.
-    if (mayAskClaim(tx, client, name)) wanted.add(claimScope(name));
-  }
-  return {
-    scopes: [...wanted],
-    sub: wishedValue(idToken["sub"]) ?? wishedValue(userinfo["sub"]),
-    acr: wishedValue(idToken["acr"]),
-  };
+  const acr = idToken["acr"];
+  if (isObject(acr) && acr["essential"] === true) checkAcr(wishedValues(acr));
+  const needConsent = new Set<string>();
+  /** Core 5.5.1: unknown claims, and those of scopes that the client may not request, are ignored. */
+  const requested = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => {
+      if (isProtocolClaim(name)) return false;
+      const releasing = releasingScopes(tx, client, name);
+      if (releasing.length === 0) return true;
+      if (!mayAskClaim(tx, client, name)) return false;
+      if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
+      return true;
+    });
+  const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken)) };
+  return { claims, scopes: [...needConsent], sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]) };
 }

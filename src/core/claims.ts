@@ -30,7 +30,15 @@ const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
 
 const standardNames = new Set([...standardByScope.values()].flat());
 
-/** A claim that was asked for by itself is granted as a scope of its own. */
+/** Claims that a request asks for by name, by where they go (OpenID Connect Core 5.5). */
+export interface RequestedClaims {
+  readonly userinfo: readonly string[];
+  readonly id_token: readonly string[];
+}
+
+export const noClaims: RequestedClaims = { userinfo: [], id_token: [] };
+
+/** Consent to a single claim is recorded in the grant as a scope of its own. No token contains such a scope. */
 const claimPrefix = "claim:";
 export const claimScope = (name: string): string => claimPrefix + name;
 /** The claim that such a scope stands for; null for a scope of any other kind. */
@@ -44,9 +52,11 @@ export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 const protocolNames = new Set(
   (
     "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
-    "id user language theme createdAt grant epoch client_epoch exchanged_from family generation"
+    "id user language theme createdAt grant epoch client_epoch exchanged_from family generation claims"
   ).split(" "),
 );
+
+export const isProtocolClaim = (name: string): boolean => protocolNames.has(name);
 
 /** In a native client `details` stands for these two of `profile` (CONTRACT 2.5). */
 const detailsNames = new Set(["website", "birthdate"]);
@@ -97,7 +107,7 @@ export function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): 
   const released = new Set<string>();
   for (const scope of tx.all("scopes")) {
     for (const name of scope.claims) {
-      (scopes.includes(scope.name) || scopes.includes(claimScope(name)) ? released : listed).add(name);
+      (scopes.includes(scope.name) ? released : listed).add(name);
     }
   }
   return pick(
@@ -115,8 +125,6 @@ function releasedStandardClaims(
 ): Record<string, unknown> {
   const names = new Set<string>();
   for (const scope of scopes) {
-    const single = singleClaim(scope);
-    if (single !== null && standardNames.has(single)) names.add(single);
     for (const name of standardByScope.get(scope) ?? []) {
       if (!(isNative(client) && detailsNames.has(name))) names.add(name);
     }
@@ -126,20 +134,27 @@ function releasedStandardClaims(
   return pick(standardClaims(user), names);
 }
 
-/** What an ID token says of the user beside `sub`; nothing for a client with `id_token_claims: minimal`. */
-export function idTokenClaims(
+/** Claims that were asked for by name, standard ones and the user's own. */
+const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>
+  pick(
+    standardClaims(user),
+    names.filter((name) => !protocolNames.has(name)),
+  );
+
+/**
+ * What an ID token says of the user beside `sub`. A client with `id_token_claims: minimal` gets only what it asks for by name.
+ * @param named the claims that the request names under `id_token` and that are granted
+ */
+export const idTokenClaims = (
   tx: ReadTx,
   client: Client,
   user: User,
   scopes: readonly string[],
-): Record<string, unknown> {
-  if (client.id_token_claims === "minimal") return releasedStandardClaims(tx, client, user, askedSingly(scopes));
-  return standardForm(tx, client, user, scopes);
-}
-
-/** Claims that were asked for by name. */
-const askedSingly = (scopes: readonly string[]): readonly string[] =>
-  scopes.filter((scope) => singleClaim(scope) !== null);
+  named: readonly string[],
+): Record<string, unknown> =>
+  client.id_token_claims === "minimal"
+    ? namedClaims(user, named)
+    : Object.assign(standardForm(tx, client, user, scopes), namedClaims(user, named));
 
 const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> =>
   Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, client, user, scopes));
@@ -173,14 +188,22 @@ export const everythingOf = (user: User): Record<string, unknown> => ({
   ...user.claims,
 });
 
-/** The UserInfo answer in the client's `userinfo_format`; always with `sub` (OpenID Connect Core 5.3.2). */
-export function userInfo(tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> {
+/**
+ * The UserInfo response in the client's `userinfo_format`, always with `sub` (OpenID Connect Core 5.3.2).
+ * @param named the claims that the request names under `userinfo` and that are granted
+ */
+export function userInfo(
+  tx: ReadTx,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+  named: readonly string[],
+): Record<string, unknown> {
   const format = client.userinfo_format ?? "native";
   return {
     sub: user.id,
-    ...(format === "native"
-      ? releasedStandardClaims(tx, client, user, askedSingly(scopes))
-      : standardForm(tx, client, user, scopes)),
+    ...(format !== "native" && standardForm(tx, client, user, scopes)),
+    ...namedClaims(user, named),
     ...(format !== "standard" && nativeUserInfo(user, scopes)),
   };
 }

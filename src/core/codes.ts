@@ -1,5 +1,6 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import { singleClaim, type RequestedClaims } from "./claims.ts";
 import { grantedNow } from "./granted-scopes.ts";
 import { hashOf } from "./secrets.ts";
 
@@ -9,9 +10,9 @@ import { hashOf } from "./secrets.ts";
 export interface CodeRequest {
   readonly redirectUri: string;
   readonly scopes: readonly string[];
+  readonly claims: RequestedClaims;
   readonly nonce: string | null;
   readonly codeChallenge: string | null;
-  readonly acr: string | null;
   readonly resources: readonly string[];
   /** Thumbprint of the key to which the code is bound (RFC 9449 10). */
   readonly dpopJkt: string | null;
@@ -43,10 +44,10 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
     epoch: to.grant.epoch,
     request: {
       redirectUri: request.redirectUri,
-      scopes: grantedNow(tx, to.client, to.grant, request.scopes),
+      scopes: grantedNow(tx, to.client, to.grant, request.scopes).filter((scope) => singleClaim(scope) === null),
+      claims: request.claims,
       nonce: request.nonce,
       codeChallenge: request.codeChallenge,
-      acr: request.acr,
       resources: request.resources,
       dpopJkt: request.dpopJkt,
     } satisfies CodeRequest,

@@ -5,6 +5,7 @@ import { publicAlgs } from "./keys.ts";
 import { responseModes } from "./redirect-response.ts";
 import { supportedGrantTypes } from "./token.ts";
 import type { Context } from "./context.ts";
+import { reachableAcr } from "./acr.ts";
 import { standardClaimNames } from "./claims.ts";
 
 const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
@@ -40,6 +41,7 @@ export function metadata(
     backchannel_logout_session_supported: true,
     scopes_supported: supported.scopes,
     claims_supported: [...new Set([...standardClaimNames, ...supported.claims])],
+    acr_values_supported: reachableAcr,
     response_types_supported: ["code"],
     response_modes_supported: responseModes,
     grant_types_supported: supportedGrantTypes,

@@ -17,6 +17,7 @@ const statuses = {
   invalid_target: 400,
   access_denied: 400,
   login_required: 400,
+  unmet_authentication_requirements: 400,
   consent_required: 400,
   interaction_required: 400,
   account_selection_required: 400,

@@ -1,5 +1,5 @@
 import type { Client, Grant, ReadTx } from "../store/store.ts";
-import { releasingScopes, singleClaim } from "./claims.ts";
+import { claimScope, releasingScopes, singleClaim } from "./claims.ts";
 import { mayAskClaim } from "./claims-parameter.ts";
 import { mayAsk, splitScope } from "./scopes.ts";
 import type { LiveToken } from "./token-state.ts";
@@ -49,3 +49,14 @@ export const scopesNow = (
     grant === null ? names.filter((name) => mayStillAsk(tx, client, name)) : grantedNow(tx, client, grant, names);
   return origins.length === 0 ? own : own.filter((name) => origins.every((origin) => mayStillAsk(tx, origin, name)));
 };
+
+/** Those of the claims requested by name that the grant and the client's registration allow now. What no scope releases needs no grant. */
+export const claimsNow = (
+  tx: ReadTx,
+  token: Pick<LiveToken, "client" | "grant" | "origins">,
+  names: readonly string[],
+): readonly string[] =>
+  names.filter(
+    (name) =>
+      releasingScopes(tx, token.client, name).length === 0 || scopesNow(tx, token, claimScope(name)).length === 1,
+  );

@@ -1,3 +1,4 @@
+import { noClaims } from "./claims.ts";
 import { requireClient } from "./clients-admin.ts";
 import { isPublic, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
@@ -67,7 +68,7 @@ export interface IssuedToken {
 const reserved: Readonly<Record<string, string>> = {
   ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
-  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", generation: "" },
+  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", generation: "", claims: "" },
 };
 
 /**
@@ -114,11 +115,17 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
   const { subject, userClaims } = await ctx.store.transaction((tx) => {
     const approved = approve(tx, ctx, { user, client, scope });
     noteLife(tx, ctx);
-    const subject: TokenSubject = { ...approved, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
+    const subject: TokenSubject = {
+      ...approved,
+      family: `f_${ctx.random(12)}`,
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
     return { subject, userClaims: userClaimsOf(tx, subject) };
   });
   return async (at) => {
-    const authentication = { authTime: seconds(at), amr: [], acr: null, sid: null };
+    const authentication = { authTime: seconds(at), amr: [], sid: null };
     if (kind === "access") return accessToken(at, subject, userClaims.access);
     if (kind === "refresh") return refreshToken(at, subject, authentication, 0);
     const content = { claims: userClaims.id, nonce: null };
@@ -141,7 +148,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
     const asked = scope ?? client.scope;
     const scopes = asked === undefined ? [] : asOperation(() => resolveScopes(tx, client, asked).scopes);
     noteLife(tx, ctx);
-    return { client, user: null, grant: null, family: null, scopes, resources: [], jkt: null };
+    return { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources: [], jkt: null };
   });
   if (kind !== "access") {
     throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");

@@ -1,6 +1,7 @@
 import type { Client, ReadTx, Tx } from "../store/store.ts";
 import { extraClaims, idTokenClaims } from "./claims.ts";
 import type { Context } from "./context.ts";
+import { claimsNow } from "./granted-scopes.ts";
 import { OAuthError } from "./errors.ts";
 import {
   accessTokenLife,
@@ -54,9 +55,12 @@ export interface TokenPlan {
 }
 
 /** The claims of the user that go into tokens of this subject. */
-export const userClaimsOf = (tx: ReadTx, { client, user, scopes }: TokenSubject): TokenPlan["userClaims"] => ({
+export const userClaimsOf = (
+  tx: ReadTx,
+  { client, user, grant, scopes, claims }: TokenSubject,
+): TokenPlan["userClaims"] => ({
   access: extraClaims(tx, user, scopes),
-  id: idTokenClaims(tx, client, user, scopes),
+  id: idTokenClaims(tx, client, user, scopes, claimsNow(tx, { client, grant, origins: [] }, claims.id_token)),
 });
 
 /** The members that every successful answer has. */

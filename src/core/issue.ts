@@ -1,4 +1,5 @@
 import type { Client, Grant, Tx, User } from "../store/store.ts";
+import { noClaims } from "./claims.ts";
 import { isPublic, mayUse, requiresPkce } from "./clients.ts";
 import { drawCode, type CodeRequest } from "./codes.ts";
 import type { Context } from "./context.ts";
@@ -111,7 +112,7 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       scopes,
       nonce: input.nonce ?? null,
       codeChallenge,
-      acr: null,
+      claims: noClaims,
       resources: [],
       dpopJkt: null,
     };
@@ -149,10 +150,19 @@ export async function issueTokens(
   const { response } = await settleTokens(ctx, named, (tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     noteLife(tx, ctx);
-    const subject = { user, client, grant, scopes, family: `f_${ctx.random(12)}`, resources: [], jkt: null };
+    const subject = {
+      user,
+      client,
+      grant,
+      scopes,
+      family: `f_${ctx.random(12)}`,
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
     return {
       subject,
-      authentication: { authTime: seconds(ctx), amr: [], acr: null, sid: null },
+      authentication: { authTime: seconds(ctx), amr: [], sid: null },
       generation: 0,
       nonce: input.nonce ?? null,
       refreshScopes: scopes,

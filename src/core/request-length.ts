@@ -20,7 +20,7 @@ export function checkLength(texts: readonly (string | undefined)[]): void {
  * @throws {OAuthError} invalid_request where they are too long together
  */
 export function checkCodeLength(texts: readonly (string | undefined)[]): void {
-  refuseLonger(texts, ofCodes, "nonce, acr_values and resource are together");
+  refuseLonger(texts, ofCodes, "nonce, claims and resource are together");
 }
 
 function refuseLonger(texts: readonly (string | undefined)[], most: number, what: string): void {

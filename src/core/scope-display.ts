@@ -1,5 +1,5 @@
 import type { Client, ReadTx, User } from "../store/store.ts";
-import { everythingOf, idTokenClaims, userInfo } from "./claims.ts";
+import { everythingOf, idTokenClaims, singleClaim, userInfo } from "./claims.ts";
 
 /** What the consent page says of a scope. */
 
@@ -69,16 +69,18 @@ export interface Released {
 }
 
 export function releasedValues(tx: ReadTx, client: Client, user: User): Released {
-  const base = userInfo(tx, client, user, []);
+  const base = userInfo(tx, client, user, [], []);
   const always = leavesOf(base);
   let inIdToken: readonly ReleasedValue[] | null = null;
   return {
     always: shown(base["id"] === base["sub"] ? always.filter(({ name }) => name !== "sub") : always),
     by: (scope) => {
-      const inUserInfo = newLeavesOf(userInfo(tx, client, user, [scope]), always);
+      const claim = singleClaim(scope);
+      const named = claim === null ? [] : [claim];
+      const inUserInfo = newLeavesOf(userInfo(tx, client, user, [scope], named), always);
       if (inUserInfo.length > 0) return shown(inUserInfo);
-      inIdToken ??= leavesOf(idTokenClaims(tx, client, user, []));
-      return newLeavesOf(idTokenClaims(tx, client, user, [scope]), inIdToken);
+      inIdToken ??= leavesOf(idTokenClaims(tx, client, user, [], []));
+      return newLeavesOf(idTokenClaims(tx, client, user, [scope], named), inIdToken);
     },
   };
 }

@@ -87,9 +87,9 @@ export function resolveScopes(
   return { scopes, ignored };
 }
 
-/** The refusal of scopes that are not the client's own. @param missing those that would let it ask for them */
-export function foreignScopes(client: Client, foreign: readonly string[], missing = foreign): OAuthError {
-  const fix = addScopes(client, missing);
+/** The refusal of scopes that are not the client's own. */
+export function foreignScopes(client: Client, foreign: readonly string[]): OAuthError {
+  const fix = addScopes(client, foreign);
   return new OAuthError(
     "invalid_scope",
     `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,

@@ -1,5 +1,7 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Client, Grant, Session, User } from "../store/store.ts";
+import { acrOfSignIn } from "./acr.ts";
+import type { RequestedClaims } from "./claims.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { signJws } from "./jws.ts";
@@ -29,6 +31,8 @@ export interface AccessTokenSubject {
   readonly grant: Grant | null;
   readonly family: string | null;
   readonly scopes: readonly string[];
+  /** Claims that the request asked for by name. */
+  readonly claims: RequestedClaims;
   /** RFC 8707: the APIs it is meant for; none: the client's `audience`, else the issuer. */
   readonly resources: readonly string[];
   /** Thumbprint of the key that the token is bound to (RFC 9449 6.1); null: a bearer token. */
@@ -86,6 +90,8 @@ export interface TokenClaims {
   /** Of the client, where the grant is another's: only in a token that was got by exchange. */
   readonly client_epoch?: string;
   readonly family?: string;
+  /** Claims asked for by name (OpenID Connect Core 5.5): `userinfo` in an access token, both in a refresh token. */
+  readonly claims?: Partial<RequestedClaims>;
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
   readonly act?: Actor;
@@ -100,7 +106,6 @@ export interface RefreshClaims extends TokenClaims {
   readonly generation: number;
   readonly auth_time: number;
   readonly amr: readonly string[];
-  readonly acr?: string;
   readonly sid?: string;
   readonly resource?: readonly string[];
 }
@@ -161,6 +166,7 @@ export async function accessToken(
     cnf: jkt === null ? undefined : { jkt },
     act: exchanged?.act ?? undefined,
     exchanged_from: exchanged?.origins,
+    claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
   };
   return { typ: tokenTypes.access, signer, claims: withClaims(claims, custom) };
 }
@@ -173,7 +179,6 @@ export interface Authentication {
   /** Seconds since 1970. */
   readonly authTime: number;
   readonly amr: readonly string[];
-  readonly acr: string | null;
   readonly sid: string | null;
 }
 
@@ -199,17 +204,14 @@ export function refreshToken(
     generation,
     auth_time: authentication.authTime,
     amr: authentication.amr,
-    acr: authentication.acr ?? undefined,
     sid: authentication.sid ?? undefined,
+    claims: subject.claims.userinfo.length + subject.claims.id_token.length === 0 ? undefined : subject.claims,
     resource: subject.resources.length === 0 ? undefined : subject.resources,
     // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
     cnf: subject.jkt === null || !isPublic(subject.client) ? undefined : { jkt: subject.jkt },
   };
   return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
 }
-
-/** OpenID Connect Core 2: no particular level of assurance. */
-const defaultAcr = "0";
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
 function leftHash(token: string, alg: string): string {
@@ -259,7 +261,7 @@ export async function idToken(
     exp: now + ctx.settings.access_token_ttl,
     auth_time: authentication.authTime,
     amr: authentication.amr,
-    acr: authentication.acr ?? defaultAcr,
+    acr: acrOfSignIn,
     at_hash: leftHash(content.accessToken, signer.alg),
     sid: authentication.sid ?? undefined,
     nonce: content.nonce ?? undefined,

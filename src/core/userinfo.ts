@@ -2,7 +2,7 @@ import { userInfo } from "./claims.ts";
 import type { Context } from "./context.ts";
 import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "./errors.ts";
-import { scopesNow } from "./granted-scopes.ts";
+import { claimsNow, scopesNow } from "./granted-scopes.ts";
 import { requireLive, tokenState } from "./token-state.ts";
 import { TokenProblem, verifyAccessToken } from "./accepted-tokens.ts";
 
@@ -35,6 +35,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
       );
     }
     const scopes = scopesNow(tx, live, claims.scope);
-    return { body: userInfo(tx, client, user, scopes), clientId: client.client_id, username: user.username };
+    const named = claimsNow(tx, live, claims.claims?.userinfo ?? []);
+    return { body: userInfo(tx, client, user, scopes, named), clientId: client.client_id, username: user.username };
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
-import { authorizeUrl, exchange, jwtPart, signIn, userinfo } from "../helpers/client.ts";
+import { authorizeUrl, exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
 import { serve } from "../helpers/app.ts";
 
@@ -24,6 +24,47 @@ test("single claims are asked for on the consent page, and released once they ar
   expect(body).not.toHaveProperty("given_name");
 });
 
+test.each(["all", "minimal"])("each half goes where it says and nowhere else (id_token_claims: %s)", async (kind) => {
+  const idp = await serve();
+  const entry = { id_token_claims: kind, userinfo_format: "standard" };
+  await idp.call("clients.edit", { client_id: "demo-app", entry });
+  const asked = JSON.stringify({ userinfo: { name: { essential: true } }, id_token: { email: null } });
+  const { code } = await signIn(idp, { scope: "openid", claims: asked });
+  const first = (await exchange(idp, code)).json;
+  const { json: refreshed } = await refresh(idp, first["refresh_token"]);
+  for (const json of [first, refreshed]) {
+    const idToken = jwtPart(json["id_token"], 1);
+    expect([idToken["email"], idToken["name"]]).toEqual(["alice@example.test", undefined]);
+    const body = (await userinfo(idp, json["access_token"])).json;
+    expect([body["email"], body["name"]]).toEqual([undefined, "Alice Adams"]);
+    expect(json["scope"]).toBe("openid");
+    expect(jwtPart(json["access_token"], 1)["scope"]).toBe("openid");
+    expect(jwtPart(json["refresh_token"], 1)["scope"]).toBe("openid");
+  }
+});
+
+test("a client with minimal ID tokens gets a claim it names, also one that a granted scope releases", async () => {
+  const idp = await serve();
+  await idp.call("clients.edit", { client_id: "demo-app", entry: { id_token_claims: "minimal" } });
+  const asked = JSON.stringify({ id_token: { email: null, roles: null } });
+  const { code } = await signIn(idp, { scope: "openid email", claims: asked });
+  const idToken = jwtPart((await exchange(idp, code)).json["id_token"], 1);
+  expect(idToken).toMatchObject({ email: "alice@example.test", roles: ["admin"] });
+  expect(idToken).not.toHaveProperty("email_verified");
+});
+
+test("a claim that the user unticks is in neither token nor UserInfo", async () => {
+  const idp = await serve();
+  const browser = new Browser(idp.issuer);
+  const asked = JSON.stringify({ userinfo: { name: null }, id_token: { name: null } });
+  const login = await browser.open(authorizeUrl(idp, { scope: "openid", claims: asked }));
+  const consent = await browser.press(login, "login-as-alice");
+  const back = await browser.press(consent, "consent-allow", { scope: ["openid"] });
+  const { json } = await exchange(idp, back.left?.searchParams.get("code") ?? "");
+  expect(jwtPart(json["id_token"], 1)).not.toHaveProperty("name");
+  expect((await userinfo(idp, json["access_token"])).json).not.toHaveProperty("name");
+});
+
 test("what the scopes release needs no asking, and what nobody knows is ignored", async () => {
   const idp = await serve();
   await signIn(idp, { scope: "openid profile" });
@@ -38,7 +79,7 @@ test("what a scope that was granted before releases needs no asking either", asy
   const asked = JSON.stringify({ userinfo: { email: null }, id_token: { email: null } });
   const { left } = await browser.open(authorizeUrl(idp, { scope: "openid", claims: asked, prompt: "none" }));
   const { json } = await exchange(idp, left?.searchParams.get("code") ?? "");
-  expect(json.scope).toBe("openid claim:email");
+  expect(json.scope).toBe("openid");
   expect(jwtPart(json.id_token, 1)["email"]).toBe("alice@example.test");
   expect((await userinfo(idp, json.access_token)).json["email"]).toBe("alice@example.test");
   // And is no question of a page that asks for something else.
@@ -49,11 +90,12 @@ test("what a scope that was granted before releases needs no asking either", asy
 test("a client gets no claim of a scope that it may not ask for", async () => {
   const idp = await serve();
   await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid details" } });
-  const asked = JSON.stringify({ userinfo: { email: null, name: null }, id_token: { email: null, website: null } });
+  const asked = JSON.stringify({ userinfo: { email: null, name: null, website: null }, id_token: { email: null } });
+  await idp.call("users.edit", { username: "alice", entry: { website: "https://alice.example.test" } });
   const { code } = await signIn(idp, { scope: "openid", claims: asked });
   const { json } = await exchange(idp, code);
   // In a native client it is `details` that releases the website.
-  expect(json.scope).toBe("openid claim:website");
+  expect(json.scope).toBe("openid");
   expect(jwtPart(json.id_token, 1)).not.toHaveProperty("email");
   const body = (await userinfo(idp, json.access_token)).json;
   expect(body).toHaveProperty("website");

@@ -142,18 +142,8 @@ describe("refresh_grace", () => {
 });
 
 describe("the answer", () => {
-  test("a request without acr_values has the first of the client's default_acr_values", async () => {
-    const gold = await register(idp, { default_acr_values: ["gold", "silver"] });
-    expect(jwtPart((await gold.tokens()).id_token, 1)["acr"]).toBe("gold");
-    expect(jwtPart((await gold.tokens({ acr_values: "2" })).id_token, 1)["acr"]).toBe("2");
-  });
-
-  test("the first name of acr_values is the acr, whatever stands around it", async () => {
-    expect(jwtPart((await app.tokens({ acr_values: "  2  1" })).id_token, 1)["acr"]).toBe("2");
-  });
-
   test("the ID token has no nonce and keeps auth_time, sub, sid and acr", async () => {
-    const tokens = await app.tokens({ acr_values: "2" });
+    const tokens = await app.tokens();
     clock.pass(100);
     const before = jwtPart(tokens.id_token, 1);
     const after = jwtPart((await app.refresh(tokens.refresh_token)).json.id_token, 1);

@@ -100,11 +100,11 @@ function plan(
   const { user, grant } = requireApproval(tx, record, "code");
   // Some may have been unticked since the code was drawn.
   const scopes = grantedNow(tx, client, grant, request.scopes);
-  const subject = { client, user, grant, family: record.family, scopes, resources, jkt };
+  const subject = { client, user, grant, family: record.family, scopes, claims: request.claims, resources, jkt };
   return {
     subject,
     refreshResources: request.resources,
-    authentication: { authTime: record.authTime, amr: record.amr, acr: request.acr, sid: record.sid },
+    authentication: { authTime: record.authTime, amr: record.amr, sid: record.sid },
     generation: 0,
     nonce: request.nonce,
     refreshScopes: scopes,

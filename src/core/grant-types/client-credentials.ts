@@ -1,5 +1,6 @@
 import type { Client } from "../../store/store.ts";
 import { isPublic } from "../clients.ts";
+import { noClaims } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type TokenResult } from "../issue-tokens.ts";
@@ -35,7 +36,7 @@ export async function clientCredentials(
     noteLife(tx, ctx);
     return asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
   });
-  const subject = { client, user: null, grant: null, family: null, scopes, resources, jkt };
+  const subject = { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources, jkt };
   const accessToken = await signAccessToken(ctx, subject, {});
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
 }

@@ -1,5 +1,6 @@
 import type { Client, DeviceRequest, Tx } from "../../store/store.ts";
 import { rememberClient } from "../backchannel-logout.ts";
+import { noClaims } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
@@ -88,11 +89,11 @@ function redeem(
   recordUse(tx, ctx, grant);
   noteLife(tx, ctx);
   const scopes = grantedNow(tx, client, grant, request.scopes);
-  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, resources, jkt };
+  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, claims: noClaims, resources, jkt };
   return {
     subject,
     refreshResources: request.resources,
-    authentication: { authTime: request.authTime, amr: request.amr, acr: null, sid: request.sid },
+    authentication: { authTime: request.authTime, amr: request.amr, sid: request.sid },
     generation: 0,
     nonce: null,
     refreshScopes: scopes,

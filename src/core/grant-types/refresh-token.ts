@@ -1,4 +1,5 @@
 import type { Client, Tx } from "../../store/store.ts";
+import { noClaims } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { OAuthError } from "../errors.ts";
@@ -92,11 +93,20 @@ function renew(
     });
   }
   recordUse(tx, ctx, grant);
-  const subject = { client, user, grant, family: claims.family, scopes, resources, jkt };
+  const subject = {
+    client,
+    user,
+    grant,
+    family: claims.family,
+    scopes,
+    claims: { ...noClaims, ...claims.claims },
+    resources,
+    jkt,
+  };
   return {
     subject,
     refreshResources,
-    authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr ?? null, sid: claims.sid ?? null },
+    authentication: { authTime: claims.auth_time, amr: claims.amr, sid: claims.sid ?? null },
     generation,
     nonce: null,
     refreshScopes,

@@ -1,5 +1,5 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { extraClaims, releasingScopes, singleClaim } from "../claims.ts";
+import { extraClaims, noClaims } from "../claims.ts";
 import { isPublic } from "../clients.ts";
 import { TokenProblem, verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
@@ -68,6 +68,7 @@ export async function exchangeToken(
       grant,
       family: subjectClaims.family ?? null,
       scopes,
+      claims: { ...noClaims, userinfo: subjectClaims.claims?.userinfo ?? [] },
       resources: [...new Set([...resources, ...checkAudience(tx, request.audience)])],
       jkt,
       exchanged: {
@@ -151,7 +152,7 @@ function narrowScopes(
   const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
   if (asked !== granted) {
     const foreign = asked.filter((name) => !mayStillAsk(tx, client, name));
-    if (foreign.length > 0) throw foreignScopes(client, foreign, releasing(tx, client, foreign));
+    if (foreign.length > 0) throw foreignScopes(client, foreign);
     return asked;
   }
   const scopes = granted.filter((name) => mayStillAsk(tx, client, name));
@@ -164,13 +165,6 @@ function narrowScopes(
   }
   return scopes;
 }
-
-/** Of a claim that is named by itself, the first scope that releases it. */
-const releasing = (tx: ReadTx, client: Client, scopes: readonly string[]): readonly string[] =>
-  scopes.flatMap((scope) => {
-    const claim = singleClaim(scope);
-    return claim === null ? [scope] : releasingScopes(tx, client, claim).slice(0, 1);
-  });
 
 /** `audience`: a client of this server by its id, or an API by its URI. @throws {OAuthError} invalid_target */
 function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
