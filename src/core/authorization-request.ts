@@ -12,6 +12,7 @@ import { checkCodeLength, checkLength } from "./request-length.ts";
 import { matchRedirectUri } from "./redirect-uri.ts";
 import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./redirect-response.ts";
 import { checkResources } from "./resources.ts";
+import { responseParametersOf } from "./request-object.ts";
 import { resolveScopes } from "./scopes.ts";
 
 /** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
@@ -141,11 +142,15 @@ export function refuseRequestUri(tx: ReadTx, raw: RawParameters, error: OAuthErr
   throw new RedirectedError(error, targetOf(raw, redirectUri));
 }
 
-const targetOf = (raw: RawParameters, redirectUri: string): ResponseTarget => ({
-  redirectUri,
-  state: single(raw, "state") ?? null,
-  mode: askedMode(raw) ?? "query",
-});
+function targetOf(raw: RawParameters, redirectUri: string): ResponseTarget {
+  const object = responseParametersOf(single(raw, "request"));
+  const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(object.mode) : undefined;
+  return {
+    redirectUri,
+    state: single(raw, "state") ?? object.state ?? null,
+    mode: askedMode(raw) ?? modeOfObject ?? "query",
+  };
+}
 
 function namedClient(tx: ReadTx, raw: RawParameters): Client {
   for (const name of ["client_id", "redirect_uri"]) {
@@ -261,8 +266,10 @@ function checkResponseMode(raw: RawParameters): void {
 }
 
 /** The mode asked for, where there is such a one: a refusal travels by it too. */
-const askedMode = (raw: RawParameters): ResponseMode | undefined =>
-  responseModes.find((mode) => mode === single(raw, "response_mode"));
+const askedMode = (raw: RawParameters): ResponseMode | undefined => responseModeOf(single(raw, "response_mode"));
+
+const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
+  responseModes.find((mode) => mode === name);
 
 /** OpenID Connect Core 3.1.2.1. */
 function checkPrompt(value: string | undefined): readonly Prompt[] {

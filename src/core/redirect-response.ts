@@ -9,8 +9,11 @@ export interface ResponseTarget {
   readonly mode: ResponseMode;
 }
 
-/** How the answer travels: in the address, or in a form that the browser posts (OAuth 2.0 Form Post Response Mode 2). */
-export const responseModes = ["query", "form_post"] as const;
+/**
+ * How the response travels: in the address (OAuth 2.0 Multiple Response Types 2.1), or in a form that the browser posts (OAuth 2.0 Form Post
+ * Response Mode 2).
+ */
+export const responseModes = ["query", "fragment", "form_post"] as const;
 export type ResponseMode = (typeof responseModes)[number];
 
 /** A refusal that goes to the client by redirect: for everything that fails after client and redirect URI are proven. */
@@ -41,11 +44,10 @@ export const answerClient = (
   parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
 });
 
-/** The address that carries an answer; the redirect URI itself stays as it was registered, to the letter. */
-export function responseLocation({ target, parameters }: AuthorizationResponse): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) query.append(name, value);
-  return `${target.redirectUri}${target.redirectUri.includes("?") ? "&" : "?"}${query.toString()}`;
+/** The address that carries a response. The redirect URI in it stays exactly as it was registered; it has no fragment of its own. */
+export function responseLocation({ target: { redirectUri, mode }, parameters }: AuthorizationResponse): string {
+  const separator = mode === "fragment" ? "#" : redirectUri.includes("?") ? "&" : "?";
+  return redirectUri + separator + new URLSearchParams(parameters).toString();
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */

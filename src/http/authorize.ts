@@ -90,7 +90,7 @@ export async function sendToClient(
   res: Response,
   answer: AuthorizationResponse,
 ): Promise<void> {
-  if (answer.target.mode === "query") {
+  if (answer.target.mode !== "form_post") {
     redirect(res, responseLocation(answer));
     return;
   }

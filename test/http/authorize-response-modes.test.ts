@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, callback, paths } from "../helpers/client.ts";
 
-/** How a request comes in (GET, POST) and how its answer goes out (query, form_post). */
+/** How a request comes in (GET, POST) and how its response goes out (query, fragment, form_post). */
 
 const idp = await serve();
 const app = await register(idp);
@@ -102,6 +102,68 @@ describe("response_mode=form_post", () => {
     expect(posted(await browser.press(consent, "consent-deny")).fields["error"]).toBe("access_denied");
     const again = await browser.open(own.url({ response_mode: "form_post", prompt: "login" }));
     expect(posted(await browser.press(again, "login-cancel")).fields["error"]).toBe("access_denied");
+  });
+});
+
+/** The parameters of the fragment; the query must have none. */
+function fragmentOf({ left }: Visit): Record<string, string> {
+  expect(left?.search).toBe("");
+  return Object.fromEntries(new URLSearchParams(left?.hash.slice(1)));
+}
+
+describe("response_mode=fragment", () => {
+  test("success: code, state and iss are in the fragment", async () => {
+    const { browser } = await app.signIn();
+    const visit = await browser.open(app.url({ response_mode: "fragment", state: "a b&c#d" }));
+    const { code = "", ...others } = fragmentOf(visit);
+    expect([visit.status, others]).toEqual([303, { state: "a b&c#d", iss: idp.issuer }]);
+    expect((await app.exchange(code)).status).toBe(200);
+  });
+
+  test("a refusal goes the same way", async () => {
+    const visit = await new Browser(idp.issuer).open(app.url({ response_mode: "fragment", prompt: "none" }));
+    expect(fragmentOf(visit)).toMatchObject({ error: "login_required", iss: idp.issuer });
+  });
+
+  test("so does the decision of the user to deny", async () => {
+    const own = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(own.url({ response_mode: "fragment" }));
+    const consent = await browser.press(login, "login-as-alice");
+    expect(fragmentOf(await browser.press(consent, "consent-deny"))).toMatchObject({ error: "access_denied" });
+  });
+});
+
+describe("the refusal of a request object", () => {
+  const objectOf = (payload: unknown): string => `e30.${Buffer.from(JSON.stringify(payload)).toString("base64url")}.x`;
+  const refused = (request: string, change: Parameters<typeof authorizeUrl>[1] = {}): Promise<Visit> =>
+    new Browser(idp.issuer).open(app.url({ request, state: null, ...change }));
+
+  test("goes back by the mode and with the state that only the object names", async () => {
+    const fields = fragmentOf(await refused(objectOf({ response_mode: "fragment", state: "of-the-object" })));
+    expect(fields).toMatchObject({ error: "request_not_supported", state: "of-the-object" });
+  });
+
+  test("parameters outside the object win", async () => {
+    const object = objectOf({ response_mode: "fragment", state: "of-the-object" });
+    const { left } = await refused(object, { response_mode: "query", state: "outside" });
+    expect([left?.hash, left?.searchParams.get("state")]).toEqual(["", "outside"]);
+  });
+
+  test.each([
+    ["an unknown mode, and a state that is not a string", objectOf({ response_mode: "web_message", state: 7 })],
+    ["no JSON", "e30.e3s.x"],
+    ["a list", objectOf([])],
+    ["more than 8 kB", objectOf({ state: "of-the-object", filler: "x".repeat(9000) })],
+  ])("ignores an object with %s", async (_what, request) => {
+    const { left } = await refused(request);
+    expect(left?.searchParams.get("error")).toBe("request_not_supported");
+    expect(left?.searchParams.has("state")).toBe(false);
+  });
+
+  test("is a page where the redirect URI is not registered, whatever the object says", async () => {
+    const visit = await refused(objectOf({ redirect_uri: callback }), { redirect_uri: "https://evil.test/" });
+    expect([visit.status, visit.page, visit.left]).toEqual([400, "error", null]);
   });
 });
 

@@ -45,7 +45,7 @@ test.each([
   ["backchannel_logout_session_supported", true],
   ["require_pushed_authorization_requests", false],
   ["response_types_supported", ["code"]],
-  ["response_modes_supported", ["query", "form_post"]],
+  ["response_modes_supported", ["query", "fragment", "form_post"]],
   ["subject_types_supported", ["public"]],
   ["code_challenge_methods_supported", ["S256"]],
 ])("%s: %j", (name, value) => {
