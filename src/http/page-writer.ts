@@ -4,8 +4,8 @@ import { prefersHtml, sendJson, sendText } from "./answer.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
 import { formPageHeaders } from "./security-headers.ts";
-import { directionOf, type Text, type Texts } from "./texts.ts";
-import { themes, type FieldView, type ScopeView, type Theme, type View } from "./views.ts";
+import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
 /** What every page is made by: its words, its frame, its headers, and the same content as data. */
 
@@ -34,28 +34,15 @@ interface Heading {
   readonly failed?: boolean;
 }
 
-const noChoices: PageFrame["choices"] = Object.freeze({ languages: [], themes: [] });
-
-/** Those of pages without a query, by language and theme: frozen, so that what is written of them is written once (direct-liquid.ts). */
-const usualChoices = new WeakMap<Texts, Map<string, PageFrame["choices"]>>();
-
 /** The links in the footer: the same page in another language, in another theme. */
-function choicesOf(texts: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
-  if (keptQuery === null) return noChoices;
-  if (keptQuery !== "") return makeChoices(texts, keptQuery, theme, lang);
-  let usual = usualChoices.get(texts);
-  if (usual === undefined) usualChoices.set(texts, (usual = new Map<string, PageFrame["choices"]>()));
-  const name = `${lang} ${theme}`;
-  let choices = usual.get(name);
-  if (choices === undefined) usual.set(name, (choices = Object.freeze(makeChoices(texts, "", theme, lang))));
-  return choices;
-}
-
-function makeChoices({ languages }: Texts, keptQuery: string, theme: Theme, lang: string): PageFrame["choices"] {
-  const href = (name: string, value: string): string => `?${keptQuery === "" ? "" : `${keptQuery}&`}${name}=${value}`;
+function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
+  if (keptQuery === null) return { languages: [], themes: [] };
+  const kept = keptQuery === "" ? "" : `${keptQuery}&`;
+  const href = (name: string, value: string): string => `?${kept}${name}=${value}`;
   return {
     languages: languages.map((code) => ({
       code,
+      name: nameOfLanguage(code),
       href: href("lang", code),
       current: code === lang,
     })),
@@ -109,7 +96,7 @@ export function writerOf(renderer: Renderer, view: View) {
         choices: choicesOf(texts, view, lang),
       };
       return {
-        html: await renderer.render(template, frame, data),
+        html: renderer.render(template, frame, data),
         headers,
         content: () => ({ page: frame.name, ...heading, lang, ...contentOf(template, data) }),
       };

@@ -44,7 +44,7 @@ function initialsOf(name: string): string {
 
 const avatarOf = (name: string, color: string): Avatar => {
   const background = parseColor(color) ?? neutral;
-  return Object.freeze({ background, foreground: readableOn(background), initials: initialsOf(name) });
+  return { background, foreground: readableOn(background), initials: initialsOf(name) };
 };
 
 /** What pages show of a user. */
@@ -54,17 +54,8 @@ export interface PersonView extends Pick<User, "username" | "displayName" | "ema
   readonly avatar: Avatar;
 }
 
-/** Made once: records never change, a changed user is a new one. */
-const persons = new WeakMap<object, PersonView>();
-
-/** @returns frozen, so that what is written of it is written once too (direct-liquid.ts) */
 export function personOf(user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar">): PersonView {
-  let person = persons.get(user);
-  if (person === undefined) {
-    const { username, displayName, email, status } = user;
-    const { color } = user.avatar;
-    person = Object.freeze({ username, displayName, email, status, color, avatar: avatarOf(displayName, color) });
-    persons.set(user, person);
-  }
-  return person;
+  const { username, displayName, email, status } = user;
+  const { color } = user.avatar;
+  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color) };
 }

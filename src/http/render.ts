@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Liquid, Template } from "liquidjs";
-import type { TextTag, Words, WritePage } from "./direct-liquid.ts";
+import { Eta } from "eta";
 import { OperationError } from "../core/errors.ts";
 import { packageFile } from "../package.ts";
+import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { Theme } from "./views.ts";
-import { languageAsHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 
-/** What the layout needs to know of a page; seen by every template as `page`. */
+/** What the layout shows beside the page itself; every template sees it as `it.page`. */
 export interface PageFrame {
   readonly name: string;
   readonly state: string;
@@ -19,9 +18,14 @@ export interface PageFrame {
   readonly base: string;
   readonly title: string;
   readonly theme: Theme;
-  /** The same page otherwise: links that a person can take. */
+  /** Links to the same page in another language or theme. */
   readonly choices: {
-    readonly languages: readonly { readonly code: string; readonly href: string; readonly current: boolean }[];
+    readonly languages: readonly {
+      readonly code: string;
+      readonly name: string;
+      readonly href: string;
+      readonly current: boolean;
+    }[];
     /** `key`: of the text. */
     readonly themes: readonly { readonly key: string; readonly href: string; readonly current: boolean }[];
   };
@@ -39,8 +43,8 @@ interface Stylesheet {
 export interface Renderer {
   readonly texts: Texts;
   stylesheet(): Stylesheet;
-  /** The HTML of `<template>.html` in its layout. */
-  render(template: string, frame: PageFrame, data: object): Promise<string>;
+  /** The HTML of `<template>.eta` in its layout. */
+  render(template: string, frame: PageFrame, data: object): string;
 }
 
 const builtInRoot = fileURLToPath(packageFile("templates/"));
@@ -48,91 +52,41 @@ const builtInRoot = fileURLToPath(packageFile("templates/"));
 /** Where the stylesheet is served, below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
 
-interface Engine {
-  readonly liquid: Liquid;
-  /** Null: liquidjs renders the page. */
-  readonly compile: (templates: readonly Template[], language: string) => WritePage | null;
+/** Eta would print "undefined" for a value that does not exist, and "[object Object]" for one that is no text. */
+function shown(value: unknown): string {
+  if (typeof value !== "string" && typeof value !== "number") {
+    throw new TypeError(`a template shows text and numbers, not ${value === null ? "null" : typeof value}`);
+  }
+  return String(value);
 }
 
-/** A page in a language: how liquidjs knows it, and as a function. */
-interface Compiled {
-  readonly templates: Template[];
-  readonly write: WritePage | null;
-}
-
-/**
- * The template engine, loaded with the first page only. No value gets into a page unescaped: the engine escapes every output, the filter
- * that would turn that off is taken away, and a variable or a text that does not exist is an error.
- */
-async function createEngine(roots: readonly string[], texts: Texts): Promise<Engine> {
-  const [{ evalToken, Hash, Liquid }, { compilePage }] = await Promise.all([
-    import("liquidjs"),
-    import("./direct-liquid.ts"),
-  ]);
-  const liquid = new Liquid({
-    root: [...roots],
+/** Eta compiles a template when a page first needs it, and keeps the function. */
+function createEngine(roots: readonly string[]): Eta {
+  const eta = new Eta({
     cache: true,
-    outputEscape: "escape",
-    strictFilters: true,
-    strictVariables: true,
-    ownPropertyOnly: true,
-    relativeReference: false,
+    // Errors name the file and the line.
+    debug: true,
+    escapeFunction: (value) => escapeHtml(String(value)),
+    autoFilter: true,
+    filterFunction: shown,
   });
-  delete liquid.filters["raw"];
-  const languageOf = (globals: object): string => (globals as { page: PageFrame }).page.lang;
-
-  const noValues: TextValues = {};
-  /** The values of a text, as text; `hook` is none of them. */
-  const asText = (values: Readonly<Record<string, unknown>>): TextValues => {
-    const names = Object.keys(values);
-    if (names.length === 0) return noValues;
-    const named: Record<string, string> = {};
-    for (const name of names) if (name !== "hook") named[name] = String(values[name]);
-    return named;
-  };
-
-  // {{ "login.title" | t: client: client.name }}: plain text, for attributes.
-  const words: Words = (language, key, values) => texts.plain(language, { key: String(key), values: asText(values) });
-  liquid.registerFilter("t", function (key: unknown, ...values: [string, unknown][]) {
-    return words(languageOf(this.context.globals), key, Object.fromEntries(values));
-  });
-
-  const registerTextTag = (name: string, html: Words): void => {
-    liquid.registerTag(name, {
-      parse(token) {
-        Object.assign(this, { key: token.tokenizer.readValue(), values: new Hash(token.tokenizer), html });
-      },
-      *render(context, emitter) {
-        const { key, values } = this as unknown as TextTag;
-        const named = (yield values.render(context)) as Parameters<Words>[2];
-        emitter.write(html(languageOf(context.globals), yield evalToken(key, context), named));
-      },
-    });
-  };
-  // {% t "consent.title", client: client.name, hook: "consent-client" %}: HTML, with the marks of the text; a hook names its value for tests.
-  registerTextTag("t", (language, key, values) =>
-    texts.html(language, String(key), asText(values), values["hook"] as string | undefined),
-  );
-  // {% language "tr" %}: a language by its own name.
-  registerTextTag("language", (_language, code) => languageAsHtml(String(code)));
-
-  return { liquid, compile: (templates, language) => compilePage(liquid, templates, language, words) };
+  eta.resolvePath = (name) => (eta.filepathCache[name] ??= firstFile(roots, `${name}.eta`));
+  return eta;
 }
 
 /**
- * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) go before the built-in ones, file by file; the first wins
- * @throws {OperationError} usage, where one is no folder
+ * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) replace the built-in ones, file by file; the first wins
+ * @throws {OperationError} usage, for a path that is not a folder, or a folder of Liquid templates
  */
 export function createRenderer(overrides: readonly string[] = []): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
   const texts = loadTexts(roots);
-  let engine: Promise<Engine> | null = null;
-  const pages = new Map<string, Compiled>();
+  const eta = createEngine(roots);
   let style: Stylesheet | null = null;
 
   function stylesheet(): Stylesheet {
     if (style === null) {
-      const css = readFirst(roots, "style.css");
+      const css = readFileSync(firstFile(roots, "style.css"), "utf8");
       style = { css, version: createHash("sha256").update(css).digest("base64url").slice(0, 16) };
     }
     return style;
@@ -141,21 +95,14 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
   return {
     texts,
     stylesheet,
-    async render(template, frame, data) {
-      const page = { stylesheet: `${frame.base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
-      const { liquid, compile } = await (engine ??= createEngine(roots, texts));
-      const name = `${template} ${frame.lang}`;
-      let known = pages.get(name);
-      if (known === undefined) {
-        const templates = liquid.parseFileSync(`${template}.html`);
-        pages.set(name, (known = { templates, write: compile(templates, frame.lang) }));
-      }
-      try {
-        if (known.write !== null) return known.write(page, data);
-      } catch {
-        // What is unusual there, liquidjs can do, or says what is wrong.
-      }
-      return liquid.renderSync(known.templates, data, { globals: { page } }) as string;
+    render(template, frame, data) {
+      const { base, lang } = frame;
+      return eta.render(template, {
+        page: { ...frame, stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}` },
+        t: (key: string, values: TextValues = {}) => texts.plain(lang, { key, values }),
+        html: (key: string, values: TextValues = {}, hook?: string) => texts.html(lang, key, values, hook),
+        ...data,
+      });
     },
   };
 }
@@ -164,19 +111,29 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
 function folderOf(path: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new OperationError("usage", `templates ${path} is not a folder`, {
-      hint: "It holds files as login.html, style.css or locales/en.json, whichever you want to replace",
+      hint: "It holds files such as login.eta, style.css or locales/en.json: those that you want to replace",
     });
   }
-  return resolve(path);
+  const folder = resolve(path);
+  refuseLiquid(path, folder);
+  return folder;
 }
 
-function readFirst(roots: readonly string[], name: string): string {
-  for (const root of roots) {
-    try {
-      return readFileSync(join(root, name), "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+/** Pages were Liquid templates before: left unread, they would silently be replaced by the built-in pages. */
+function refuseLiquid(path: string, folder: string): void {
+  for (const name of readdirSync(builtInRoot, { recursive: true, encoding: "utf8" })) {
+    const old = name.replace(/\.eta$/, ".html");
+    if (old !== name && existsSync(join(folder, old))) {
+      throw new OperationError("usage", `templates ${path} holds ${old}, a Liquid template; templates are Eta now`, {
+        hint: `Rename it to ${name} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
+      });
     }
   }
-  throw new Error(`${name} is in none of ${roots.join(", ")}`);
+}
+
+/** The path of a file in the first folder that has it. */
+function firstFile(roots: readonly string[], name: string): string {
+  const root = roots.find((folder) => existsSync(join(folder, name)));
+  if (root === undefined) throw new Error(`${name} is in none of ${roots.join(", ")}`);
+  return join(root, name);
 }

@@ -25,7 +25,7 @@ export const formPageHeaders = pageHeaders("same-origin");
 export const plainPageHeaders = pageHeaders("no-referrer");
 
 /**
- * Of the page that posts an answer to a client by itself (OAuth 2.0 Form Post Response Mode 2). Its one script, in `templates/form-post.html`, is
+ * Of the page that posts an answer to a client by itself (OAuth 2.0 Form Post Response Mode 2). Its one script, in `templates/form-post.eta`, is
  * named by its hash; the client sees which origin posts.
  */
 export const formPostHeaders = pageHeaders(

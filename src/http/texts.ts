@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OperationError } from "../core/errors.ts";
 
 /** Values for the `{names}` of a text. */
-export type TextValues = Readonly<Record<string, string>>;
+export type TextValues = Readonly<Record<string, string | number>>;
 
 /** A text of the catalogue with its values; or a string that is shown as it is (machine texts stay English). */
 export type Text = string | { readonly key: string; readonly values: TextValues };
@@ -44,8 +44,8 @@ export const escapeHtml = (text: string): string =>
 
 function valueOf(values: TextValues, name: string, message: string): string {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  if (value === undefined) throw new Error(`no value for {${name}} of the text "${message}"`);
-  return value;
+  if (value == null) throw new Error(`no value for {${name}} of the text "${message}"`);
+  return String(value);
 }
 
 /** A text cut at its values, once: `names[i]` stands between piece `i` and the next. */
@@ -157,7 +157,7 @@ export const directionOf = (code: string): "ltr" | "rtl" => (rightToLeft.has(cod
 
 const languageNames = new Map<string, string>();
 
-/** A language by its own name: "Türkçe". Asked for at every page, and slow to find out. */
+/** A language by its own name: "Türkçe". Every page shows all of them, and looking one up is slow. */
 export function nameOfLanguage(code: string): string {
   let name = languageNames.get(code);
   if (name === undefined) {
@@ -167,35 +167,8 @@ export function nameOfLanguage(code: string): string {
   return name;
 }
 
-const languagesAsHtml = new Map<string, string>();
-
-/** The same for a page, with references for what is not ASCII: by this name alone no page is more than one byte a letter, and so sent faster. */
-export function languageAsHtml(code: string): string {
-  let html = languagesAsHtml.get(code);
-  if (html === undefined) {
-    html = escapeHtml(nameOfLanguage(code)).replace(/[^\x20-\x7e]/gu, (letter) => `&#${letter.codePointAt(0)};`);
-    languagesAsHtml.set(code, html);
-  }
-  return html;
-}
-
-interface NumberFormat {
-  readonly format: Intl.NumberFormat;
-  /** The numbers of nearly every page, in words. */
-  readonly small: string[];
-}
-const numberFormats = new Map<string, NumberFormat>();
-
-/** "1,000"; the format of each language is made once, which is slow. */
-export function formatNumber(number: number, language: string): string {
-  let known = numberFormats.get(language);
-  if (known === undefined) {
-    known = { format: new Intl.NumberFormat(language), small: [] };
-    numberFormats.set(language, known);
-  }
-  const { format, small } = known;
-  return number < 10_000 ? (small[number] ??= format.format(number)) : format.format(number);
-}
+/** "1,000". */
+export const formatNumber = (number: number, language: string): string => number.toLocaleString(language);
 
 /** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */
 export const timeZoneHere = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;

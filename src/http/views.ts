@@ -36,16 +36,10 @@ export interface FieldView {
   readonly value: string | boolean | null;
 }
 
-/** A name of the protocol and its value: "code_challenge_method", "S256". */
-interface DetailView {
-  readonly name: string;
-  readonly value: string;
-}
-
 /** For the developer, folded away at the foot of login and consent. */
 export interface RequestView {
-  /** The parameters of the request. */
-  readonly details: readonly DetailView[];
+  /** The parameters of the request: "code_challenge_method", "S256". */
+  readonly details: readonly { readonly name: string; readonly value: string }[];
   /** What is worth knowing of it: `{ key: "note.no-pkce", values: {} }`. */
   readonly notes: readonly Text[];
 }

@@ -87,9 +87,9 @@ test("--host and IDP_HOST: that address and no other", async () => {
   }
 });
 
-test("--templates: what the folder has is taken from it, the rest is built in; a folder that is not there is refused", async () => {
+test("--templates: what the folder has is taken from it, the rest is built in; Liquid, or no folder, is refused", async () => {
   const cwd = newFolder();
-  writeFileSync(join(cwd, "error.html"), "<p>our own page</p>");
+  writeFileSync(join(cwd, "error.eta"), "<p>our own page</p>");
   const { issuer } = await startIdp(["--templates", "."], { cwd });
   const page = async (path: string): Promise<string> =>
     (await fetch(issuer + path, { headers: { accept: "text/html" } })).text();
@@ -98,6 +98,10 @@ test("--templates: what the folder has is taken from it, the rest is built in; a
   const refused = await idp(["start", "--port", "auto", "--templates", "none"], { cwd: newFolder() });
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("none");
+  writeFileSync(join(cwd, "login.html"), "<p>our own page</p>");
+  const liquid = await idp(["start", "--port", "auto", "--templates", cwd], { cwd: newFolder() });
+  expect(liquid.code).toBe(2);
+  expect(liquid.stderr).toContain("holds login.html, a Liquid template; templates are Eta now");
 });
 
 test("--memory keeps nothing, and --ready-file says where it runs", async () => {

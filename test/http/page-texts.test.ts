@@ -47,7 +47,7 @@ test("Turkish has every one, in the same order, with the same values and marks, 
 });
 
 test("no text is upper-cased by the stylesheet or a template: a Turkish i would become another letter", () => {
-  for (const name of ["style.css", "layout.html", "login.html", "consent.html", "account.html"]) {
+  for (const name of ["style.css", "layout.eta", "login.eta", "consent.eta", "account.eta"]) {
     const text = readFileSync(new URL(`../../templates/${name}`, import.meta.url), "utf8");
     expect(text, name).not.toMatch(/text-transform|font-variant|\b(up|down|capitali[sz])case\b/);
   }

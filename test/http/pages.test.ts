@@ -10,7 +10,7 @@ const renderer = createRenderer();
 
 const htmlOf = async ({ render, view }: Sample): Promise<string> => (await render(renderer, view)).html;
 
-const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)</script>{{ 7 }}{% raw %}**x**\`{client}`;
+const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)</script><%= 7 %><%~ it %>**x**\`{client}`;
 
 /** The view with more text in every value that may come from a client, a user or a request; the words of our own that choose the page stay. */
 function addTo(value: unknown, more: string, name = ""): unknown {

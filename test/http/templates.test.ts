@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -26,7 +27,7 @@ test("the stylesheet's address changes with its content, below the path of the i
 
 test("a folder replaces single files; the others are the built-in ones", async () => {
   const folder = templatesFolder({
-    "signed-out.html": '{% layout "layout.html" %}{% block main %}<h1>Bye</h1>{% endblock %}',
+    "signed-out.eta": '<% layout("layout") %><h1>Bye</h1>',
   });
   const replaced = createRenderer([folder]);
   const { html } = await renderSignedOut(replaced, signedOutViews["signed-out"]);
@@ -36,13 +37,52 @@ test("a folder replaces single files; the others are the built-in ones", async (
 });
 
 test.each([
-  ["unescaped output", "{{ client.name | raw }}", /undefined filter: raw/],
-  ["a variable that is not there", "{{ nothing }}", /undefined variable: nothing/],
-  ["a text that is not there", '{% t "no.such.text" %}', /no text "no\.such\.text"/],
-  ["a text without its value", '{% t "login.to-app" %}', /no value for \{client\}/],
+  [
+    "a value that does not exist",
+    "<p>\n<%= it.nothing %>",
+    /login\.eta:2\n[^]*>> 2\| <%= it\.nothing %>[^]*not undefined/,
+  ],
+  ["a value that is null", "<%= it.onlyUser %>", />> 1\| <%= it\.onlyUser %>[^]*not null/],
+  ["a value that is no text", "<%= it.client %>", />> 1\| <%= it\.client %>[^]*not object/],
+  ["a raw value that does not exist", "<%~ it.nothing %>", />> 1\| <%~ it\.nothing %>[^]*not undefined/],
+  ["a member of what does not exist", "<%= it.nothing.name %>", />> 1\| <%= it\.nothing\.name %>/],
+  ["a text that does not exist", '<%~ it.html("no.such.text") %>', /no text "no\.such\.text"/],
+  ["a text without its value", '<%~ it.html("login.to-app") %>', /no value for \{client\}/],
+  ["a text with an undefined value", '<%= it.t("login.to-app", { client: it.nothing }) %>', /no value for \{client\}/],
+  ["a template that does not exist", '<%~ include("partials/nothing") %>', /partials\/nothing\.eta is in none of/],
 ])("refuse %s", async (_what, template, message) => {
-  const broken = createRenderer([templatesFolder({ "login.html": template })]);
+  const broken = createRenderer([templatesFolder({ "login.eta": template })]);
   await expect(renderLogin(broken, loginViews["login-default"])).rejects.toThrow(message);
+});
+
+test("what a template shows is escaped, also in a text", async () => {
+  const template = `<%= it.client.name %>|<%= it.t("login.to-app", { client: it.client.name }) %>|<%~ it.html("login.to-app", { client: it.client.name }, "app") %>`;
+  const own = createRenderer([templatesFolder({ "login.eta": template })]);
+  const view = { ...loginViews["login-default"], client: { id: "x", name: `<b>&"'**<%= 7 %>` } };
+  const name = "&lt;b&gt;&amp;&#34;&#39;**&lt;%= 7 %&gt;";
+  expect((await renderLogin(own, view)).html).toBe(
+    `${name}|to continue to **${name}**|to continue to <strong><bdi id="app" data-testid="app">${name}</bdi></strong>`,
+  );
+});
+
+test("npm run check: raw output is for body, include and the HTML of texts only", () => {
+  const check = (files: Record<string, string>) =>
+    spawnSync(process.execPath, ["scripts/check-templates.js", templatesFolder(files)], { encoding: "utf8" });
+  const good =
+    '<% layout("layout") %><%= it.client.name %><%~ it.body %><%~ include("partials/avatar") %><%~ it.html("login.pick") %>';
+  expect(check({ "good.eta": good })).toMatchObject({ status: 0, stderr: "" });
+  const bad = [
+    "<%~ it.client.name %>",
+    "<% ~ it.client.name %>",
+    "<%-~ it.client.name -%>",
+    '<%~ it.html("login.pick") + it.client.name %>',
+    '<%~ include("partials/details"), it.html(it.client.name) %>',
+    "<% output(it.client.name) %>",
+    "<% __eta.res += it.client.name %>",
+  ];
+  const { status, stderr } = check({ "good.eta": good, "bad.eta": bad.join("\n") });
+  expect(status).toBe(1);
+  expect(stderr.match(/bad\.eta:\d+(?= {2}.*is raw output)|good/g)).toEqual(bad.map((_, at) => `bad.eta:${at + 1}`));
 });
 
 test("a running server takes pages, texts and the stylesheet of a folder", async () => {
@@ -50,7 +90,7 @@ test("a running server takes pages, texts and the stylesheet of a folder", async
     "style.css": "body { color: teal }",
     "partials.txt": "is nobody's",
     "locales/en.json": JSON.stringify({ "login.title": "Come in" }),
-    "signed-out.html": '{% layout "layout.html" %}{% block main %}<h1>Bye</h1>{% endblock %}',
+    "signed-out.eta": '<% layout("layout") %><h1>Bye</h1>',
   });
   const idp = await serve({ templates: folder });
   const browser = new Browser(idp.issuer);
@@ -65,22 +105,22 @@ test("a running server takes pages, texts and the stylesheet of a folder", async
 
 test("a page of theirs that is broken answers 500 in plain words, and the log says which", async () => {
   const notes: string[] = [];
-  const templates = templatesFolder({ "login.html": "{{ nothing }}" });
+  const templates = templatesFolder({ "login.eta": "<%= it.nothing %>" });
   const idp = await serve({ templates, log: (note) => notes.push(note) });
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp));
   expect(broken.status).toBe(500);
   expect(broken.body).not.toContain("nothing");
-  expect(notes.join("\n")).toContain("undefined variable: nothing");
+  expect(notes.join("\n")).toMatch(/<%= it\.nothing %>[^]*not undefined/);
 });
 
 test("so does the form that carries a refusal to the app", async () => {
   const notes: string[] = [];
-  const templates = templatesFolder({ "form-post.html": "{{ nothing }}" });
+  const templates = templatesFolder({ "form-post.eta": "<%= it.nothing %>" });
   const idp = await serve({ templates, log: (note) => notes.push(note) });
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp, { prompt: "none", response_mode: "form_post" }));
   expect([broken.status, broken.headers.get("content-type")]).toEqual([500, "text/plain; charset=utf-8"]);
   expect(broken.body).toMatch(/^login_required: [^\n]*\n$/);
-  expect(notes.join("\n")).toContain("undefined variable: nothing");
+  expect(notes.join("\n")).toMatch(/<%= it\.nothing %>[^]*not undefined/);
 });
 
 test.each(["en_US.json", "tr-TR.json", "english.json"])(
@@ -103,6 +143,24 @@ test("a folder may have no texts, or a file of that name", async () => {
   writeFileSync(join(folder, "locales"), "");
   expect(createRenderer([folder]).texts.languages).toEqual(["en", "tr"]);
 });
+
+test.each(["login.html", "partials/avatar.html"])(
+  "a folder with the Liquid template %s is refused at start",
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), "idp-templates-"));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    mkdirSync(join(folder, "partials"));
+    writeFileSync(join(folder, "index.html"), "{{ of something else }}");
+    writeFileSync(join(folder, name), "{{ page.title }}");
+    await expect(serve({ templates: folder })).rejects.toMatchObject({
+      code: "usage",
+      message: `templates ${folder} holds ${name}, a Liquid template; templates are Eta now`,
+      hint: `Rename it to ${name.replace("html", "eta")} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
+    });
+  },
+);
 
 test("what is no folder is refused at start", async () => {
   await expect(serve({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");

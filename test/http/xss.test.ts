@@ -6,7 +6,7 @@ import { elementsOf, unescapeHtml } from "../helpers/html.ts";
 
 /** What clients, users and requests may hold is shown as text on every page of a running server. */
 
-const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script>{{ 7 | plus: 1 }}{% raw %}`;
+const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script><%= 7 %><%~ it %>`;
 
 const idp = await serve({
   fixtures: {
