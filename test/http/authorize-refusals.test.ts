@@ -149,7 +149,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
     ["prompt=none with another", { prompt: "none login" }, "invalid_request", /cannot be joined/],
     ["max_age that is no number", { max_age: "soon" }, "invalid_request", /max_age 'soon'/],
     ["max_age below zero", { max_age: "-1" }, "invalid_request", /max_age '-1'/],
-    ["an unknown response_mode", { response_mode: "fragment" }, "invalid_request", /response_mode 'fragment'/],
+    ["an unknown response_mode", { response_mode: "web_message" }, "invalid_request", /response_mode 'web_message'/],
     ["a request object", { request: "eyJhbGciOiJub25lIn0.e30." }, "request_not_supported", /send plain parameters/],
     ["a foreign request_uri", { request_uri: "https://evil.test/r" }, "request_uri_not_supported", /RFC 9126/],
     ["a forged id_token_hint", { id_token_hint: "eyJhbGciOiJub25lIn0.e30." }, "invalid_request", /id_token_hint/],
