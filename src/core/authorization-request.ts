@@ -76,7 +76,7 @@ export function checkAuthorizationRequest(
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
     const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
     const nonce = single(raw, "nonce") ?? null;
-    const resources = checkResources([raw["resource"] ?? []].flat());
+    const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
       redirectUri,
@@ -208,7 +208,7 @@ function checkParameters(raw: RawParameters): void {
   const texts: (string | undefined)[] = [];
   for (const [name, value] of Object.entries(raw)) {
     if (typeof value !== "object") texts.push(name, value);
-    else if (name === "resource") texts.push(name, ...value);
+    else if (name === "resource" || name === "audience") texts.push(name, ...value);
     else throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
   }
   checkLength(texts);

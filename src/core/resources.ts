@@ -1,23 +1,26 @@
 import { OAuthError } from "./errors.ts";
 import { isAbsoluteUri } from "./uri.ts";
 
-/** Resource indicators (RFC 8707): for which API an access token is meant. */
+/** Resource indicators (RFC 8707): for which API an access token is meant. Clients send them as `resource` or `audience`. */
 
-/** They are kept with each code, each as an object of its own: many short ones take ten times the memory of their letters. */
+/** They are kept with each code, and many short strings take ten times the memory of their characters. */
 const most = 20;
 
-/** The `resource` values of a request. @throws {OAuthError} invalid_target */
+/** The targets of a request. @throws {OAuthError} invalid_target */
 export function checkResources(sent: readonly string[]): readonly string[] {
   // A parameter without a value counts as not sent (RFC 6749 3.1).
   const values = sent.filter((value) => value !== "");
   if (values.length > most) {
-    throw new OAuthError("invalid_target", `resource was sent ${values.length} times; at most ${most} are taken`);
+    throw new OAuthError(
+      "invalid_target",
+      `resource and audience have ${values.length} values; at most ${most} are accepted`,
+    );
   }
   for (const value of values) {
     if (!isAbsoluteUri(value) || value.includes("#")) {
       throw new OAuthError(
         "invalid_target",
-        `resource "${value}" is not an absolute URI without a fragment (RFC 8707 2)`,
+        `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience (RFC 8707 2)`,
       );
     }
   }

@@ -58,5 +58,9 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
       `client "${client.client_id}" may not use grant_type "${grantType}": its grant_types are "${grantTypesOf(client).join(" ")}"`,
     );
   }
-  return grant(ctx, client, request, await provenKey(ctx, client, request.proof));
+  return grant(ctx, client, { ...request, resource: targetsOf(request) }, await provenKey(ctx, client, request.proof));
 }
+
+/** `audience` means the same as `resource` (CONTRACT 2.3), except in an exchange, where it can be a client too (RFC 8693 2.1). */
+const targetsOf = ({ grant_type: grantType, resource, audience }: TokenRequest): readonly string[] =>
+  grantType === tokenExchangeGrantType ? resource : [...resource, ...audience];

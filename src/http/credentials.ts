@@ -25,9 +25,11 @@ function formDecode(value: string): string {
 function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   const decoded = Buffer.from(header.slice("basic".length).trim(), "base64").toString("utf8");
   const colon = decoded.indexOf(":");
-  if (colon < 0)
-    throw new OAuthError("invalid_client", "the Authorization: Basic header holds no client_id:client_secret");
-  const [id, secret] = [decoded.slice(0, colon), decoded.slice(colon + 1)];
+  // Without a colon the secret is empty, as okta-auth-js sends it for a public client. Any other client needs one (CONTRACT 2.3).
+  const [id, secret] = colon < 0 ? [decoded, ""] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
+  if (id === "") {
+    throw new OAuthError("invalid_client", "the Authorization: Basic header must contain client_id:client_secret");
+  }
   return { id: formDecode(id), secret: formDecode(secret), raw: secret };
 }
 

@@ -22,7 +22,7 @@ export const postDeviceAuthorization = (web: Web) => async (req: Request, res: R
   note(res, { client: client.client_id, note: "device waits for its user" });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),
-    resource: every(body, "resource"),
+    resource: [...every(body, "resource"), ...every(body, "audience")],
   });
   res.set(privateApiHeaders).json(answer);
 };

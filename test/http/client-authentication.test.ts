@@ -33,6 +33,7 @@ async function send(sent: Sent, encoding: Encoding = "form", path: string = path
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
 const formEncode = (text: string): string => new URLSearchParams({ x: text }).toString().slice(2);
 const header = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+const withoutColon = (id: string): string => `Basic ${Buffer.from(id).toString("base64")}`;
 const byBasic = ({ credentials: { client_id: id, client_secret: secret } }: App): Sent => ({
   authorization: header(formEncode(id), formEncode(secret ?? "")),
 });
@@ -54,6 +55,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     ["basic registered, basic", byBasic(basic)],
     ["none registered, none", byNone(spa)],
     ["none registered, basic with an empty secret", { authorization: header(spa.credentials.client_id, "") }],
+    ["none registered, basic without a colon", { authorization: withoutColon(spa.credentials.client_id) }],
     ["post, an id and a secret of every kind of character", byPost(odd)],
     ["basic, likewise, form-encoded", byBasic(odd)],
     ["basic, and an equal client_id in the body", { ...byBasic(either), ...byNone(either) }],
@@ -102,12 +104,12 @@ describe.each(encodings)("with a %s body", (encoding) => {
     ["an unknown client by basic", { authorization: header("nobody", "x") }, /client_id "nobody" is not registered/],
     ["no client at all", {}, /client_id is missing/],
     [
-      "basic without a colon",
-      { authorization: `Basic ${Buffer.from("x").toString("base64")}` },
-      /holds no client_id:client_secret/,
+      "a confidential client, basic without a colon",
+      { authorization: withoutColon(either.credentials.client_id) },
+      /client_secret is not the one of/,
     ],
-    ["basic without anything", { authorization: "Basic" }, /holds no client_id:client_secret/],
-    ["basic that is no base64", { authorization: "Basic ???" }, /holds no client_id:client_secret/],
+    ["basic without anything", { authorization: "Basic" }, /must contain client_id:client_secret/],
+    ["basic that is not base64", { authorization: "Basic ???" }, /must contain client_id:client_secret/],
     ["basic that is badly encoded", { authorization: header("%", "x") }, /not form-encoded/],
     [
       "basic, an empty secret",

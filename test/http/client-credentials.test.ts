@@ -96,6 +96,17 @@ describe("resource", () => {
     expect(audOf((await (await register(idp)).tokens()).access_token)).toBe(idp.issuer);
   });
 
+  test("audience means the same", async () => {
+    expect(audOf((await ask({ audience: one })).json.access_token)).toBe(one);
+    const app = await register(idp);
+    expect(audOf((await app.tokens({ audience: one })).access_token)).toBe(one);
+    const both = await app.tokens({ resource: one, audience: two });
+    expect(audOf(both.access_token)).toEqual([one, two]);
+    const narrowed = await app.refresh(both.refresh_token, { audience: two });
+    expect(audOf(narrowed.json.access_token)).toBe(two);
+    expect((await ask({ audience: "api" })).json.error).toBe("invalid_target");
+  });
+
   test.each(["api", "/path", "https://api.example.test/#x"])("%s: invalid_target", async (resource) => {
     const { status, json } = await ask({ resource });
     expect([status, json.error]).toEqual([400, "invalid_target"]);
