@@ -1,6 +1,7 @@
 import type { Client, Grant, ReadTx } from "../store/store.ts";
 import { claimScope, releasingScopes, singleClaim } from "./claims.ts";
 import { mayAskClaim } from "./claims-parameter.ts";
+import { activeGrant } from "./grants.ts";
 import { mayAsk, splitScope } from "./scopes.ts";
 import type { LiveToken } from "./token-state.ts";
 
@@ -34,6 +35,13 @@ export const grantedNow = (
       (owner === client || mayStillAsk(tx, owner, scope)),
   );
 };
+
+/** The active grant of this user and client, if it allows all of these scopes now. */
+export function grantFor(tx: ReadTx, client: Client, userId: string, scopes: readonly string[]): Grant | undefined {
+  const grant = activeGrant(tx, userId, client.client_id);
+  const allows = grant !== undefined && grantedNow(tx, client, grant, scopes).length === scopes.length;
+  return allows ? grant : undefined;
+}
 
 /**
  * The scopes of a token that are good for something now; of one without a user, those that its client may ask for. One that was got by

@@ -4,18 +4,28 @@ import { clientName, type ClientName } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { hashOf, sameSecret } from "./secrets.ts";
 
-/** What waits for the person in front of the browser, bound to that browser. */
+/** What waits for the person in front of the browser, bound to that browser. The records of its purposes are here; see `purpose.ts`. */
 
-/** What the person is asked for. */
-export type Purpose =
-  | { readonly kind: "authorization"; readonly request: AuthorizationRequest; readonly hintedUserId: string | null }
-  /** One of the server's own pages, below the issuer: sign in, then come back. */
-  | { readonly kind: "page"; readonly path: string };
+/** To sign in for an authorization request. */
+export interface AuthorizationRecord {
+  readonly kind: "authorization";
+  readonly request: AuthorizationRequest;
+  /** The only user that will do, by a hint of the request; null: any. */
+  readonly hintedUserId: string | null;
+}
 
-/** To confirm that they want to sign out; then back to the app, where it asked for that. */
-export interface LogoutPurpose {
+/** To sign in, then return to one of our own pages, below the issuer. */
+interface PageRecord {
+  readonly kind: "page";
+  readonly path: string;
+}
+
+export type SignInRecord = AuthorizationRecord | PageRecord;
+
+/** To confirm that they want to sign out; then to return to the app, if it asked for that. */
+export interface LogoutRecord {
   readonly kind: "logout";
-  /** Why the person is asked: the app sent no `id_token_hint`, or one of another user. */
+  /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
   readonly why: "no-hint" | "other-user";
   readonly clientId: string | null;
   /** `post_logout_redirect_uri` and `state`, as they were sent. */
@@ -25,8 +35,8 @@ export interface LogoutPurpose {
   readonly uiLocales?: string | undefined;
 }
 
-/** What is left of a sign-in that led back to its client: enough to tell somebody who comes again, by the back button or a second click. */
-interface FinishedPurpose {
+/** What is left of a sign-in that returned to its client: the page for a person who comes again, by the back button or a second click. */
+interface FinishedRecord {
   readonly kind: "finished";
   readonly app: AskingApp;
 }
@@ -39,24 +49,24 @@ export interface AskingApp {
 
 /** Milliseconds: nobody is hurried (WCAG 2.2.1 asks for at least 20 minutes). */
 const interactionTtl = 3_600_000;
-/** For how long a sign-in that is over can still be told from one that never was. */
+/** How long an expired sign-in is still known as one. */
 const expiredTtl = 3_600_000;
 const finishedTtl = 600_000;
 
-/** What of a browser the server knows: the values of its two cookies, and where it is. */
+/** What the server knows about a browser: the values of its two cookies, and its address. */
 export interface Browser {
   /** Binds interactions to the browser in which they began; always set. */
   readonly id: string | null;
   readonly session: string | null;
-  /** The address it calls from; not a name that a request gives itself. */
+  /** The address of the connection, not of a header. */
   readonly address: string;
 }
 
-/** Why a page of an interaction cannot be shown or a form of it not taken. */
+/** Why a page of an interaction cannot be shown, or its form cannot be taken. */
 export class InteractionError extends Error {
   override readonly name = "InteractionError";
   readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
-  /** Who asked; null: not known any more. */
+  /** Who asked; null: no longer known. */
   readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
   constructor(reason: InteractionError["reason"], app: InteractionError["app"] = null) {
     super(
@@ -73,41 +83,50 @@ export class InteractionError extends Error {
   }
 }
 
-/** What a sign-in is for. @throws {InteractionError} where it is none */
-export function purposeOf(interaction: Interaction): Purpose {
-  const purpose = interaction.request as Purpose | LogoutPurpose | FinishedPurpose;
-  if (purpose.kind === "logout" || purpose.kind === "finished") throw new InteractionError("gone");
-  return purpose;
+const recordOf = ({ purpose }: Interaction) => purpose as SignInRecord | LogoutRecord | FinishedRecord;
+
+/** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
+export function signInRecordOf(interaction: Interaction): SignInRecord {
+  const record = recordOf(interaction);
+  if (record.kind === "logout" || record.kind === "finished") throw new InteractionError("gone");
+  return record;
 }
 
-/** What a sign-out that waits for a yes is for. @throws {InteractionError} where it is none */
-export function logoutPurposeOf(interaction: Interaction): LogoutPurpose {
-  const purpose = interaction.request as Purpose | LogoutPurpose;
-  if (purpose.kind !== "logout") throw new InteractionError("gone");
-  return purpose;
+/** What a sign-out is for. @throws {InteractionError} if the interaction is not a sign-out */
+export function logoutRecordOf(interaction: Interaction): LogoutRecord {
+  const record = recordOf(interaction);
+  if (record.kind !== "logout") throw new InteractionError("gone");
+  return record;
 }
 
-/** Keeps what is asked for; the browser must have its cookie by now. */
-export function beginInteraction(
+/** An interaction that is not stored yet: a request that needs no page never stores it. The browser must have its cookie by now. */
+export const newInteraction = (ctx: Context, purpose: SignInRecord | LogoutRecord, browser: Browser): Interaction => ({
+  uid: ctx.random(16),
+  browser: hashOf(browser.id ?? ""),
+  csrf: ctx.random(16),
+  purpose,
+  login: null,
+  consent: null,
+  expiresAt: ctx.now() + interactionTtl + expiredTtl,
+});
+
+/** Whether the interaction is stored. */
+export const isStored = (tx: ReadTx, { uid }: Interaction): boolean => tx.get("interactions", uid) !== undefined;
+
+/** Records what happened in an interaction. */
+export function recordFact(
   tx: Tx,
-  ctx: Context,
-  purpose: Purpose | LogoutPurpose,
-  browser: Browser,
+  interaction: Interaction,
+  fact: Partial<Pick<Interaction, "login" | "consent">>,
 ): Interaction {
-  const interaction: Interaction = {
-    uid: ctx.random(16),
-    browser: hashOf(browser.id ?? ""),
-    csrf: ctx.random(16),
-    request: purpose,
-    login: null,
-    expiresAt: ctx.now() + interactionTtl + expiredTtl,
-  };
-  tx.insert("interactions", interaction);
-  return interaction;
+  const recorded = { ...interaction, ...fact };
+  if (isStored(tx, interaction)) tx.put("interactions", recorded);
+  return recorded;
 }
 
-/** Ends a sign-in; who comes to it again is told so. */
+/** Ends a sign-in. A person who comes to it again sees that it is finished. */
 export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): void {
+  if (!isStored(tx, interaction)) return;
   const app = appOf(interaction);
   if (app === null) {
     tx.remove("interactions", interaction.uid);
@@ -118,17 +137,18 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
     browser: interaction.browser,
     // No form of it is taken any more.
     csrf: "",
-    request: { kind: "finished", app } satisfies FinishedPurpose,
+    purpose: { kind: "finished", app } satisfies FinishedRecord,
     login: null,
+    consent: null,
     expiresAt: ctx.now() + finishedTtl,
   });
 }
 
 function appOf(interaction: Interaction): AskingApp | null {
-  const purpose = interaction.request as Purpose | LogoutPurpose | FinishedPurpose;
-  if (purpose.kind === "finished") return purpose.app;
-  if (purpose.kind !== "authorization") return null;
-  const { clientId, redirectUri } = purpose.request;
+  const record = recordOf(interaction);
+  if (record.kind === "finished") return record.app;
+  if (record.kind !== "authorization") return null;
+  const { clientId, redirectUri } = record.request;
   return { clientId, redirectUri };
 }
 
@@ -151,13 +171,12 @@ export function findInteraction(tx: ReadTx, ctx: Context, uid: string, browser: 
   const interaction = tx.get("interactions", uid);
   if (interaction === undefined) throw new InteractionError("gone");
   if (browser.id === null || hashOf(browser.id) !== interaction.browser) throw new InteractionError("other-browser");
-  const { kind } = interaction.request as Purpose | LogoutPurpose | FinishedPurpose;
-  if (kind === "finished") throw over(tx, interaction, "finished");
+  if (recordOf(interaction).kind === "finished") throw over(tx, interaction, "finished");
   if (interaction.expiresAt - expiredTtl <= ctx.now()) throw over(tx, interaction, "gone");
   return interaction;
 }
 
-/** The interaction a form belongs to, the form's `csrf` value proven. @throws {InteractionError} */
+/** The interaction that a form belongs to, with the form's `csrf` value checked. @throws {InteractionError} */
 export function findForForm(tx: ReadTx, ctx: Context, uid: string, browser: Browser, csrf: string): Interaction {
   const interaction = findInteraction(tx, ctx, uid, browser);
   if (!sameSecret(csrf, interaction.csrf)) throw new InteractionError("csrf");

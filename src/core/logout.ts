@@ -5,12 +5,12 @@ import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { addPostLogoutUri } from "./fix-commands.ts";
 import {
-  beginInteraction,
   findForForm,
   findInteraction,
-  logoutPurposeOf,
+  logoutRecordOf,
+  newInteraction,
   type Browser,
-  type LogoutPurpose,
+  type LogoutRecord,
 } from "./interactions.ts";
 import { checkLength } from "./request-length.ts";
 import { endSessions, liveSession, sessionOf } from "./sessions.ts";
@@ -68,9 +68,11 @@ export async function beginLogout(
     const why = hint === null ? "no-hint" : "other-user";
     const { postLogoutRedirectUri, state, uiLocales } = request;
     const clientId = client?.client_id ?? null;
-    const purpose: LogoutPurpose = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
+    const record: LogoutRecord = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
     if (session !== null && hint?.sub !== session.user.id) {
-      return { kind: "ask", uid: beginInteraction(tx, ctx, purpose, browser).uid } as const;
+      const interaction = newInteraction(ctx, record, browser);
+      tx.insert("interactions", interaction);
+      return { kind: "ask", uid: interaction.uid } as const;
     }
     return { kind: "end", ended: endSession(tx, browser), location, back: wayBack(client), uiLocales } as const;
   });
@@ -147,7 +149,7 @@ export interface LogoutPage {
   /** Who asked for it; null: nobody that is known. */
   readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly username: string | null;
-  readonly why: LogoutPurpose["why"];
+  readonly why: LogoutRecord["why"];
   readonly uiLocales: string | undefined;
 }
 
@@ -155,7 +157,7 @@ export interface LogoutPage {
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const { clientId, why, uiLocales } = logoutPurposeOf(interaction);
+    const { clientId, why, uiLocales } = logoutRecordOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     return {
       csrf: interaction.csrf,
@@ -178,7 +180,7 @@ export async function answerLogout(
   form: { readonly csrf: string; readonly confirmed: boolean },
 ): Promise<SignedOut | null> {
   const ending = await ctx.store.transaction((tx) => {
-    const asked = logoutPurposeOf(findForForm(tx, ctx, uid, browser, form.csrf));
+    const asked = logoutRecordOf(findForForm(tx, ctx, uid, browser, form.csrf));
     tx.remove("interactions", uid);
     if (!form.confirmed) return null;
     const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);

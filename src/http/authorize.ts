@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { beginAuthorization, type StepResult } from "../core/authorize.ts";
+import { beginAuthorization } from "../core/authorize.ts";
+import type { StepResult } from "../core/next-step.ts";
 import type { RawParameters } from "../core/authorization-request.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { OAuthError } from "../core/errors.ts";

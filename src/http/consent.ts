@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { clientName, inLanguage } from "../core/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../core/consent.ts";
 import { OAuthError } from "../core/errors.ts";
+import { goOn } from "../core/next-step.ts";
 import { takeStep } from "./authorize.ts";
 import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "./cookies.ts";
@@ -22,8 +23,8 @@ type UidRequest = Request<{ uid: string }>;
 export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
   const { renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
-  if (shown.kind === "step") {
-    await takeStep(web, req, res, shown);
+  if (shown === null) {
+    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   const { client, user } = shown;

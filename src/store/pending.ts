@@ -1,15 +1,18 @@
 /** The records of what is under way: it waits for a person or a client, for minutes. */
 
-/** An authorization request as it was sent, parsed and checked, that waits for the person in front of the browser. */
+/** A sign-in or a sign-out that waits for the person in front of the browser, and what is known of it so far. */
 export interface Interaction {
   readonly uid: string;
   /** SHA-256 of the browser cookie that began it. */
   readonly browser: string;
   readonly csrf: string;
-  /** Of `core/interactions.ts`: what the person is asked for. */
-  readonly request: unknown;
-  /** Who signed in during this interaction, and when (seconds); null: nobody yet. */
-  readonly login: { readonly userId: string; readonly at: number } | null;
+  /** Of `core/interactions.ts`: what it is for. */
+  readonly purpose: unknown;
+  /** Who signed in during this interaction, when (seconds) and how (RFC 8176); null: nobody yet. */
+  readonly login:
+    { readonly userId: string; readonly at: number; readonly amr: readonly string[] } | "cancelled" | null;
+  /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
+  readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;
   readonly expiresAt: number;
 }
 
