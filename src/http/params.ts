@@ -49,7 +49,8 @@ export function bodyParameters(req: Request): RawParameters {
   if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
-  if (req.is(jsonType) !== jsonType) return body as RawParameters;
+  // A copy: a value that is kept, of a form that was sliced into values, would keep all of its body in memory.
+  if (req.is(jsonType) !== jsonType) return JSON.parse(JSON.stringify(body)) as RawParameters;
   const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
   for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
   return parameters;
