@@ -8,7 +8,6 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
-import { explainUnreadable } from "./unreadable.ts";
 
 /** Listening: on every address of the host, or not at all. */
 
@@ -67,8 +66,6 @@ interface ServerOptions {
   readonly tls: Tls | null;
   /** For how long a request may come in. */
   readonly patience: Patience;
-  /** Is told what no answer can tell. */
-  readonly log: (note: string) => void;
 }
 
 /**
@@ -167,7 +164,6 @@ async function bind(
 ): Promise<Bound> {
   const server = await createAppServer(app, born, gate, options);
   const close = closable(server);
-  explainUnreadable(server, options.log);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
@@ -194,7 +190,7 @@ export async function listen(
   app: App,
   host: string,
   port: number,
-  { tls = null, patience = defaultPatience, log = () => undefined }: Partial<ServerOptions> = {},
+  { tls = null, patience = defaultPatience }: Partial<ServerOptions> = {},
 ): Promise<Listening> {
   const gate = createGate();
   const born = bornFor(app);
@@ -208,7 +204,7 @@ export async function listen(
               app,
               born,
               gate,
-              { tls, patience, log },
+              { tls, patience },
               servers[0] === undefined ? port : portOf(servers[0]),
               address,
             ),

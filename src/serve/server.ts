@@ -56,7 +56,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const closing = createClosing([() => listening?.close(), () => issuer?.close(), () => store.close()]);
   try {
     const app = createApp();
-    listening = await listen(app, host, options.port ?? defaultPort, { tls: options.tls ?? null, log });
+    listening = await listen(app, host, options.port ?? defaultPort, { tls: options.tls ?? null });
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
     issuer = await openIssuer(store, {

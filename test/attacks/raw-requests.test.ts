@@ -91,19 +91,6 @@ test.each<[name: string, bytes: string, ...statuses: number[]]>([
   expect(answer.body).not.toContain("Cannot GET");
 });
 
-test.each<[name: string, bytes: string, status: number]>([
-  ["a header of 20,000 bytes", request("GET /_idp/health", [`X: ${"a".repeat(20_000)}`]), 431],
-  ["an expectation", request(`POST ${token}`, ["Expect: foo", "Content-Length: 0"]), 417],
-  ["a method that nobody knows", request("FOO /"), 400],
-  ["no Host", `GET /_idp/health HTTP/1.1\r\n${close}\r\n\r\n`, 400],
-])("%s: what Node.js would refuse without a word is told why, as all else is", async (_name, bytes, status) => {
-  const { head, body } = await rawRequest(idp.port, bytes);
-  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\n`));
-  expect(head).toMatch(/^Content-Type: application\/json; charset=utf-8$/im);
-  expect(head).toMatch(/^Cache-Control: no-store$/im);
-  expect(JSON.parse(body)).toEqual({ error: "invalid_request", error_description: expect.stringMatching(/.{20}/) });
-});
-
 test("an answer that is under way is cut off, not mixed with a refusal of what follows its request", async () => {
   const server = await listen(
     express().use((_req, res) => void res.write("half of an answer")),

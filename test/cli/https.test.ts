@@ -1,12 +1,10 @@
 /** `idp start --cert --key`, with a certificate for localhost that is here for this alone. */
-import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
-import { environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 
 const file = (name: string): string => fileURLToPath(new URL(`../helpers/tls/${name}`, import.meta.url));
 const [cert, key] = [file("cert.pem"), file("key.pem")];
@@ -55,23 +53,6 @@ test("the commands beside it trust its certificate: signing in, revoking, stoppi
   expect(await userInfo()).toBe(403);
   expect((await idp(["stop"], { cwd })).code).toBe(0);
   expect(await ended).toEqual({ code: 0, signal: null });
-});
-
-/** What a program of an app sees and the log of the server says. */
-async function logAfter(args: readonly string[], scheme: "http" | "https"): Promise<string> {
-  const { issuer, output } = await startIdp(args, { cwd: newFolder() });
-  const program = `await fetch(${JSON.stringify(issuer.replace(/^https?/, scheme))}).catch(() => undefined)`;
-  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env: environment({}) });
-  return vi.waitUntil(() => / {2}(a client .*)\n/.exec(output.stderr + output.stdout)?.[1]);
-}
-
-test("who speaks the other protocol reads no answer, so the log says it", async () => {
-  expect(await logAfter([], "https")).toBe(
-    "a client came with https to this port, which speaks http: see which issuer it was told",
-  );
-  expect(await logAfter(secure, "http")).toBe(
-    "a client came with http to this port, which speaks https: see which issuer it was told",
-  );
 });
 
 test("a certificate and a key that are no pair, or no file, are refused with what they should be", async () => {
