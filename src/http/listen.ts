@@ -163,7 +163,7 @@ async function bind(
   address: string,
 ): Promise<Bound> {
   const server = await createAppServer(app, born, gate, options);
-  const close = closable(server);
+  const close = closable(server, options.tls !== null);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
