@@ -48,13 +48,20 @@ export const singleClaim = (scope: string): string | null =>
 /** What discovery lists as `claims_supported`. */
 export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 
-/** Claims by which tokens work; a user's `claims` never set them (RFC 7519 4.1, OpenID Connect Core 2, RFC 9068 2.2). */
-const protocolNames = new Set(
-  (
-    "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
-    "id user language theme createdAt grant epoch client_epoch exchanged_from family generation claims"
-  ).split(" "),
-);
+/**
+ * What the server itself says in tokens and UserInfo (RFC 7519 4.1, OpenID Connect Core 2, RFC 9068 2.2). The `claims` of users and
+ * clients cannot have these names: they would have no effect.
+ */
+export const reservedClaims: readonly string[] = (
+  "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
+  "id user language theme createdAt grant epoch era client_epoch exchanged_from family generation claims"
+).split(" ");
+
+const protocolNames = new Set(reservedClaims);
+
+/** The claims of an access token that its client or its user has in `claims`. */
+export const ownClaims = (token: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(token).filter(([name]) => !protocolNames.has(name)));
 
 export const isProtocolClaim = (name: string): boolean => protocolNames.has(name);
 
@@ -159,9 +166,14 @@ export const idTokenClaims = (
 const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> =>
   Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, client, user, scopes));
 
+/** The address in tokens and in UserInfo: of the user's `claims` where they have one. */
+export const emailOf = (user: User): unknown => pick(standardClaims(user), ["email"])["email"];
+
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
-  const at = user.email.lastIndexOf("@");
+  const claimed = emailOf(user);
+  const email = typeof claimed === "string" ? claimed : user.email;
+  const at = email.lastIndexOf("@");
   return {
     id: user.id,
     user: {
@@ -170,7 +182,11 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
       avatar: { baseUrl: user.avatar.baseUrl, path: user.avatar.path, color: user.avatar.color },
       about: user.about,
       ...(scopes.includes("email") && {
-        email: { username: user.email.slice(0, at), domain: user.email.slice(at + 1), isVerified: user.emailVerified },
+        email: {
+          username: email.slice(0, at),
+          domain: email.slice(at + 1),
+          isVerified: standardClaims(user)["email_verified"] === true,
+        },
       }),
       ...(scopes.includes("details") && { website: user.website, location: user.location, birthDate: user.birthDate }),
       ...(scopes.includes("phone") && { phone: user.phone }),

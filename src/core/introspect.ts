@@ -1,4 +1,5 @@
 import type { Client, ReadTx } from "../store/store.ts";
+import { ownClaims } from "./claims.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { readToken, TokenProblem, type GenuineToken } from "./accepted-tokens.ts";
@@ -55,6 +56,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
   return {
+    ...(state.user === null && ownClaims({ ...claims })),
     active: true,
     ...(kind === "access" && { token_type: cnf === undefined ? "Bearer" : "DPoP" }),
     iss,

@@ -153,7 +153,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
   if (kind !== "access") {
     throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");
   }
-  return (at) => accessToken(at, subject, {});
+  return (at) => accessToken(at, subject, { ...subject.client.claims });
 }
 
 function kindOf(type = "access"): Kind {

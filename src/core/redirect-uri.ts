@@ -31,18 +31,21 @@ export function checkRedirectUri(uri: string): string | null {
   }
   if (uri.includes("#")) return `"${uri}" has a fragment; leave out "#" and what follows (RFC 6749 3.1.2)`;
   const name = scheme.exec(uri)?.[1]?.toLowerCase();
+  if (name === undefined && uri.includes("*")) return wildcard(uri);
   if (name === undefined) return `"${uri}" is not absolute; write the whole address, as http://localhost:3000/callback`;
   return name === "http" || name === "https" ? checkWebUri(uri, name) : checkPrivateUri(uri, name);
 }
+
+/** Compared as text, a pattern matches nothing. */
+const wildcard = (uri: string): string =>
+  `"${uri}" has a wildcard, which matches nothing: redirect URIs are compared letter by letter. Register each address by itself`;
 
 function checkWebUri(uri: string, name: "http" | "https"): string | null {
   const authority = /^https?:\/\/([^/?]*)/i.exec(uri)?.[1] ?? "";
   if (authority.includes("@")) return `"${uri}" has user info; leave out what stands before "@"`;
   const parts = webUri.exec(uri);
   if (parts === null) {
-    return authority.includes("*")
-      ? `"${uri}" has a wildcard in its host; register each address by itself`
-      : `"${uri}" is not an address of the form ${name}://host/path`;
+    return authority.includes("*") ? wildcard(uri) : `"${uri}" is not an address of the form ${name}://host/path`;
   }
   const [, host = "", port, rest = ""] = parts;
   const loopback = isLoopbackHost(host);
@@ -55,6 +58,7 @@ function checkWebUri(uri: string, name: "http" | "https"): string | null {
       return `"${uri}" leaves the port open; port "*" is for http on loopback only (RFC 8252 7.3)`;
     }
   }
+  if (rest.includes("*")) return wildcard(uri);
   if (!URL.canParse(port === "*" ? uri.replace(":*", ":1") : uri)) return `"${uri}" is not a valid URL`;
   if (dotSegment.test(rest))
     return `"${uri}" has "." or ".." in its path, which browsers rewrite; write the plain path`;
@@ -66,6 +70,7 @@ function checkPrivateUri(uri: string, name: string): string | null {
   if (!name.includes(".")) {
     return `"${uri}" has the scheme "${name}"; use https, http on loopback, or a private-use scheme with a dot, as com.example.app:/callback (RFC 8252 7.1)`;
   }
+  if (uri.includes("*")) return wildcard(uri);
   return uri.length === name.length + 1
     ? `"${uri}" has nothing after its scheme; write as com.example.app:/callback`
     : null;

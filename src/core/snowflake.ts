@@ -22,6 +22,3 @@ export function deriveSnowflake(createdAt: number, username: string, attempt = 0
   const low = Number.parseInt(hash("sha256", seed, "hex").slice(0, 8), 16) >>> 10;
   return ((time << lowBits) | BigInt(low)).toString();
 }
-
-/** Whether these digits are a number of at most 64 bits, above zero, without leading zeros. */
-export const isSnowflake = (id: string): boolean => /^[1-9]\d{0,19}$/.test(id) && BigInt(id) < 2n ** 64n;

@@ -1,7 +1,7 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Client, Grant, Session, User } from "../store/store.ts";
 import { acrOfSignIn } from "./acr.ts";
-import type { RequestedClaims } from "./claims.ts";
+import { emailOf, type RequestedClaims } from "./claims.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { signJws } from "./jws.ts";
@@ -139,7 +139,7 @@ export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject)
 
 /**
  * An access token: HS256 unless set otherwise, 30 minutes unless set otherwise.
- * @param custom the user's own claims in it
+ * @param custom the `claims` of the user, or of the client that speaks for itself
  */
 export async function accessToken(
   ctx: Context,
@@ -152,7 +152,7 @@ export async function accessToken(
   const claims = {
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
-    email: user?.email,
+    ...(user !== null && { email: emailOf(user) }),
     client_id: client.client_id,
     scope: scopes.join(" "),
     aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,

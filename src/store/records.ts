@@ -2,7 +2,7 @@
 
 /** A user: section "users" of a fixture, each field with its value. Times are ISO 8601. */
 export interface User {
-  /** Snowflake id, a string of digits: the `sub` of every token. */
+  /** The `sub` of every token: text of ASCII; a Snowflake unless a fixture says otherwise. */
   readonly id: string;
   readonly username: string;
   readonly displayName: string;
@@ -52,6 +52,8 @@ export interface Client {
   readonly id_token_signed_response_alg?: string;
   readonly skip_consent?: boolean;
   readonly audience?: string | readonly string[];
+  /** Of tokens without a user. */
+  readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
   readonly backchannel_logout_uri?: string;

@@ -37,6 +37,6 @@ export async function clientCredentials(
     return asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
   });
   const subject = { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources, jkt };
-  const accessToken = await signAccessToken(ctx, subject, {});
+  const accessToken = await signAccessToken(ctx, subject, { ...client.claims });
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
 }

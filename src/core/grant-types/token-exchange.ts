@@ -78,7 +78,10 @@ export async function exchangeToken(
         origins: [...(subjectClaims.exchanged_from ?? []), originOf(subjectClaims)],
       },
     };
-    return { subject: exchanged, userClaims: user === null ? {} : extraClaims(tx, user, scopes) };
+    return {
+      subject: exchanged,
+      userClaims: user === null ? { ...tx.get("clients", subjectClaims.sub)?.claims } : extraClaims(tx, user, scopes),
+    };
   });
   const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims), subject);
   return {
