@@ -30,9 +30,11 @@ async function namedHere(cli: Invocation): Promise<(client: ClientView) => boole
   }
 }
 
-/** The client of the app: named, or asked for where there are several and somebody to ask. */
-async function clientOf(cli: Invocation, target: Target, named: string | undefined): Promise<ClientView> {
-  const clients = await target.call("clients.list", { secrets: true });
+/** The client of the app: named, or asked for where there are several and somebody to ask. With `--for`, one that the library can use. */
+async function clientOf(cli: Invocation, target: Target, { client: named, for: library }: EnvFlags) {
+  const all = await target.call("clients.list", { secrets: true });
+  const usable = library === undefined ? all : all.filter((await import("./env-libraries.ts")).canUse(library));
+  const clients = usable.length > 0 ? usable : all;
   const likely = likelyClient(clients, await namedHere(cli));
   if (likely === undefined) {
     throw new OperationError("not_found", "there is no client yet", {
@@ -65,7 +67,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   checkFlags(flags);
   const target = await findTarget(cli);
   const { issuer } = await target.call("status", {});
-  const client = await clientOf(cli, target, flags.client);
+  const client = await clientOf(cli, target, flags);
   if (flags.for !== undefined) return configuration(issuer, client, flags.for);
   const values = valuesOf(issuer, client);
   const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
@@ -105,7 +107,7 @@ function expansionNotes(variables: Variables, { client_id, client_secret }: AppV
 
 async function configuration(issuer: string, client: ClientView, library: Library): Promise<Outcome> {
   const { configurationOf } = await import("./env-libraries.ts");
-  const { text, notes } = configurationOf(library, issuer, client);
+  const { text, notes } = configurationOf(library, issuer, client, process.cwd());
   return answer({ library, client_id: client.client_id, text }, () => text, { notes });
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isObject } from "../core/json-object.ts";
 import type { AppType } from "./app-types.ts";
 
@@ -48,10 +48,29 @@ function manifestOf(folder: string): Readonly<Record<string, unknown>> {
   }
 }
 
+/** All dependencies of a project, with the ranges of their versions. */
+function dependenciesOf({ dependencies, devDependencies }: Readonly<Record<string, unknown>>) {
+  return { ...(isObject(dependencies) && dependencies), ...(isObject(devDependencies) && devDependencies) };
+}
+
+/**
+ * The major version of a package of a project: the one that is installed, here or in a folder above (a workspace), else the one that
+ * package.json asks for; null: neither says.
+ */
+export function installedMajor(folder: string, name: string): number | null {
+  const installed = manifestOf(join(folder, "node_modules", name))["version"];
+  const range = installed ?? dependenciesOf(manifestOf(folder))[name];
+  const major = /\d+/.exec(typeof range === "string" ? range : "")?.[0];
+  if (major !== undefined) return Number(major);
+  const above = dirname(folder);
+  return above === folder ? null : installedMajor(above, name);
+}
+
 /** What can be proposed for the project in a folder. */
 export function projectOf(folder: string): Project {
-  const { name, dependencies, devDependencies } = manifestOf(folder);
-  const all = { ...(isObject(dependencies) && dependencies), ...(isObject(devDependencies) && devDependencies) };
+  const manifest = manifestOf(folder);
+  const { name } = manifest;
+  const all = dependenciesOf(manifest);
   const [framework = null, type = null, redirectUri = usual.redirectUri] =
     known.find(([dependency]) => Object.hasOwn(all, dependency)) ?? [];
   const clientId = (typeof name === "string" ? name : "").replace(/^@[^/]*\//, "").replace(/[^A-Za-z0-9._-]/g, "-");

@@ -207,7 +207,7 @@ test.each([
   [["--write", "x", "--format", "github"], 2, "idp env --format github > FILE"],
   [["--write", "/nowhere/at/all"], 2, "cannot be written (ENOENT)"],
   [["--for", "spring", "--prefix", "A_"], 2, "it takes no --prefix"],
-  [["--for", "rails"], 2, "Allowed choices are authjs, spring, oauth2-proxy, passport, express-openid-connect"],
+  [["--for", "rails"], 2, "Allowed choices are authjs, next-auth, openid-client"],
   [["--client", "wb"], 3, "Did you mean web?"],
   [["--client", "worker", "--for", "authjs"], 6, "it has no redirect URI"],
   [["--client", "spa", "--for", "passport"], 6, "it is public, and this library wants a secret"],

@@ -2,16 +2,17 @@ import { ExpressAuth } from "@auth/express";
 import express, { type Express, type RequestHandler } from "express";
 import openid, { type ConfigParams } from "express-openid-connect";
 import session from "express-session";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { load } from "js-yaml";
+import * as client from "openid-client";
 import { Passport } from "passport";
 import { Strategy } from "passport-openidconnect";
 import { afterAll, expect, test } from "vitest";
 import { approve, Browser } from "../helpers/browser.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { blocks } from "../helpers/readme.ts";
+import { blocks, repository } from "../helpers/readme.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 
 /** "Configure your library": what `idp env --for` prints is what the README shows, and the libraries take it as it stands. */
@@ -97,6 +98,27 @@ test("passport signs a user in", async () => {
   const browser = new Browser(issuer, url);
   const signedIn = await approve(browser, await browser.open(`${url}/login`), "erin");
   expect(JSON.parse(signedIn.body)).toMatchObject({ username: "erin", emails: [{ value: "erin@example.test" }] });
+});
+
+test("openid-client signs a user in", async () => {
+  const { stdout } = await idp(["env", "--for", "openid-client"], { cwd });
+  symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
+  const file = join(cwd, "openid-client.mjs");
+  writeFileSync(file, stdout);
+  const { config, parameters } = (await import(pathToFileURL(file).href)) as {
+    readonly config: client.Configuration;
+    readonly parameters: Record<string, string>;
+  };
+  const verifier = client.randomPKCECodeVerifier();
+  const address = client.buildAuthorizationUrl(config, {
+    ...parameters,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  });
+  const browser = new Browser(issuer);
+  const { left } = await approve(browser, await browser.open(address.href), "erin");
+  const tokens = await client.authorizationCodeGrant(config, new URL(left ?? ""), { pkceCodeVerifier: verifier });
+  expect(tokens.claims()).toMatchObject({ email: "erin@example.test" });
 });
 
 /** Whether the server takes the address and scopes that a library would send. */
