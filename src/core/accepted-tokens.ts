@@ -167,6 +167,8 @@ export function readToken(ctx: Context, token: string): GenuineToken | TokenProb
 export interface IdTokenHint {
   readonly sub: string;
   readonly clientId: string;
+  /** The session that it came from; null: it was issued without a browser. */
+  readonly sid: string | null;
 }
 
 /**
@@ -193,8 +195,8 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     const jws = parse(hint, ["HS256", ...publicAlgs]);
     checkSignature(jws, await idTokenKey(ctx, jws));
     checkClaims(ctx, jws, tokenTypes.id, ["sub", "aud"], { allowExpired: true });
-    const { sub, aud } = jws.payload;
-    return { sub: String(sub), clientId: String(aud) };
+    const { sub, aud, sid } = jws.payload;
+    return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {
     if (!(error instanceof TokenProblem)) throw error;
     throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {

@@ -37,6 +37,8 @@ export interface SignedOut {
   readonly ended: boolean;
   /** The app that asked, and an address it registered for this; null: none is known. */
   readonly back: { readonly name: ClientName; readonly href: string } | null;
+  /** Why the browser does not go to the address that was sent; null: none was sent, or it does. */
+  readonly stays: "no-hint" | "not-registered" | null;
   readonly uiLocales: string | undefined;
 }
 
@@ -74,7 +76,9 @@ export async function beginLogout(
       tx.insert("interactions", interaction);
       return { kind: "ask", uid: interaction.uid } as const;
     }
-    return { kind: "end", ended: endSession(tx, browser), location, back: wayBack(client), uiLocales } as const;
+    const stays = address !== undefined && client === null ? "no-hint" : null;
+    const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSession(tx, browser);
+    return { kind: "end", ended, location, back: wayBack(client), stays, uiLocales } as const;
   });
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
@@ -125,6 +129,12 @@ function endSession(tx: Tx, browser: Browser): Telling {
   return session === undefined ? [] : endSessions(tx, [session]);
 }
 
+/** Without a cookie, as from a server, the hint names the session (CONTRACT 5). It must be the user's own. */
+function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
+  const session = hint?.sid == null ? undefined : tx.find("sessions", "sid", hint.sid);
+  return session === undefined || session.userId !== hint?.sub ? [] : endSessions(tx, [session]);
+}
+
 /** Nothing else is linked to than what the client registered for this, and nothing that a browser would run. */
 function wayBack(client: Client | null): SignedOut["back"] {
   const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri));
@@ -137,11 +147,12 @@ async function tellAndReturn(
     ended,
     location,
     back,
+    stays,
     uiLocales,
-  }: Pick<SignedOut, "location" | "back" | "uiLocales"> & { readonly ended: Telling },
+  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales"> & { readonly ended: Telling },
 ): Promise<SignedOut> {
   const notices = await tellAll(ctx, ended);
-  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, uiLocales };
+  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales };
 }
 
 export interface LogoutPage {
@@ -187,7 +198,15 @@ export async function answerLogout(
     // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
     const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
     const location = isRegistered ? returnAddress(client, asked) : null;
-    return { ended: endSession(tx, browser), location, back: wayBack(client), uiLocales: asked.uiLocales };
+    const sent = asked.postLogoutRedirectUri !== undefined;
+    const stays = !sent || isRegistered ? null : client === null ? "no-hint" : "not-registered";
+    return {
+      ended: endSession(tx, browser),
+      location,
+      back: wayBack(client),
+      stays,
+      uiLocales: asked.uiLocales,
+    } as const;
   });
   return ending === null ? null : tellAndReturn(ctx, ending);
 }

@@ -157,6 +157,7 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
     ...viewFor(web, req, res),
     state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
     back: null,
+    stays: null,
     signInHref: web.base + accountPath,
   });
   sendPage(res, 200, page);

@@ -96,6 +96,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     ...shown,
     state: outcome.ended ? "done" : "already",
     back: outcome.back && { ...outcome.back, name: outcome.back.name(shown.lang) },
+    stays: outcome.stays,
     signInHref: `${web.base}/account`,
   });
   sendPage(res, 200, page);

@@ -184,7 +184,9 @@ export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page
 export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
   const { page, say } = writerOf(renderer, view);
   const heading = { state: view.state, title: say("signed-out.title") };
-  return page("signed-out", heading, { ...view, sentence: say(`signed-out.${view.state}`) }, plainPageHeaders);
+  const reason = view.stays && say(`signed-out.stays-${view.stays}`);
+  const content = { ...view, sentence: say(`signed-out.${view.state}`), reason };
+  return page("signed-out", heading, content, plainPageHeaders);
 }
 
 export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {

@@ -207,6 +207,8 @@ export interface SignedOutView extends View {
   readonly state: "done" | "already" | "all-sessions";
   /** Where to go from here; null: nowhere. */
   readonly back: { readonly name: string; readonly href: string } | null;
+  /** Why the browser does not go back to the app by itself; null: it was not asked to. */
+  readonly stays: "no-hint" | "not-registered" | null;
   readonly signInHref: string;
 }
 

@@ -284,6 +284,7 @@ const signedOut: SignedOutView = {
   ...common,
   state: "done",
   back: { name: "Demo App", href: "http://localhost:3000/" },
+  stays: null,
   signInHref: "/account",
 };
 
@@ -496,6 +497,8 @@ const logoutViews = {
 
 export const signedOutViews = {
   "signed-out": signedOut,
+  "signed-out-no-hint": { ...signedOut, stays: "no-hint" },
+  "signed-out-not-registered": { ...signedOut, stays: "not-registered" },
   "signed-out-already": { ...signedOut, state: "already", back: null },
   "signed-out-all-sessions": { ...signedOut, state: "all-sessions", back: null },
 } satisfies Record<string, SignedOutView>;

@@ -38,6 +38,50 @@ test("an address to come back to of nobody knows whom is ignored, and the log sa
   expect(notes).toEqual(["post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is"]);
 });
 
+describe("from a server, without the cookie of a browser", () => {
+  const fromServer = (parameters: Record<string, string>) => new Browser(idp.issuer).open(logoutUrl(parameters));
+
+  test("a hint ends the session that it names, and no other", async () => {
+    const { browser, hint } = await signedIn();
+    const other = await signedIn();
+    const visit = await fromServer({ id_token_hint: hint, post_logout_redirect_uri: bye });
+    expect(visit.left?.href).toBe(bye);
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await isSignedIn(other.browser)).toBe(true);
+  });
+
+  test("an expired hint does too", async () => {
+    const { browser, hint } = await signedIn();
+    clock.pass(5000);
+    expect((await fromServer({ id_token_hint: hint })).page).toBe("signed-out");
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test("a forged hint ends nothing", async () => {
+    const { browser, hint } = await signedIn();
+    const [header = "", payload = ""] = hint.split(".");
+    expect((await fromServer({ id_token_hint: `${header}.${payload}.AAAA` })).status).toBe(400);
+    expect((await fromServer({ id_token_hint: hint, client_id: "demo-app" })).status).toBe(400);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test("a hint of another user's session in this browser still asks", async () => {
+    const { browser } = await signedIn("bob");
+    const { browser: alices, hint } = await signedIn("alice");
+    expect((await browser.open(logoutUrl({ id_token_hint: hint }))).page).toBe("logout");
+    expect(await isSignedIn(alices)).toBe(true);
+  });
+});
+
+test("the page says why the browser stays here", async () => {
+  const visit = await new Browser(idp.issuer).open(logoutUrl({ post_logout_redirect_uri: bye }));
+  expect([visit.page, visit.left]).toEqual(["signed-out", null]);
+  expect(visit.body).toContain("no id_token_hint and no client_id");
+  const { browser } = await signedIn();
+  const asked = await browser.open(logoutUrl({ post_logout_redirect_uri: bye }));
+  expect((await browser.press(asked, "logout-confirm")).body).toContain("no id_token_hint and no client_id");
+});
+
 describe("with a genuine hint for this session: at once", () => {
   test("back to the registered address, with state alone", async () => {
     const { browser, hint } = await signedIn();

@@ -19,6 +19,7 @@ function addTo(value: unknown, more: string, name = ""): unknown {
     "status",
     "kind",
     "why",
+    "stays",
     "step",
     "lang",
     "key",
@@ -133,7 +134,7 @@ test("the hooks of the pages are these: taking one away breaks somebody's tests"
       "form-post": "form-post-continue main",
       "login": "login-again login-as-alice login-as-bob login-as-carol login-as-dave login-as-user13 login-as-user14 login-as-user15 login-as-user16 login-as-user17 login-as-user18 login-as-user19 login-as-user20 login-as-user21 login-as-user22 login-as-user23 login-as-user24 login-cancel login-error login-form login-next login-notice login-password login-picker login-picker-title login-previous login-search login-submit login-username main request-details",
       "logout": "logout-confirm logout-stay main request-details",
-      "signed-out": "main signedout-message signedout-return signedout-signin",
+      "signed-out": "main signedout-message signedout-reason signedout-return signedout-signin",
     }
   `);
 });
