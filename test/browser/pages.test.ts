@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../helpers/chromium.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { startPageServer } from "../helpers/page-server.ts";
-import { samples } from "../helpers/sample-views.ts";
+import { oneOfEachKind } from "../helpers/sample-views.ts";
 
 /**
- * Every page in every state, in a real browser: what only a browser can tell.
+ * A page of each kind in a real browser: what only a browser can tell.
  * @module-tag browser
  */
 
@@ -49,7 +49,7 @@ async function violations(): Promise<unknown> {
 }
 
 // The form_post page leaves at once; its own test is below.
-describe.each(samples.filter(({ name }) => name !== "form-post"))("$name", ({ name }) => {
+describe.each(oneOfEachKind.filter(({ name }) => name !== "form-post"))("$name", ({ name }) => {
   let html = "";
   beforeAll(async () => {
     requests.length = 0;

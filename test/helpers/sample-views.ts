@@ -630,3 +630,14 @@ export const samples: readonly Sample[] = [
   ...of<SignedOutView>(renderSignedOut, signedOutViews),
   ...of<ErrorView>(renderError, errorViews),
 ];
+
+const kinds = [
+  ["account-gone", "account-many", "account-revoke", "account-saved"],
+  ["consent-again", "consent-default", "consent-every-field", "consent-finished"],
+  ["device-confirm", "device-done", "device-invalid"],
+  ["login-error-suspended", "login-expired", "login-hint-unknown", "login-many-users", "login-no-match"],
+  ["error-redirect-uri", "form-post", "logout", "signed-out"],
+].flat();
+
+/** One page of each kind. Together they show every element that any page shows. */
+export const oneOfEachKind: readonly Sample[] = samples.filter(({ name }) => kinds.includes(name));

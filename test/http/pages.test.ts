@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createRenderer } from "../../src/http/render.ts";
 import { elementsOf, unescapeHtml } from "../helpers/html.ts";
-import { samples, type Sample } from "../helpers/sample-views.ts";
+import { oneOfEachKind, samples, type Sample } from "../helpers/sample-views.ts";
 
-/** What holds for every page in every state. */
+/** What holds for every page. */
 
 const renderer = createRenderer();
 
@@ -42,7 +42,7 @@ function addTo(value: unknown, more: string, name = ""): unknown {
 const structureOf = (html: string): string[] =>
   elementsOf(html).map(({ tag, attributes }) => [tag, ...Object.keys(attributes)].join(" "));
 
-describe.each(samples)("$name", (sample) => {
+describe.each(oneOfEachKind)("$name", (sample) => {
   test("is a whole page: language, page, state, title, skip link, strip, one main, one h1, footer", async () => {
     const html = await htmlOf(sample);
     const elements = elementsOf(html);
@@ -104,16 +104,35 @@ describe.each(samples)("$name", (sample) => {
     else expect(policy).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}';`);
     expect(headers["Referrer-Policy"] === "no-referrer").toBe(!html.includes("<form"));
   });
+});
 
-  test("shows what clients and users chose as text, whatever it holds", async () => {
+test("every page shows what clients and users chose as text, whatever it holds", async () => {
+  for (const sample of samples) {
     const htmlWith = async (more: string): Promise<string> =>
       (await sample.render(renderer, addTo(sample.view, more) as object)).html;
     const html = await htmlWith(payload);
-    expect(structureOf(html)).toEqual(structureOf(await htmlWith("harmless")));
+    expect(structureOf(html), sample.name).toEqual(structureOf(await htmlWith("harmless")));
     // These show nothing that anybody chose.
     const isSilent = /^(login-expired-unknown|consent-finished-unknown|device-(done|denied))$/.test(sample.name);
-    expect(unescapeHtml(html).includes(payload)).toBe(!isSilent);
-  });
+    expect(unescapeHtml(html).includes(payload), sample.name).toBe(!isSilent);
+  }
+});
+
+test("a page of each kind shows every element that any page shows", async () => {
+  const partsOf = async (those: readonly Sample[]): Promise<Set<string>> => {
+    const parts = await Promise.all(
+      those.map(async (sample) => {
+        const elements = elementsOf(await htmlOf(sample));
+        const page = elements[0]?.attributes["data-page"] ?? "";
+        return elements.map(({ tag, attributes }) =>
+          [page, tag, attributes["class"], attributes["data-testid"]?.replace(/\d+$/, "")].join(" "),
+        );
+      }),
+    );
+    return new Set(parts.flat());
+  };
+  const shown = await partsOf(oneOfEachKind);
+  expect([...(await partsOf(samples))].filter((part) => !shown.has(part))).toEqual([]);
 });
 
 test("the hooks of the pages are these: taking one away breaks somebody's tests", async () => {
