@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
+    setupFiles: ["test/helpers/cheap-passwords.ts"],
     // Tests that need one of these programs are left out where it is missing.
     tags: programTags,
     testTimeout: 30_000,

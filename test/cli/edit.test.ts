@@ -181,6 +181,16 @@ test("what is wrong with a flag stands after the name of its field", async () =>
   });
 });
 
+test("a password is kept as a scrypt hash at its full cost", async () => {
+  const cwd = newFolder();
+  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idp("users edit bob --password-stdin".split(" "), { cwd, input: "s3cret" })).code).toBe(0);
+  const exported = JSON.parse((await idp(["export"], { cwd })).stdout) as { users: { passwordHash: string }[] };
+  const hashes = exported.users.map(({ passwordHash }) => passwordHash);
+  expect(hashes).toHaveLength(4);
+  for (const hash of hashes) expect(hash).toMatch(/^scrypt\$16384\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+});
+
 test("users show: a field that holds several values in lines of their own, as JSON that reads back", async () => {
   const cwd = newFolder();
   await idp(["seed"], { cwd });
