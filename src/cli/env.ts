@@ -9,7 +9,8 @@ import type { Format, Library } from "./env-choices.ts";
 import { formatted, type Variables } from "./env-format.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./print.ts";
-import { findTarget, type Target } from "./target.ts";
+import { answererAt } from "./remote.ts";
+import { findTarget, startCommand, type Target } from "./target.ts";
 import { count } from "./words.ts";
 
 /** The flags of `idp env`, as commander reads them. */
@@ -68,13 +69,15 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { issuer } = await target.call("status", {});
   const client = await clientOf(cli, target, flags);
-  if (flags.for !== undefined) return configuration(issuer, client, flags.for);
+  const elsewhere = await elsewhereNotes(cli, target, issuer);
+  if (flags.for !== undefined) return configuration(issuer, client, flags.for, elsewhere);
   const values = valuesOf(issuer, client);
   const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   );
   const format = flags.format ?? "dotenv";
   const notes = [
+    ...elsewhere,
     ...(values.redirect_uri === null && client.redirect_uris.length > 0
       ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
       : []),
@@ -87,6 +90,25 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
     (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, format),
     { notes },
   );
+}
+
+/** For how long the issuer is waited for, in milliseconds. */
+const patience = 1000;
+
+/** An app that is given this issuer would sign in at a server that does not have this data. */
+async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly string[]> {
+  const there = await answererAt(issuer, patience);
+  if (there === null) return [];
+  const where = `Another server answers at ${issuer}`;
+  if (target.server === null) {
+    return [
+      `${where}: it does not have the data in ${cli.data}.`,
+      `Start one that does: ${startCommand(cli)} --port auto`,
+    ];
+  }
+  // A proxy in front of our server may not pass on the health check: then nothing is known.
+  if (there.issuer === null || there.issuer === issuer) return [];
+  return [`${where}: its issuer is ${there.issuer}. The server of this data listens at ${target.server.url}.`];
 }
 
 /**
@@ -105,10 +127,15 @@ function expansionNotes(variables: Variables, { client_id, client_secret }: AppV
   ];
 }
 
-async function configuration(issuer: string, client: ClientView, library: Library): Promise<Outcome> {
+async function configuration(
+  issuer: string,
+  client: ClientView,
+  library: Library,
+  elsewhere: readonly string[],
+): Promise<Outcome> {
   const { configurationOf } = await import("./env-libraries.ts");
   const { text, notes } = configurationOf(library, issuer, client, process.cwd());
-  return answer({ library, client_id: client.client_id, text }, () => text, { notes });
+  return answer({ library, client_id: client.client_id, text }, () => text, { notes: [...elsewhere, ...notes] });
 }
 
 async function written(

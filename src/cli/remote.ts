@@ -154,13 +154,18 @@ async function send(
   });
 }
 
-/** The issuer that says at this address that it is ready; null where nothing does. @param timeout milliseconds */
-export async function issuerAt(url: string, timeout: number): Promise<string | null> {
+/** What answers at an address: an idp with this issuer, or something else; null: nothing does. @param timeout milliseconds */
+export async function answererAt(url: string, timeout: number): Promise<{ readonly issuer: string | null } | null> {
   const health = `${baseOf(url)}/_idp/health`;
   const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
-  const { status, issuer } = Object(found?.body) as Readonly<Record<string, unknown>>;
-  return status === "ok" && typeof issuer === "string" ? issuer : null;
+  if (found === null) return null;
+  const { status, issuer } = Object(found.body) as Readonly<Record<string, unknown>>;
+  return { issuer: status === "ok" && typeof issuer === "string" ? issuer : null };
 }
+
+/** The issuer of the idp that answers at an address; null: none does. @param timeout milliseconds */
+export const issuerAt = async (url: string, timeout: number): Promise<string | null> =>
+  (await answererAt(url, timeout))?.issuer ?? null;
 
 /** The port that `idp start` takes; null where it takes a free one. */
 export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
