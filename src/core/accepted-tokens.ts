@@ -5,7 +5,7 @@ import { findGrant } from "./grants.ts";
 import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "./keys.ts";
 import { relative } from "./time-words.ts";
-import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./token-claims.ts";
 
 /** The only file that verifies this server's own tokens. */
 

@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 import { privateMembers, thumbprint } from "./keys.ts";
 import { hashOf } from "./secrets.ts";
-import type { TokenClaims } from "./tokens.ts";
+import type { TokenClaims } from "./token-claims.ts";
 
 /** Demonstrating Proof of Possession (RFC 9449): tokens that are good only in the hands of whoever holds a key. */
 

@@ -7,7 +7,7 @@ import { decodeToken } from "./decode.ts";
 import { OAuthError, OperationError } from "./errors.ts";
 import { scopesNow } from "./granted-scopes.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
-import { tokenTypes } from "./tokens.ts";
+import { tokenTypes } from "./token-claims.ts";
 
 /** What a token is good for now (RFC 7662). */
 

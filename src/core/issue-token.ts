@@ -21,15 +21,8 @@ import { isObject } from "./json-object.ts";
 import { resolveScopes } from "./scopes.ts";
 import { seconds } from "./time.ts";
 import { noteLife } from "./token-state.ts";
-import {
-  accessToken,
-  idToken,
-  refreshToken,
-  signAccessToken,
-  type AccessTokenSubject,
-  type TokenSubject,
-  type UnsignedToken,
-} from "./tokens.ts";
+import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./tokens.ts";
+import type { AccessTokenSubject, TokenSubject } from "./token-claims.ts";
 
 /** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
 

@@ -10,10 +10,9 @@ import {
   refreshToken,
   sign,
   signAccessToken,
-  type AccessTokenSubject,
   type Authentication,
-  type TokenSubject,
 } from "./tokens.ts";
+import type { AccessTokenSubject, TokenSubject } from "./token-claims.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
 export interface ClientTokenResponse {

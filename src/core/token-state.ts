@@ -2,7 +2,7 @@ import type { Client, Grant, ReadTx, Tx, User } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { restoreUser } from "./fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
-import type { RefreshClaims, TokenClaims } from "./tokens.ts";
+import type { RefreshClaims, TokenClaims } from "./token-claims.ts";
 
 /**
  * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text

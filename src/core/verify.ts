@@ -12,7 +12,7 @@ import {
   type Verification,
 } from "./token-checks.ts";
 import { isDead, rotation, tokenState } from "./token-state.ts";
-import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./tokens.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./token-claims.ts";
 
 /** A token of this server, with this server's keys and what it knows of revocations. */
 

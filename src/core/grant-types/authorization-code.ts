@@ -11,7 +11,7 @@ import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../resources.ts";
 import { hashOf } from "../secrets.ts";
 import { killFamily, noteLife, requireApproval } from "../token-state.ts";
-import type { TokenSubject } from "../tokens.ts";
+import type { TokenSubject } from "../token-claims.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
 

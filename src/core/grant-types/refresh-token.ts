@@ -10,7 +10,7 @@ import { narrowResources } from "../resources.ts";
 import { narrowScope, splitScope } from "../scopes.ts";
 import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokensEnd, tokenState } from "../token-state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accepted-tokens.ts";
-import type { RefreshClaims } from "../tokens.ts";
+import type { RefreshClaims } from "../token-claims.ts";
 
 /** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
 

@@ -9,7 +9,8 @@ import { checkResources } from "../resources.ts";
 import { mayStillAsk, scopesNow } from "../granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../token-state.ts";
-import { signAccessToken, type AccessTokenSubject, type Actor, type Origin, type TokenClaims } from "../tokens.ts";
+import { signAccessToken } from "../tokens.ts";
+import type { AccessTokenSubject, Actor, Origin, TokenClaims } from "../token-claims.ts";
 import { isAbsoluteUri } from "../uri.ts";
 
 /**
