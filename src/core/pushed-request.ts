@@ -1,5 +1,7 @@
 import type { Client, PushedRequest } from "../store/store.ts";
-import { checkAuthorizationRequest, refuseRequestUri, type RawParameters } from "./authorization-request.ts";
+import { checkAuthorizationRequest } from "./authorization-request.ts";
+import { refuseRequestUri } from "./authorization-target.ts";
+import type { RawParameters } from "./parameters.ts";
 import { verifyIdTokenHint } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { verifyProof, type Proof } from "./dpop.ts";

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { beginAuthorization } from "../core/authorize.ts";
 import type { StepResult } from "../core/next-step.ts";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { OAuthError } from "../core/errors.ts";
 import { redirect } from "./answer.ts";

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import type { ClientCredentials } from "../core/client-authentication.ts";
 import type { PresentedToken } from "../core/dpop.ts";
 import { OAuthError } from "../core/errors.ts";

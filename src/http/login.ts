@@ -11,7 +11,7 @@ import { requireOwnOrigin } from "./form-origin.ts";
 import { renderLogin } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "./params.ts";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import { requestView } from "./scope-words.ts";
 import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
 import { viewFor } from "./reader.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../core/logout.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { redirect } from "./answer.ts";

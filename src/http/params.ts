@@ -1,6 +1,6 @@
 import { parse } from "node:querystring";
 import type { Request } from "express";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import { OAuthError } from "../core/errors.ts";
 import { isObject } from "../core/json-object.ts";
 import { jsonType } from "./bodies.ts";

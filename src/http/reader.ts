@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
-import type { RawParameters } from "../core/authorization-request.ts";
+import type { RawParameters } from "../core/parameters.ts";
 import { redacted } from "../repeated.ts";
 import { readPreference, setPreference } from "./cookies.ts";
 import { queryParameters } from "./params.ts";
