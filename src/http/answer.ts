@@ -30,20 +30,9 @@ export function redirect(res: ServerResponse, location: string): void {
   res.end();
 }
 
-/** The Content-Type of JSON. */
-export const jsonType = "application/json; charset=utf-8";
-
 /** JSON that no cache keeps. */
 export const sendJson = (res: ServerResponse, status: number, value: unknown, headers = privateApiHeaders): void =>
-  sendText(res, status, headers, jsonType, JSON.stringify(value));
+  sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
 
-/** Whether a page is wanted, or the same as data: every browser asks for HTML first. */
-export function prefersHtml(req: Request): boolean {
-  const { accept } = req.headers;
-  return (
-    accept === undefined ||
-    accept === "text/html" ||
-    accept.startsWith("text/html,") ||
-    req.accepts(["html", "json"]) !== "json"
-  );
-}
+/** Whether a page is wanted, or the same content as data. A client that accepts anything gets the page. */
+export const prefersHtml = (req: Request): boolean => req.accepts(["html", "json"]) !== "json";

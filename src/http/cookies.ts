@@ -40,13 +40,10 @@ export function knownBrowser(web: Web, req: Request): Browser & { readonly id: s
   return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
 }
 
-/**
- * As one object: of a name, a value and attributes the package would make another one, which takes Node.js 20 long.
- * @param maxAge seconds; absent: until the browser is closed
- */
+/** @param maxAge seconds; absent: until the browser is closed */
 function setCookie(web: Web, res: Response, kind: CookieKind, value: string, maxAge?: number): void {
   const cookie = { name: nameOf(web, kind), value, ...attributes(web) };
-  res.appendHeader("Set-Cookie", serialize(maxAge === undefined ? cookie : { maxAge, ...cookie }));
+  res.appendHeader("Set-Cookie", serialize(maxAge === undefined ? cookie : { ...cookie, maxAge }));
 }
 
 export const setBrowserCookie = (web: Web, res: Response, value: string): void => {
@@ -58,9 +55,7 @@ export const setSessionCookie = (web: Web, res: Response, value: string): void =
 };
 
 export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
-  req.headers.cookie?.includes(nameOf(web, name)) === true
-    ? (parse(req.headers.cookie)[nameOf(web, name)] ?? null)
-    : null;
+  parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
 
 /** Kept for a year; what a foreign page has loaded by itself chooses nothing. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {

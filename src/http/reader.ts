@@ -59,11 +59,8 @@ function themeFor(web: Web, req: Request, res: Response, query: RawParameters, {
 const notKept = /^(lang|theme)$|token|secret|password|assertion/;
 
 function keptOf(query: RawParameters): string {
-  const entries = Object.entries(query);
-  // As of most pages.
-  if (entries.length === 0) return "";
   const kept = new URLSearchParams();
-  for (const [name, value] of entries) {
+  for (const [name, value] of Object.entries(query)) {
     if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, redacted(one));
   }
   return kept.toString();

@@ -48,9 +48,9 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     actor_token_type: single(body, "actor_token_type"),
     requested_token_type: single(body, "requested_token_type"),
   });
-  note(res, () => ({
+  note(res, {
     user: username,
     note: `${grantType ?? ""}: ${tokensIn(response)}${response.scope === "" ? "" : ` for "${response.scope}"`}`,
-  }));
+  });
   sendJson(res, 200, response, tokenHeaders);
 };

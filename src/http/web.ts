@@ -39,10 +39,10 @@ export function takeNotes(res: Response): RequestNotes {
   return notes;
 }
 
-/** Adds to what the log will say of this request, where there is one. @param notes a function, where they take work to make */
-export function note(res: Response, notes: RequestNotes | (() => RequestNotes)): void {
+/** Adds to what the log will say of this request. */
+export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;
-  if (taken !== undefined) Object.assign(taken, typeof notes === "function" ? notes() : notes);
+  if (taken !== undefined) Object.assign(taken, notes);
 }
 
 /** Whether the answer for this request should be a page: a browser asks for HTML by name. */
