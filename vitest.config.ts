@@ -8,6 +8,8 @@ export default defineConfig({
     setupFiles: ["test/helpers/cheap-passwords.ts"],
     // Tests that need one of these programs are left out where it is missing.
     tags: programTags,
+    // A transaction may run twice. So it always does in the servers that tests start in their own process.
+    alias: [{ find: /^\.\.\/store\/open\.ts$/, replacement: `${import.meta.dirname}/test/helpers/open-twice.ts` }],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two processes at a time: tests that start servers and browsers share the machine.

@@ -66,6 +66,16 @@ export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName
     return client === undefined ? null : clientName(client);
   });
 
+/**
+ * A client that authenticated, as it is now: it may have been changed since.
+ * @throws {OAuthError} invalid_client where it was removed, or removed and registered again
+ */
+export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Client {
+  const client = tx.get("clients", id);
+  if (client?.epoch === epoch) return client;
+  throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
+}
+
 /** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins` (CONTRACT 2.5). */
 export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
   ctx.store.read((tx) => tx.has("clients", "origin", origin));

@@ -12,7 +12,7 @@ import { checkResources } from "./resources.ts";
 import { namedScopes, type NamedScope } from "./scope-display.ts";
 import { mayAsk, resolveScopes } from "./scopes.ts";
 import { hashOf, sameSecret } from "./secrets.ts";
-import { liveSession } from "./sessions.ts";
+import { liveSession, type LiveSession } from "./sessions.ts";
 
 /** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
 
@@ -127,16 +127,12 @@ export type DevicePage =
       readonly user: User;
     };
 
-/** @throws {OAuthError} too_many_requests, of codes that nobody was given (RFC 8628 5.1) */
-function findWaiting(
-  tx: ReadTx,
-  ctx: Context,
-  { typed, user, address }: { readonly typed: string; readonly user: User; readonly address: string },
-): DeviceRequest | Unusable {
-  const wasRight = ctx.attempts.begin("wrong codes", userCodeLimits(user.id, address));
+/** What a user types counts as a guess, and a wrong one is slowed down (RFC 8628 5.1). */
+const guesses = "wrong codes";
+
+function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | Unusable {
   const request = tx.find("deviceRequests", "userCode", typedCode(typed));
   if (request === undefined) return "invalid";
-  wasRight();
   if (request.status !== "waiting") return "used";
   return request.usableUntil <= ctx.now() ? "expired" : request;
 }
@@ -150,29 +146,41 @@ function askedNow(tx: ReadTx, request: DeviceRequest): { client: Client; scopes:
 }
 
 /** @returns null where nobody is signed in @throws {OAuthError} too_many_requests */
-export const showDevice = (ctx: Context, browser: Browser, typed: string | undefined): Promise<DevicePage | null> =>
-  ctx.store.read((tx) => {
-    const live = liveSession(tx, browser.session);
-    if (live === null) return null;
-    const csrf = csrfOf(live);
-    const { user } = live;
-    if (typed === undefined) return { state: "enter", csrf, user };
-    const found = findWaiting(tx, ctx, { typed, user, address: browser.address });
-    if (typeof found === "string") return { state: found, csrf, user };
-    const asked = askedNow(tx, found);
-    if (asked === null) return { state: "invalid", csrf, user };
-    const { client, scopes } = asked;
-    return {
-      state: "confirm",
-      csrf,
-      userCode: shownCode(found.userCode),
-      usableUntil: new Date(found.usableUntil).toISOString(),
-      client: { id: client.client_id, name: clientName(client) },
-      scopes: namedScopes(tx, scopes),
-      username: user.username,
-      user,
-    };
-  });
+export async function showDevice(
+  ctx: Context,
+  browser: Browser,
+  typed: string | undefined,
+): Promise<DevicePage | null> {
+  const page = await ctx.store.read((tx) => pageFor(tx, ctx, browser, typed));
+  if (page !== null && typed !== undefined) {
+    const limits = userCodeLimits(page.user.id, browser.address);
+    ctx.attempts.check(guesses, limits, () => page.state !== "invalid");
+  }
+  return page;
+}
+
+function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | undefined): DevicePage | null {
+  const live = liveSession(tx, browser.session);
+  if (live === null) return null;
+  const csrf = csrfOf(live);
+  const { user } = live;
+  if (typed === undefined) return { state: "enter", csrf, user };
+  const found = findWaiting(tx, ctx, typed);
+  if (typeof found === "string") return { state: found, csrf, user };
+  const asked = askedNow(tx, found);
+  if (asked === null) return { state: "invalid", csrf, user };
+  const { client, scopes } = asked;
+  return {
+    state: "confirm",
+    csrf,
+    userCode: shownCode(found.userCode),
+    usableUntil: new Date(found.usableUntil).toISOString(),
+    client: { id: client.client_id, name: clientName(client) },
+    scopes: namedScopes(tx, scopes),
+    username: user.username,
+    user,
+  };
+}
 
 export interface DeviceDecision {
   readonly csrf: string;
@@ -185,34 +193,49 @@ export interface DeviceDecision {
  * @returns what came of it; null where nobody is signed in
  * @throws {InteractionError} csrf; {OAuthError} too_many_requests
  */
-export const decideDevice = (
+export async function decideDevice(
   ctx: Context,
   browser: Browser,
   form: DeviceDecision,
-): Promise<"allowed" | "denied" | Unusable | null> =>
-  ctx.store.transaction((tx: Tx) => {
-    const live = liveSession(tx, browser.session);
-    if (live === null) return null;
-    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
-    const { user, session } = live;
-    const request = findWaiting(tx, ctx, { typed: form.userCode, user, address: browser.address });
-    if (typeof request === "string") return request;
-    const asked = askedNow(tx, request);
-    if (asked === null) return "invalid";
-    if (form.decision === "deny") {
-      tx.put("deviceRequests", { ...request, status: "denied" });
-      return "denied";
-    }
-    const { client, scopes } = asked;
-    const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
-    tx.put("deviceRequests", {
-      ...request,
-      scopes,
-      status: "allowed",
-      grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
-      authTime: session.authTime,
-      amr: session.amr,
-      sid: session.sid,
-    });
-    return "allowed";
+): Promise<"allowed" | "denied" | Unusable | null> {
+  const guesser = await ctx.store.read((tx) => deciding(tx, browser, form));
+  if (guesser === null) return null;
+  // Before it is known whether the guess is right, and outside the transaction, which may run twice.
+  const wasRight = ctx.attempts.begin(guesses, userCodeLimits(guesser.user.id, browser.address));
+  const result = await ctx.store.transaction((tx) => decide(tx, ctx, browser, form));
+  if (result !== "invalid") wasRight();
+  return result;
+}
+
+/** @throws {InteractionError} csrf */
+function deciding(tx: ReadTx, browser: Browser, form: DeviceDecision): LiveSession | null {
+  const live = liveSession(tx, browser.session);
+  if (live !== null && !sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+  return live;
+}
+
+function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): "allowed" | "denied" | Unusable | null {
+  const live = deciding(tx, browser, form);
+  if (live === null) return null;
+  const { user, session } = live;
+  const request = findWaiting(tx, ctx, form.userCode);
+  if (typeof request === "string") return request;
+  const asked = askedNow(tx, request);
+  if (asked === null) return "invalid";
+  if (form.decision === "deny") {
+    tx.put("deviceRequests", { ...request, status: "denied" });
+    return "denied";
+  }
+  const { client, scopes } = asked;
+  const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
+  tx.put("deviceRequests", {
+    ...request,
+    scopes,
+    status: "allowed",
+    grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
+    authTime: session.authTime,
+    amr: session.amr,
+    sid: session.sid,
   });
+  return "allowed";
+}

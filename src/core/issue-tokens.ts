@@ -1,5 +1,6 @@
 import type { Client, ReadTx, Tx } from "../store/store.ts";
 import { extraClaims, idTokenClaims } from "./claims.ts";
+import { presentClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { claimsNow } from "./granted-scopes.ts";
 import { OAuthError } from "./errors.ts";
@@ -76,17 +77,17 @@ export const accessTokenAnswer = (
 
 /**
  * Settles what tokens for this client say in one transaction, and signs them after it.
- * @param settle works in the transaction; a refusal that also changes data is returned, and thrown after it
- * @throws {OAuthError} of `settle` @throws {StorageError} nothing was used up then
+ * @param settle works in the transaction, with the client as it is then; a refusal that also changes data is returned, and thrown after it
+ * @throws {OAuthError} of `settle`; invalid_client where the client is gone @throws {StorageError} nothing was used up then
  */
 export async function settleTokens(
   ctx: Context,
   client: Client,
-  settle: (tx: Tx) => TokenPlan | OAuthError,
+  settle: (tx: Tx, client: Client) => TokenPlan | OAuthError,
 ): Promise<TokenResult<TokenResponse>> {
   // A key that cannot be kept is found missing before the code is used up.
   await prepareKeys(ctx, client);
-  const outcome = await ctx.store.transaction(settle);
+  const outcome = await ctx.store.transaction((tx) => settle(tx, presentClient(tx, client)));
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome);
 }

@@ -101,10 +101,10 @@ export async function openKeyRing(
 ): Promise<KeyRing> {
   const has = (tx: ReadTx, alg: string): boolean =>
     [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null);
-  if (!(await store.read((tx) => has(tx, "HS256")))) {
-    const secret = newSecret(random, new Date(now()).toISOString());
-    await store.transaction((tx) => tx.insert("keys", secret));
-  }
+  const secret = newSecret(random, new Date(now()).toISOString());
+  await store.transaction((tx) => {
+    if (!has(tx, "HS256")) tx.insert("keys", secret);
+  });
 
   let ring = await store.read(load);
   const reload = async (): Promise<void> => {

@@ -121,9 +121,16 @@ export function createPendingPasswords(
 
   return {
     async transaction(work) {
-      const changes = new Map<string, Replaced>();
+      let changes = new Map<string, Replaced>();
+      const takeBack = (): void => {
+        // Unless somebody has replaced them again.
+        for (const [userId, [before, after]] of changes) if (jobs.get(userId) === after) put(userId, before);
+        changes = new Map();
+      };
       try {
         return await ctx.store.transaction((tx) => {
+          // It may run twice.
+          takeBack();
           replaced = changes;
           try {
             return work(tx);
@@ -132,8 +139,7 @@ export function createPendingPasswords(
           }
         });
       } catch (error) {
-        // Unless somebody has replaced them again.
-        for (const [userId, [before, after]] of changes) if (jobs.get(userId) === after) put(userId, before);
+        takeBack();
         throw error;
       }
     },

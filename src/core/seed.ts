@@ -66,8 +66,7 @@ export async function seed(
   const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundIn[]> =>
     ctx.store.read((tx) => crossCheck(all, knownIn(tx)));
   const prepared = await prepareFixtures(key, sources, cross, progress);
-  const ended: Telling[number][] = [];
-  const result = await ctx.passwords.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode, ended }));
+  const { result, ended } = await ctx.passwords.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode }));
   // First: whatever becomes of the passwords, those sessions have ended.
   if (ended.length > 0) await onEnded?.(ended);
   if (mode === "now") await settlePasswords(ctx);
@@ -92,28 +91,24 @@ export const appliedIds = (tx: ReadTx): string[] =>
 
 /**
  * Applies fixtures that were prepared, in a transaction of `ctx.passwords`.
- * @param how `ended`: takes the sessions that end; `earlier`: the users whom a reset has just taken away, by name; a password that is the
- *   same is not hashed anew
+ * @param how `earlier`: the users whom a reset has just removed, by name; a password that is the same is not hashed again
+ * @returns what it did, and the sessions that ended
  * @throws {OperationError} invalid, for what can be found out within the transaction only
  */
 export function applyFixtures(
   tx: Tx,
   ctx: SeedContext,
   { documents, entries, key, digest }: PreparedFixtures,
-  {
-    mode,
-    ended = [],
-    earlier = new Map(),
-  }: Pick<SeedOptions, "mode"> & { readonly ended?: Work["ended"]; readonly earlier?: Work["earlier"] },
-): SeedResult {
+  { mode, earlier = new Map() }: Pick<SeedOptions, "mode"> & { readonly earlier?: Work["earlier"] },
+): { readonly result: SeedResult; readonly ended: Telling } {
   const at = new Date(ctx.now()).toISOString();
-  const work: Work = { tx, ctx, at, found: [], passwords: new Map(), ended, earlier };
+  const work: Work = { tx, ctx, at, found: [], passwords: new Map(), ended: [], earlier };
   if (digestKey(tx) === undefined) tx.put("appliedFixtures", { id: keyId, digest: key });
-  const applied = apply(work, entries, mode);
+  const result = apply(work, entries, mode);
   if (work.found.length > 0) throw refuseFixtures(documents, work.found);
-  remember(tx, digest === null ? null : `${mode}:${digest}`, applied);
+  remember(tx, digest === null ? null : `${mode}:${digest}`, result);
   for (const [userId, password] of work.passwords) ctx.passwords.add(userId, password);
-  return applied;
+  return { result, ended: work.ended };
 }
 
 /**

@@ -7,7 +7,9 @@
  * 2. **Conflict.** `insert` of a taken key, or of a taken value of a unique index, throws {@link ConflictError} and changes nothing.
  * 3. **One remover.** Of twenty that remove the same record at once, exactly one is handed it.
  * 4. **All or nothing.** A transaction that throws leaves no trace, in the records or in any index.
- * 5. **No lost update.** Transactions run one after the other: what one has read nobody changes before it ends.
+ * 5. **No lost update.** Transactions run one after the other: nobody changes what one has read before it ends. Its work is
+ *    a pure function of the records and may run again from the start, on other records: the last run is what counts. So it
+ *    reads everything that it decides by inside the transaction, and does nothing but read and change records.
  * 6. **Durable before the answer.** `transaction` resolves after its changes are on disk (where the store has a disk).
  *    It rejects with {@link StorageError} if they could not be written, and then memory holds what the disk holds.
  * 7. **Nothing unwritten is read.** What `read` resolves with is on disk too: a change whose write failed is never seen.
@@ -48,7 +50,7 @@ export interface Tx extends ReadTx {
 export interface Store {
   /** Where the data is: the whole path of `data.json`, or "memory". */
   readonly location: string;
-  /** Runs `work` at once, without an await inside; see guarantees 4 to 6. What it throws is thrown. */
+  /** Runs `work` without an await inside; see guarantees 4 to 6. What it throws is thrown. */
   transaction<T>(work: (tx: Tx) => T): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */
   read<T>(work: (tx: ReadTx) => T): Promise<T>;

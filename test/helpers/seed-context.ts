@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/pending-passwords.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
+import { runTwice } from "./run-twice.ts";
 
 /** What applying fixtures needs, in memory, with a clock that is set by hand. */
 export interface SeedWorld {
@@ -23,7 +24,7 @@ export function seedWorld(store?: Store): SeedWorld {
   let drawn = 0;
   const world = { time: Date.parse("2026-01-01T00:00:00Z") };
   const now = (): number => world.time;
-  const kept = store ?? createMemoryStore({ now });
+  const kept = store ?? runTwice(createMemoryStore({ now }));
   // As many as are asked for, and no two the same.
   const random = (bytes: number): string =>
     createHash("sha512").update(String(drawn++)).digest().subarray(0, bytes).toString("base64url");

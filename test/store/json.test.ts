@@ -16,11 +16,13 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { DataFileError, Store } from "../../src/store/store.ts";
 import { openStore } from "../../src/store/open.ts";
+import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
 import { code, session, user } from "./records.ts";
 
 storeContract("json", (now) => openAt(newFolder(), { now }));
+storeContract("json, run twice", async (now) => runTwice(await openAt(newFolder(), { now })));
 
 const scope = (name: string, text = "") => ({ name, description: { en: text }, claims: [] });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

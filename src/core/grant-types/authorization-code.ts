@@ -28,7 +28,7 @@ export interface CodeExchange {
  */
 export async function redeemCode(
   ctx: Context,
-  client: Client,
+  authenticated: Client,
   exchange: CodeExchange,
   jkt: string | null,
 ): Promise<TokenResult> {
@@ -41,7 +41,7 @@ export async function redeemCode(
     );
   }
   // A replay is refused and must also revoke: so it is returned, not thrown.
-  return settleTokens(ctx, client, (tx): TokenPlan | OAuthError => {
+  return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
     const record = tx.get("codes", hashOf(code));
     if (record === undefined || record.clientId !== client.client_id) {
       return new OAuthError(

@@ -1,6 +1,6 @@
 import type { Client } from "../../store/store.ts";
-import { isPublic } from "../clients.ts";
 import { noClaims } from "../claims.ts";
+import { isPublic, presentClient } from "../clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type TokenResult } from "../issue-tokens.ts";
@@ -20,23 +20,24 @@ export interface ClientCredentialsRequest {
 /** @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target */
 export async function clientCredentials(
   ctx: Context,
-  client: Client,
+  authenticated: Client,
   request: ClientCredentialsRequest,
   jkt: string | null,
 ): Promise<TokenResult> {
-  if (isPublic(client)) {
+  if (isPublic(authenticated)) {
     throw new OAuthError(
       "unauthorized_client",
       "a public client cannot prove who it is, so it may not use client_credentials (RFC 6749 4.4)",
     );
   }
   const resources = checkResources(request.resource);
-  const asked = request.scope ?? client.scope;
-  const scopes = await ctx.store.transaction((tx) => {
+  const subject = await ctx.store.transaction((tx) => {
+    const client = presentClient(tx, authenticated);
+    const asked = request.scope ?? client.scope;
+    const scopes = asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
     noteLife(tx, ctx);
-    return asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
+    return { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources, jkt };
   });
-  const subject = { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources, jkt };
-  const accessToken = await signAccessToken(ctx, subject, { ...client.claims });
+  const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims });
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
 }

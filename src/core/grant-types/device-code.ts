@@ -23,14 +23,14 @@ const slowDown = 5;
 /** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */
 export async function pollDevice(
   ctx: Context,
-  client: Client,
+  authenticated: Client,
   poll: DevicePoll,
   jkt: string | null,
 ): Promise<TokenResult> {
   const { device_code: deviceCode } = poll;
   if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
   // Most refusals change the request as well: so they are returned, not thrown.
-  return settleTokens(ctx, client, (tx): TokenPlan | OAuthError => {
+  return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
     const request = tx.get("deviceRequests", hashOf(deviceCode));
     if (request === undefined || request.clientId !== client.client_id) {
       return new OAuthError(

@@ -1,6 +1,6 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { extraClaims, noClaims } from "../claims.ts";
-import { isPublic } from "../clients.ts";
+import { isPublic, presentClient } from "../clients.ts";
 import { TokenProblem, verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -42,11 +42,11 @@ export interface ExchangeResponse extends ClientTokenResponse {
 /** @throws {OAuthError} unauthorized_client, invalid_request, invalid_scope, invalid_target */
 export async function exchangeToken(
   ctx: Context,
-  client: Client,
+  authenticated: Client,
   request: TokenExchange,
   jkt: string | null,
 ): Promise<TokenResult<ExchangeResponse>> {
-  if (isPublic(client)) {
+  if (isPublic(authenticated)) {
     throw new OAuthError(
       "unauthorized_client",
       "a public client cannot prove who it is, so it may not exchange tokens (RFC 8693 5)",
@@ -58,6 +58,7 @@ export async function exchangeToken(
     request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
   const resources = checkResources(request.resource);
   const { subject, userClaims } = await ctx.store.read((tx) => {
+    const client = presentClient(tx, authenticated);
     const alive = requireAlive(tx, "subject_token", subjectClaims);
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
