@@ -21,6 +21,8 @@ export interface LoginPage {
   readonly ownPage: string | null;
   /** The user who has to prove again who they are. */
   readonly reauth: User | null;
+  /** Another user may sign in: neither `id_token_hint` nor `claims` names the user. */
+  readonly mayBeAnother: boolean;
   /** If `max_age` is the reason (seconds): how long ago the sign-in was, and how long ago it may be. */
   readonly reauthAges: { readonly signedInAgo: number; readonly maxAge: number } | null;
   readonly loginHint: string | null;
@@ -52,6 +54,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       client: shown.app === null ? null : { ...namedApp(tx, shown.app), redirectUri: shown.app.redirectUri },
       ownPage: shown.ownPage,
       reauth: again && (userId === null || userId === session.user.id) ? session.user : null,
+      mayBeAnother: userId === null,
       reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
       loginHint,
       likely: hinted ?? chooser ?? null,

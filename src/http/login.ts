@@ -60,7 +60,10 @@ async function sendLogin(
   const { ctx, base } = web;
   const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
   const path = `${base}/interaction/${req.params.uid}/login`;
-  const { client, reauth } = page;
+  const { client } = page;
+  // The link "Use another user", and what leads on from there: a search, another page of users.
+  const isSwitching = page.mayBeAnother && ["switch", "q", "page"].some((name) => Object.hasOwn(query, name));
+  const reauth = isSwitching ? null : page.reauth;
   const shown = viewFor(web, req, res, page);
   const view: LoginView = {
     state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
@@ -76,6 +79,8 @@ async function sendLogin(
         : await pickerView(web, path, query, page.likely?.id ?? null),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
+    isFixed: !page.mayBeAnother,
+    switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
     reauth: page.reauthAges,
     message: messageOf(page, refusal),
     canCancel: client !== null,
@@ -113,7 +118,7 @@ async function pickerView(
   return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond };
 }
 
-/** Nobody else may sign in. */
+/** The user who is asked to sign in again. */
 const pickerOf = (href: string, user: User): PickerView => ({
   href,
   users: [personOf(user)],

@@ -76,6 +76,7 @@ const answers: Readonly<Record<string, (data: Data) => Answers>> = {
     actions: [
       post(text(data, "action"), "sign-in"),
       ...(data["picker"] === null ? [] : [post(text(data, "action"), "pick", { pick: "1" })]),
+      ...(typeof data["switchHref"] === "string" ? [get(data["switchHref"], "switch-user")] : []),
       ...(data["canCancel"] === true ? [post(text(data, "action"), "cancel", { cancel: "1" })] : []),
     ],
   }),

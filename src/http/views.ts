@@ -59,8 +59,12 @@ export interface LoginView extends View, RequestView {
   readonly picker: PickerView | null;
   /** What stands in the user name field: the hint, or what was typed before. Never a password. */
   readonly username: string;
-  /** Only this user may sign in (state reauth); null: anybody. */
+  /** The user who is asked to sign in again (state reauth); null: anybody. */
   readonly onlyUser: string | null;
+  /** The request names the user: nobody else may sign in. */
+  readonly isFixed: boolean;
+  /** The page on which another user can sign in instead of `onlyUser`; null: nobody may. */
+  readonly switchHref: string | null;
   /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
   /** What went wrong, and a command that mends it; null: the sentence that belongs to the state. */

@@ -3,6 +3,7 @@ import { enrol, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
+import { hooked } from "../helpers/html.ts";
 
 /** prompt, max_age, login_hint and id_token_hint (OpenID Connect Core 3.1.2.1; CONTRACT 2.1). */
 
@@ -72,6 +73,29 @@ describe("prompt", () => {
     expect(login.body).toContain('id="login-as-bob"');
     const consent = await pick(browser, login, "bob");
     expect(consent.body).toMatch(/id="consent-user"[^]*Bob Brown/);
+  });
+});
+
+describe("another user signs in although this one is asked again", () => {
+  test.each([{ prompt: "login" }, { max_age: "0" }])("%j: by the link, and by the name", async (asked) => {
+    const browser = await returning();
+    const login = await browser.open(app.url(asked));
+    expect(login.body).not.toContain('id="login-as-bob"');
+    expect(hooked(login.body, "login-username").attributes).not.toHaveProperty("readonly");
+    const everybody = await browser.open(hooked(login.body, "login-switch-user").attributes["href"] ?? "");
+    expect([everybody.state, everybody.body.includes("login-switch-user")]).toEqual(["default", false]);
+    const consent = await pick(browser, everybody, "bob");
+    expect(consent.body).toMatch(/id="consent-user"[^]*Bob Brown/);
+  });
+
+  test("not if the request names the user", async () => {
+    const { browser, code } = await app.signIn();
+    const { id_token: hint } = (await app.exchange(code)).json;
+    const login = await browser.open(app.url({ prompt: "login", id_token_hint: hint }));
+    expect(login.body).not.toContain("login-switch-user");
+    expect(hooked(login.body, "login-username").attributes).toHaveProperty("readonly");
+    const forced = await browser.open(`${login.url}?switch=1`);
+    expect([forced.state, forced.body.includes('id="login-as-bob"')]).toEqual(["reauth", false]);
   });
 });
 

@@ -85,6 +85,7 @@ test("says after how long a sign-in is asked for again, and fixes the user name"
     state: "reauth",
     username: "alice",
     onlyUser: "alice",
+    isFixed: true,
     reauth: { signedInAgo: 7300, maxAge: 300 },
   });
   expect(html).toContain("You signed in 2 hours ago. The app asks for a sign-in within the last 5 minutes.");
