@@ -7,6 +7,7 @@ import { checkInput, kindOf } from "../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../core/operations/operation.ts";
 import { operations } from "../core/operations/table.ts";
 import { jsonBodyOf } from "./bodies.ts";
+import { HttpError } from "./http-error.ts";
 import { route, type Methods } from "./route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import { note } from "./web.ts";
@@ -25,15 +26,12 @@ export interface ApiOptions {
 /** A page of another origin may not use the API, even one that got hold of the token: 403. */
 function ownOrigin(issuer: string): RequestHandler {
   const own = new URL(issuer).origin;
-  return (req, res, next) => {
+  return (req, _res, next) => {
     const { origin } = req.headers;
-    if (origin === undefined || origin === own) {
-      next();
-      return;
+    if (origin !== undefined && origin !== own) {
+      throw new HttpError(403, `the control API answers no page of the origin ${origin}`);
     }
-    const message = `the control API answers no page of the origin ${origin}`;
-    note(res, { error: `forbidden: ${message}` });
-    res.status(403).json({ error: "forbidden", error_description: message });
+    next();
   };
 }
 

@@ -10,7 +10,7 @@ import { getConsent, postConsent } from "./consent.ts";
 import { anyOrigin, registeredOrigins } from "./cors.ts";
 import { getDevice, postDevice, postDeviceAuthorization } from "./device.ts";
 import { discovery, jwks } from "./discovery.ts";
-import { RouteError } from "./error-answers.ts";
+import { HttpError } from "./http-error.ts";
 import { errorHandler } from "./errors.ts";
 import { hostCheck } from "./host-check.ts";
 import { postIntrospect } from "./introspect.ts";
@@ -158,7 +158,7 @@ export function addRoutes(app: Express, web: Web, api: Router, { onRequest, onUn
   const nothing = nothingAt(web);
   const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
   app.use((req) => {
-    throw new RouteError(404, nothing(req.path), { fix });
+    throw new HttpError(404, nothing(req.path), { fix });
   });
   app.use(errorHandler(web, onUnexpected));
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
+import { HttpError } from "./http-error.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
 /** Reads bodies: the media types and the size that are accepted (CONTRACT 2.6). `params.ts` reads the parameters in them. */
@@ -10,19 +11,9 @@ export const jsonType = "application/json";
 /** CONTRACT 2.6. */
 const bodyLimit = 102_400;
 
-/** A body that is refused. `http/errors.ts` makes the response. */
-export class BodyError extends Error {
-  override readonly name = "BodyError";
-  readonly status: 400 | 415;
-  constructor(status: 400 | 415, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 /** Decoders replace other bytes silently, and the value would become another one (RFC 8259 8.1). */
 function requireUtf8(bytes: Buffer, encoding: string): void {
-  if (encoding === "utf-8" && !isUtf8(bytes)) throw new BodyError(400, "the body is not UTF-8");
+  if (encoding === "utf-8" && !isUtf8(bytes)) throw new HttpError(400, "the body is not UTF-8");
 }
 
 const json = (limit: number): RequestHandler =>
@@ -41,7 +32,7 @@ const form = express.urlencoded({
   verify: (_req, _res, bytes, encoding) => {
     requireUtf8(bytes, encoding);
     if (encoding === "utf-8" && !isUtf8Encoded(bytes.toString())) {
-      throw new BodyError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)");
+      throw new HttpError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)");
     }
   },
 });
@@ -55,7 +46,7 @@ const requireType =
   (req, _res, next) => {
     if (hasBody(req) && typeof req.is([...types]) !== "string") {
       const given = req.headers["content-type"] ?? "";
-      throw new BodyError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`);
+      throw new HttpError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`);
     }
     next();
   };

@@ -1,28 +1,10 @@
 import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
-import { redacted } from "../repeated.ts";
-import { shellWord } from "../shell-word.ts";
 import { StorageError } from "../store/store.ts";
-import { BodyError } from "./bodies.ts";
-import { MisdirectedError } from "./host-check.ts";
+import { HttpError } from "./http-error.ts";
 import type { ErrorKind } from "./views.ts";
 
 /** What an error may say, whatever the form of the answer. */
-
-/** A refusal of HTTP itself: no such path, not this method. */
-export class RouteError extends Error {
-  override readonly name = "RouteError";
-  readonly status: 404 | 405;
-  /** The methods that there are. */
-  readonly allow: string | null;
-  readonly fix: string | null;
-  constructor(status: 404 | 405, message: string, help: { readonly allow?: string; readonly fix?: string }) {
-    super(redacted(message));
-    this.status = status;
-    this.allow = help.allow ?? null;
-    this.fix = help.fix ?? null;
-  }
-}
 
 /** What an answer says, whatever its form. */
 export interface Answer {
@@ -49,8 +31,8 @@ const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
   invalid: 422,
 };
 
-/** Errors that body parsers throw (http-errors). */
-const isHttpError = (error: unknown): error is Error & { status: number; type?: string } =>
+/** Errors of body parsers and of the router (http-errors). */
+const isParserError = (error: unknown): error is Error & { status: number; type?: string } =>
   error instanceof Error &&
   "status" in error &&
   typeof error.status === "number" &&
@@ -59,7 +41,7 @@ const isHttpError = (error: unknown): error is Error & { status: number; type?: 
 
 /** Whether it is about HTTP, and not about what the request asks for: the path, the method, the body as a whole. */
 export const isOfHttp = (error: unknown): boolean =>
-  error instanceof RouteError || error instanceof BodyError || (isHttpError(error) && !(error instanceof OAuthError));
+  error instanceof HttpError || (isParserError(error) && !(error instanceof OAuthError));
 
 const bodyMessages: Readonly<Record<string, string>> = {
   "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
@@ -98,32 +80,15 @@ export function answerTo(error: unknown): Answer {
       rule: "RFC 6749 10.12",
     };
   }
-  if (error instanceof RouteError) {
-    const { status, message, fix } = error;
-    return status === 404
-      ? { status, code: "not_found", message, fix, kind: "not-found", rule: "RFC 9110 15.5.5" }
-      : { status, code: "method_not_allowed", message, fix, kind: "method", rule: "RFC 9110 15.5.6" };
-  }
-  if (error instanceof MisdirectedError) {
-    const host = shellWord(error.host.replace(/:\d*$/, ""));
-    const fix = host === null ? null : `idp start --allow-host ${host}`;
-    return {
-      status: 421,
-      code: "misdirected_request",
-      message: error.message,
-      fix,
-      kind: "host",
-      rule: "RFC 9110 15.5.20",
-    };
-  }
-  if (error instanceof BodyError) {
-    return { status: error.status, code: "invalid_request", message: error.message, fix: null, kind: "request" };
+  if (error instanceof HttpError) {
+    const { status, refusal, message, fix } = error;
+    return { status, message, fix, ...refusal };
   }
   if (error instanceof StorageError) {
     const message = error.partly ? error.message : `the change could not be written and was not made: ${error.message}`;
     return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
   }
-  if (isHttpError(error)) {
+  if (isParserError(error)) {
     const message =
       error instanceof URIError
         ? "the path cannot be decoded: it holds a % that begins no UTF-8 character"

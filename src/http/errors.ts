@@ -7,7 +7,8 @@ import { answerClient, errorParameters, RedirectedError } from "../core/redirect
 import { sendToClient } from "./authorize.ts";
 import { prefersHtml, sendJson } from "./answer.ts";
 import { challenge } from "./challenges.ts";
-import { answerTo, isOfHttp, RouteError, type Answer } from "./error-answers.ts";
+import { answerTo, isOfHttp, type Answer } from "./error-answers.ts";
+import { HttpError } from "./http-error.ts";
 import { renderEnded, renderError } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { privateApiHeaders } from "./security-headers.ts";
@@ -67,7 +68,7 @@ async function sendAnswer(web: Web, req: Request, res: Response, error: unknown,
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
-  if (error instanceof RouteError && error.allow !== null) res.set("Allow", error.allow);
+  if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
   const authenticate = challenge(req, error);
   if (authenticate !== null) res.set("WWW-Authenticate", authenticate);

@@ -1,5 +1,5 @@
 import type { RequestHandler, Router } from "express";
-import { RouteError } from "./error-answers.ts";
+import { HttpError } from "./http-error.ts";
 
 // A handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;
@@ -24,6 +24,6 @@ export function route(router: Router, path: string, methods: Methods, first: rea
   const allowed = names.filter((name) => methods[name] !== undefined);
   const allow = allowed.flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()])).join(", ");
   entry.all((req) => {
-    throw new RouteError(405, `${req.method} is not allowed here; use ${allow}`, { allow });
+    throw new HttpError(405, `${req.method} is not allowed here; use ${allow}`, { allow });
   });
 }
