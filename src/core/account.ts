@@ -8,21 +8,21 @@ import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "./s
 import { hashOf, sameSecret } from "./secrets.ts";
 import { endSessions, liveSession, sessionOf, type LiveSession } from "./sessions.ts";
 
-/** The user's own page: connected apps and taking their access away, sessions, language and theme. */
+/** The user's own page: connected apps and how to remove them, sessions, language and theme. */
 
 export interface ConnectedApp {
   readonly clientId: string;
   readonly name: ClientName;
   readonly grant: Grant;
   readonly scopes: readonly NamedScope[];
-  /** ISO 8601; null: it never came for a token. */
+  /** ISO 8601; null: the app never requested a token. */
   readonly lastUsed: string | null;
 }
 
 export interface AccountPage {
   readonly user: User;
   readonly csrf: string;
-  /** All that apps may be told. */
+  /** Everything that apps may receive. */
   readonly values: readonly ReleasedValue[];
   readonly apps: readonly ConnectedApp[];
   /** This browser's first, then the newest. */
@@ -31,15 +31,15 @@ export interface AccountPage {
     /** ISO 8601. */
     readonly since: string;
     readonly current: boolean;
-    /** Else the user was picked. */
+    /** False: the user was picked. */
     readonly byPassword: boolean;
   }[];
 }
 
-/** A form of the account pages is bound to its session: it needs no record of its own. */
+/** A form of the account pages is bound to the session, so it needs no record. */
 export const csrfOf = ({ session }: Pick<LiveSession, "session">): string => hashOf(`account ${session.id}`);
 
-/** @returns null where nobody is signed in */
+/** @returns null if nobody is signed in */
 export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage | null> =>
   ctx.store.read((tx) => {
     const live = liveSession(tx, browser.session);
@@ -70,8 +70,8 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
   });
 
 /**
- * Takes away the access of one app.
- * @returns whether there was anything to take away, and whose; null where nobody is signed in
+ * Removes the access of one app.
+ * @returns whether the app had access, and the user; null if nobody is signed in
  * @throws {InteractionError} csrf
  */
 export const removeApp = (
@@ -94,7 +94,7 @@ export type SessionChoice = "this" | "all" | { readonly sid: string };
 
 /**
  * Ends sessions of the user who is signed in; the clients that took part in them are told.
- * @returns how many sessions that were; null where nobody is signed in
+ * @returns how many sessions ended; null if nobody is signed in
  * @throws {InteractionError} csrf
  */
 export async function signOut(
@@ -104,7 +104,7 @@ export async function signOut(
 ): Promise<number | null> {
   const { csrf, which } = form;
   const ended = await ctx.store.transaction((tx) => {
-    // Also where its user is suspended since the page was shown: after a restore it would come back.
+    // Also if the user was suspended since the page was shown: the session would be valid again after a restore.
     const current = sessionOf(tx, browser.session);
     if (current === undefined) return null;
     if (!sameSecret(csrf, csrfOf({ session: current }))) throw new InteractionError("csrf");
@@ -118,7 +118,7 @@ export async function signOut(
 }
 
 /**
- * Keeps how the user wants to see pages; apps learn it from UserInfo.
+ * Stores how the user wants to see pages; apps receive it from UserInfo.
  * @returns whether anybody is signed in
  * @throws {InteractionError} csrf
  */

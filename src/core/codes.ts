@@ -4,9 +4,9 @@ import { singleClaim, type RequestedClaims } from "./claims.ts";
 import { grantedNow } from "./granted-scopes.ts";
 import { hashOf } from "./secrets.ts";
 
-/** Authorization codes: opaque, 256 random bits, usable once (CONTRACT 2.3). The store has their hash only. */
+/** Authorization codes: opaque, 256 random bits, single-use (CONTRACT 2.3). The store has only their hash. */
 
-/** What of the request the token endpoint needs. */
+/** The part of the request that the token endpoint needs. */
 export interface CodeRequest {
   readonly redirectUri: string;
   readonly scopes: readonly string[];
@@ -18,12 +18,12 @@ export interface CodeRequest {
   readonly dpopJkt: string | null;
 }
 
-/** A used code is remembered this long (milliseconds) after its end, so that a replay is known for what it is. */
+/** A code is remembered this long (milliseconds) after it expires, so that a replay is recognized. */
 const usedCodeMemory = 600_000;
 
 export const requestOf = (code: Code): CodeRequest => code.request as CodeRequest;
 
-/** Who gets a code, and by whose consent. */
+/** Who gets a code, and under which grant. */
 export interface CodeOwner {
   readonly client: Client;
   readonly user: User;

@@ -21,10 +21,10 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Seconds. */
 const deviceCodeTtl = 600;
 const pollInterval = 5;
-/** For how long (milliseconds) a code that expired can still be told from one that never was. */
+/** How long (milliseconds) an expired code is still known as expired. */
 const expiredMemory = 3_600_000;
 
-/** RFC 8628 6.1: no vowels, so no words; and none of the letters that Turkish spells with and without a dot. */
+/** No vowels, so that no words appear (RFC 8628 6.1), and no letter that Turkish has with and without a dot. */
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
 const userCodeLength = 8;
 
@@ -45,17 +45,17 @@ function drawUserCode(ctx: Context): string {
   let code = "";
   while (code.length < userCodeLength) {
     for (const byte of Buffer.from(ctx.random(userCodeLength * 2), "base64url")) {
-      // Each letter equally likely: what does not divide evenly is left out.
+      // Each letter is equally likely: bytes from 240 on are dropped, because 256 is not a multiple of 20.
       if (byte < 240 && code.length < userCodeLength) code += alphabet.charAt(byte % alphabet.length);
     }
   }
   return code;
 }
 
-/** As it is shown: four letters, a dash, four letters. */
+/** The code as it is shown: four letters, a dash, four letters. */
 const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
-/** As it is compared: whatever a person puts between the letters does not count. ASCII only: in Turkish, i is no I. */
+/** The code as it is compared: only letters count. ASCII only: in Turkish, the capital of i is not I. */
 export const typedCode = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()).replaceAll(/[^A-Z]/g, "");
 
@@ -109,7 +109,7 @@ export function beginDevice(
   });
 }
 
-/** Why a code that was typed cannot be decided on. */
+/** Why the user cannot decide on the code that was typed. */
 type Unusable = "invalid" | "expired" | "used";
 
 /** What the page for users shows. */
@@ -137,7 +137,7 @@ function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | U
   return request.usableUntil <= ctx.now() ? "expired" : request;
 }
 
-/** Its client, and what that may still ask for: it may have been changed since the device began. Null: nothing any more. */
+/** The client, and the scopes it may ask for now: it may have changed since the device began. Null: none. */
 function askedNow(tx: ReadTx, request: DeviceRequest): { client: Client; scopes: readonly string[] } | null {
   const client = tx.get("clients", request.clientId);
   if (client === undefined) return null;
@@ -145,7 +145,7 @@ function askedNow(tx: ReadTx, request: DeviceRequest): { client: Client; scopes:
   return scopes.length === 0 ? null : { client, scopes };
 }
 
-/** @returns null where nobody is signed in @throws {OAuthError} too_many_requests */
+/** @returns null if nobody is signed in @throws {OAuthError} too_many_requests */
 export async function showDevice(
   ctx: Context,
   browser: Browser,
@@ -190,7 +190,7 @@ export interface DeviceDecision {
 
 /**
  * Takes the decision, once.
- * @returns what came of it; null where nobody is signed in
+ * @returns what came of it; null if nobody is signed in
  * @throws {InteractionError} csrf; {OAuthError} too_many_requests
  */
 export async function decideDevice(

@@ -49,7 +49,7 @@ export interface AskLogout {
 }
 
 /**
- * Begins a logout. With a genuine hint for this session it happens at once; otherwise the person is asked.
+ * Begins a logout. With a valid hint for this session it happens at once; otherwise the person is asked.
  * @throws {OAuthError} to be shown: a forged hint, an address that is not registered. Then nothing is ended, and nobody is sent anywhere.
  */
 export async function beginLogout(
@@ -83,7 +83,7 @@ export async function beginLogout(
   return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
 }
 
-/** RP-Initiated Logout 2: the client of the hint; a `client_id` beside it must be the same one. */
+/** The client of the hint; if there is also a `client_id`, it must be the same one (RP-Initiated Logout 2). */
 function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null): Client | null {
   if (hint !== null && request.clientId !== undefined && hint.clientId !== request.clientId) {
     throw new OAuthError(
@@ -96,7 +96,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   return findClient(tx, clientId);
 }
 
-/** Nobody is sent to an address that the client did not register, letter by letter (RP-Initiated Logout 3). */
+/** The browser goes only to an address that the client registered, compared exactly (RP-Initiated Logout 3). */
 function returnAddress(
   client: Client | null,
   request: Pick<LogoutRequest, "postLogoutRedirectUri" | "state">,
@@ -123,7 +123,7 @@ function returnAddress(
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
 }
 
-/** Also one that does not count while its user is suspended: after a restore it would come back. */
+/** Also ends the session of a suspended user: it would be valid again after a restore. */
 function endSession(tx: Tx, browser: Browser): Telling {
   const session = sessionOf(tx, browser.session);
   return session === undefined ? [] : endSessions(tx, [session]);
@@ -135,7 +135,7 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
   return session === undefined || session.userId !== hint?.sub ? [] : endSessions(tx, [session]);
 }
 
-/** Nothing else is linked to than what the client registered for this, and nothing that a browser would run. */
+/** The page links only to an address that the client registered for this, and to none that a browser would run. */
 function wayBack(client: Client | null): SignedOut["back"] {
   const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri));
   return client === null || href === undefined ? null : { name: clientName(client), href };
@@ -157,14 +157,14 @@ async function tellAndReturn(
 
 export interface LogoutPage {
   readonly csrf: string;
-  /** Who asked for it; null: nobody that is known. */
+  /** Who asked for it; null: unknown. */
   readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly username: string | null;
   readonly why: LogoutRecord["why"];
   readonly uiLocales: string | undefined;
 }
 
-/** What the page that asks shows. @throws {InteractionError} */
+/** What the confirmation page shows. @throws {InteractionError} */
 export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
@@ -181,7 +181,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
 
 /**
  * Takes the answer, once.
- * @returns null where the person stays signed in
+ * @returns null if the person stays signed in
  * @throws {InteractionError}
  */
 export async function answerLogout(
@@ -195,7 +195,7 @@ export async function answerLogout(
     tx.remove("interactions", uid);
     if (!form.confirmed) return null;
     const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
-    // The page may have stood open for an hour: an address that was taken away since is none, and the session ends all the same.
+    // The page may have been open for an hour. If the address is no longer registered, the session still ends.
     const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
     const location = isRegistered ? returnAddress(client, asked) : null;
     const sent = asked.postLogoutRedirectUri !== undefined;

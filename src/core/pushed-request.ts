@@ -12,7 +12,7 @@ import { RedirectedError } from "./redirect-response.ts";
 
 const prefix = "urn:ietf:params:oauth:request_uri:";
 
-/** Seconds: the browser is sent on at once (RFC 9126 2.2 suggests 5 to 600). */
+/** Seconds: the browser follows at once (RFC 9126 2.2 suggests 5 to 600). */
 const pushedRequestTtl = 60;
 
 export interface PushedAnswer {
@@ -25,9 +25,9 @@ const isPushed = (requestUri: unknown): requestUri is string =>
   typeof requestUri === "string" && requestUri.startsWith(prefix);
 
 /**
- * Checks a request as the authorization endpoint would, and keeps it.
+ * Checks a request as the authorization endpoint does, and stores it.
  * @param proof null: no DPoP header was sent
- * @throws {OAuthError} what the authorization endpoint would refuse, here as an answer to the client (RFC 9126 2.3)
+ * @throws {OAuthError} what the authorization endpoint refuses, here as a response to the client (RFC 9126 2.3)
  */
 export async function pushRequest(
   ctx: Context,
@@ -63,7 +63,7 @@ export async function pushRequest(
 /** A parameter without a value counts as not sent (RFC 6749 3.1). */
 const isSent = (sent: RawParameters, name: string): boolean => (sent[name] ?? "") !== "";
 
-/** A DPoP header binds the code as `dpop_jkt` does, and both at once have to agree (RFC 9449 10.1). */
+/** A DPoP header binds the code as `dpop_jkt` does, and if both are sent, they must agree (RFC 9449 10.1). */
 async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): Promise<RawParameters> {
   if (proof === null) return {};
   const jkt = await verifyProof(ctx, proof, null);
@@ -77,8 +77,8 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
 }
 
 /**
- * The parameters of a request, those that were pushed where it names them.
- * @throws {OAuthError | RedirectedError} invalid_request_uri where it was used before, expired, or pushed by another client
+ * The parameters of a request: the pushed ones, if it names them.
+ * @throws {OAuthError | RedirectedError} invalid_request_uri if it was used before, expired, or pushed by another client
  */
 export async function takePushed(
   ctx: Context,
@@ -101,7 +101,7 @@ export async function takePushed(
   return { parameters: taken.parameters, pushed: taken };
 }
 
-/** Undoes {@link takePushed}: a request that nothing came of, since it could not be written, was not used. */
+/** Undoes {@link takePushed}: a request whose interaction could not be written was not used. */
 export const putBackPushed = (ctx: Context, taken: PushedRequest): Promise<void> =>
   ctx.store.transaction((tx) => {
     tx.insert("pushedRequests", taken);

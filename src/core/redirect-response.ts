@@ -2,7 +2,7 @@ import { inQuotes, type OAuthError } from "./errors.ts";
 
 /** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
 
-/** Where and how the client wants its answer. */
+/** Where and how the client wants the response. */
 export interface ResponseTarget {
   readonly redirectUri: string;
   readonly state: string | null;
@@ -28,13 +28,13 @@ export class RedirectedError extends Error {
   }
 }
 
-/** The answer: where it goes and what it says. */
+/** The response: where it goes and what it says. */
 export interface AuthorizationResponse {
   readonly target: ResponseTarget;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Completes an answer: `state` as it was sent, and `iss`, by which the client can tell whose answer it is (RFC 9207 2). */
+/** Completes a response: adds `state` as it was sent, and `iss`, which tells the client who responded (RFC 9207 2). */
 export const answerClient = (
   issuer: string,
   target: ResponseTarget,

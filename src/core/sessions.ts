@@ -4,26 +4,26 @@ import type { Context } from "./context.ts";
 import { hashOf } from "./secrets.ts";
 import { seconds } from "./time.ts";
 
-/** Sessions of browsers. The cookie's value is known to the browser alone: the store has its hash. */
+/** Sessions of browsers. Only the browser knows the value of the cookie: the store has its hash. */
 
-/** A session that counts, with its user. */
+/** A valid session, with its user. */
 export interface LiveSession {
   readonly session: Session;
   readonly user: User;
 }
 
-/** The session of this cookie, whatever became of its user. */
+/** The session of this cookie, even if its user is suspended or banned. */
 export const sessionOf = (tx: ReadTx, cookie: string | null): Session | undefined =>
   cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
 
-/** The session of this cookie; none where its user is suspended or banned (CONTRACT 2.1). */
+/** The session of this cookie; null also if its user is suspended or banned (CONTRACT 2.1). */
 export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | null {
   const session = sessionOf(tx, cookie);
   const user = session === undefined ? undefined : tx.get("users", session.userId);
   return session === undefined || user === undefined || user.status !== "active" ? null : { session, user };
 }
 
-/** Whose session this cookie is, where they were suspended or banned since and it counts no more. */
+/** The user of this cookie's session, if they were suspended or banned since. */
 export function barredUser(tx: ReadTx, cookie: string | null): User | null {
   const session = sessionOf(tx, cookie);
   const user = session === undefined ? undefined : tx.get("users", session.userId);
@@ -32,9 +32,9 @@ export function barredUser(tx: ReadTx, cookie: string | null): User | null {
 
 /**
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
- * The same user signing in again keeps the `sid`: to clients it is the same session.
+ * If the same user signs in again, the `sid` stays: to clients it is the same session.
  * @param previous the cookie that the browser sent
- * @returns the new cookie value; and whom to tell, once it is on disk, of the session of another user that this one takes the place of
+ * @returns the new cookie value; and the clients to tell, once it is on disk, that the session of another user ended, which this one replaces
  */
 export function startSession(
   tx: Tx,
@@ -48,7 +48,7 @@ export function startSession(
   const cookie = ctx.random(32);
   const session: Session = {
     id: hashOf(cookie),
-    // A name that no command line takes for a flag.
+    // The prefix keeps a command line from taking the id for a flag.
     sid: same?.sid ?? `s_${ctx.random(16)}`,
     userId: user.id,
     authTime: seconds(ctx),
@@ -62,7 +62,7 @@ export function startSession(
   return { cookie, session, telling };
 }
 
-/** Ends sessions. @returns whom to tell, once that is on disk */
+/** Ends sessions. @returns the clients to tell, once that is on disk */
 export function endSessions(tx: Tx, sessions: readonly Session[]): Telling {
   for (const session of sessions) tx.remove("sessions", session.id);
   return whomToTell(tx, sessions);
