@@ -56,7 +56,7 @@ async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject
  */
 export async function verifyAssertion(
   ctx: Context,
-  client: Client,
+  { client, version }: { readonly client: Client; readonly version: number | undefined },
   method: AssertionMethod,
   { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
 ): Promise<void> {
@@ -88,8 +88,8 @@ export async function verifyAssertion(
   if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {
-    // Its keys were fetched meanwhile, which takes as long as whoever has them likes: these may be its keys no more.
-    if (tx.get("clients", client.client_id) !== client) {
+    // Its keys were fetched, which takes as long as their server likes: it may have others by now.
+    if (tx.version("clients", client.client_id) !== version) {
       throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
     }
     if (tx.get("usedAssertions", id) !== undefined) return false;

@@ -110,9 +110,9 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
 export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
   refuseTwoMethods(credentials);
   const clientId = claimedId(credentials);
-  const client = await ctx.store.read((tx) => {
+  const { client, version } = await ctx.store.read((tx) => {
     refuseSwapped(tx, clientId, credentials);
-    return findClient(tx, clientId);
+    return { client: findClient(tx, clientId), version: tx.version("clients", clientId) };
   });
   const used = methodsOf(credentials);
   const allowed = authMethods(client);
@@ -129,7 +129,7 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
   const wrong = `wrong secrets for client "${clientId}"`;
   if (method === "client_secret_jwt" || method === "private_key_jwt") {
     const wasRight = ctx.attempts.begin(wrong, limits);
-    await verifyAssertion(ctx, client, method, credentials);
+    await verifyAssertion(ctx, { client, version }, method, credentials);
     wasRight();
   } else if (!ctx.attempts.check(wrong, limits, () => isItsSecret(client, credentials))) {
     throw notItsSecret(client, credentials);

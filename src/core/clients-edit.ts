@@ -59,12 +59,15 @@ async function change(
   shown?: unknown,
 ): Promise<Client> {
   for (;;) {
-    const before = await ctx.store.read((tx) => requireClient(tx, clientId));
+    const { before, version } = await ctx.store.read((tx) => ({
+      before: requireClient(tx, clientId),
+      version: tx.version("clients", clientId),
+    }));
     const entry = work(before);
     await checkEntry("client", entry);
     const done = await ctx.store.transaction((tx) => {
-      // Somebody else changed the client meanwhile: what was checked is not what would be written.
-      if (tx.get("clients", clientId) !== before) return null;
+      // If the client was changed since, what was checked is not what would be written.
+      if (tx.version("clients", clientId) !== version) return null;
       const { registrationTokenHash } = before;
       const client: Client = {
         ...normaliseClient(checked(entry), before, { at: before.createdAt, epoch: before.epoch }),

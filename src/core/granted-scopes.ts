@@ -27,12 +27,12 @@ export const grantedNow = (
   grant: Pick<Grant, "scopes" | "clientId">,
   scopes: readonly string[],
 ): readonly string[] => {
-  const owner = grant.clientId === client.client_id ? client : (tx.get("clients", grant.clientId) ?? client);
+  const owner = grant.clientId === client.client_id ? undefined : tx.get("clients", grant.clientId);
   return scopes.filter(
     (scope) =>
       (grant.scopes.includes(scope) || isCovered(tx, client, grant, scope)) &&
       mayStillAsk(tx, client, scope) &&
-      (owner === client || mayStillAsk(tx, owner, scope)),
+      (owner === undefined || mayStillAsk(tx, owner, scope)),
   );
 };
 

@@ -128,14 +128,15 @@ const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): 
 
 /** @returns null if the user was changed while the password was checked: the password may have been changed too */
 async function tryPassword(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Attempt | null> {
-  const user = await ctx.store.read((tx) => {
+  const { user, version } = await ctx.store.read((tx) => {
     findForForm(tx, ctx, uid, browser, form.csrf);
-    return findByName(tx, form.username);
+    const user = findByName(tx, form.username);
+    return { user, version: user && tx.version("users", user.id) };
   });
   if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong;
   return ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    return tx.get("users", user.id) === user ? signInActive(tx, ctx, interaction, user, ["pwd"], browser) : null;
+    return tx.version("users", user.id) === version ? signInActive(tx, ctx, interaction, user, ["pwd"], browser) : null;
   });
 }
 

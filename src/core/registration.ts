@@ -140,9 +140,12 @@ export async function updateRegistration(ctx: Context, access: RegistrationAcces
   }
 }
 
-/** @returns null where somebody else changed the client meanwhile: its secret may be another by now */
+/** @returns null if the client was changed while its new metadata were checked: its secret may be another by now */
 async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Client | null> {
-  const before = await ctx.store.read((tx) => requireAccess(tx.get("clients", access.clientId), access.token));
+  const { before, version } = await ctx.store.read((tx) => ({
+    before: requireAccess(tx.get("clients", access.clientId), access.token),
+    version: tx.version("clients", access.clientId),
+  }));
   const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
   if (id !== before.client_id) {
     throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`);
@@ -156,7 +159,8 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
   const checked = await check(sent, { client_id: before.client_id, ...kept });
   return ctx.store.transaction((tx: Tx) => {
-    if (requireAccess(tx.get("clients", access.clientId), access.token) !== before) return null;
+    requireAccess(tx.get("clients", access.clientId), access.token);
+    if (tx.version("clients", access.clientId) !== version) return null;
     const { epoch, createdAt, registrationTokenHash } = before;
     const updatedAt = new Date(ctx.now()).toISOString();
     const changed: Client = {

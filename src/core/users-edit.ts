@@ -66,7 +66,10 @@ export async function editUser(
 ): Promise<UserView> {
   const { hasPassword: shown, ...fields } = input.entry;
   for (;;) {
-    const before = await ctx.store.read((tx) => requireUser(tx, input.username));
+    const { before, version } = await ctx.store.read((tx) => {
+      const before = requireUser(tx, input.username);
+      return { before, version: tx.version("users", before.id) };
+    });
     const entry = { ...fieldsOf(before), ...fields } as Entry;
     if (entry.id !== before.id) {
       throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
@@ -78,8 +81,8 @@ export async function editUser(
     checkHasPassword(shown, given.password !== undefined || viewUser(before).hasPassword);
     const passwordHash = await hashed(ctx, given);
     const done = await ctx.store.transaction((tx) => {
-      // Somebody else changed the user meanwhile: what was checked is not what would be written.
-      if (tx.get("users", before.id) !== before) return null;
+      // If the user was changed since, what was checked is not what would be written.
+      if (tx.version("users", before.id) !== version) return null;
       if (given.username !== before.username) requireFree(tx, given.username);
       const user: User = {
         ...normaliseUser(given, before, () => false),

@@ -127,6 +127,10 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       const entry = tableOf(collection).get(key);
       return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
     },
+    version(collection, key) {
+      const entry = tableOf(collection).get(key);
+      return entry !== undefined && alive(entry) ? entry.version : undefined;
+    },
     find(collection, index, value) {
       const entry = tableOf(collection).find(index, value);
       return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;

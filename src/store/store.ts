@@ -16,6 +16,9 @@
  * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent; it is removed in the course of time.
  * 9. **Indexed.** `get`, `find` and `findAll` cost the same however many records there are.
  * 10. **Volatile** collections may be lost when the process ends; nothing else about them differs.
+ * 11. **Versions.** A record has another version after each change that was kept, also after it was removed and came back,
+ *    and the same one as long as nobody changes it. Versions can be compared for as long as this store is open; the
+ *    records themselves cannot be compared by identity.
  */
 
 import type { AnyIndex, CollectionName, Collections, UniqueIndex } from "./collections.ts";
@@ -27,6 +30,8 @@ export type * from "./records.ts";
 /** What can be read; within a transaction its own changes are seen. */
 export interface ReadTx {
   get<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
+  /** The version of the record with this key; undefined where there is none. See guarantee 11. */
+  version(collection: CollectionName, key: string): number | undefined;
   /** The record with this value in a unique index. */
   find<C extends CollectionName>(collection: C, index: UniqueIndex<C>, value: string): Collections[C] | undefined;
   /** Whether any record has this value in an index: costs the same however many do. */

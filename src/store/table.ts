@@ -9,6 +9,8 @@ export interface Entry {
   readonly record: AnyRecord;
   /** Its place in the order of insertion. */
   readonly seq: number;
+  /** Drawn anew for each change. */
+  readonly version: number;
   /** Infinity for records that do not expire. */
   readonly expiresAt: number;
   /** The record is deeply frozen. What comes from the data file is frozen when it is first handed out, not on load. */
@@ -82,16 +84,18 @@ function createTable(collection: CollectionName) {
     }
   }
 
-  /** An entry for a record, with the `seq` of the entry it replaces. @throws {TypeError} where the record has no key or no value for an index */
-  function entryOf(record: AnyRecord, seq?: number): Entry {
+  /** An entry for a new record. @throws {TypeError} where the record has no key or no value for an index */
+  function entryOf(record: AnyRecord): Entry {
     const key = (record as unknown as Readonly<Record<string, unknown>>)[keyField];
     if (typeof key !== "string" || key === "") throw new TypeError(`a record of ${collection} has no ${keyField}`);
     const { expiresAt } = record as { readonly expiresAt?: unknown };
     checkLookups(record);
+    const version = nextSeq++;
     return {
       key,
       record,
-      seq: seq ?? nextSeq++,
+      seq: version,
+      version,
       expiresAt: typeof expiresAt === "number" ? expiresAt : Infinity,
       frozen: false,
     };

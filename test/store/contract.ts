@@ -419,5 +419,54 @@ export function storeContract(name: string, open: (now: () => number) => Promise
       await expect(attempt).rejects.toThrow("no");
       expect(await store.read((tx) => tx.get("codes", "c")?.id)).toBe("c");
     });
+
+    describe("11. versions", () => {
+      const version = (id = "id-alice") => store.read((tx) => tx.version("users", id));
+
+      test("another one after each change, also after a removal, and the same one as long as nobody changes the record", async () => {
+        await put(user("alice"), user("bob"));
+        const seen = [await version()];
+        await put(user("bob", { displayName: "Robert" }));
+        expect(await version()).toBe(seen[0]);
+        await put(user("alice"));
+        seen.push(await version());
+        await store.transaction((tx) => tx.remove("users", "id-alice"));
+        expect(await version()).toBeUndefined();
+        await put(user("alice"));
+        seen.push(await version());
+        expect(seen.every((one) => typeof one === "number")).toBe(true);
+        expect(new Set(seen).size).toBe(3);
+      });
+
+      test("a change that is taken back leaves it", async () => {
+        await put(user("alice"));
+        const before = await version();
+        const attempt = store.transaction((tx) => {
+          tx.put("users", user("alice", { displayName: "Alicia" }));
+          expect(tx.version("users", "id-alice")).not.toBe(before);
+          throw new Error("no");
+        });
+        await expect(attempt).rejects.toThrow("no");
+        expect(await version()).toBe(before);
+      });
+
+      test("of twenty that change what they read before, one finds its version", async () => {
+        await put(user("alice"));
+        const before = await version();
+        const change = (_: unknown, i: number) =>
+          store.transaction((tx) => {
+            if (tx.version("users", "id-alice") !== before) return false;
+            tx.put("users", user("alice", { displayName: `${i}` }));
+            return true;
+          });
+        expect((await Promise.all(Array.from({ length: 20 }, change))).filter(Boolean)).toHaveLength(1);
+      });
+
+      test("a record that expired has none", async () => {
+        await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
+        time = start + 1000;
+        expect(await store.read((tx) => tx.version("codes", "c"))).toBeUndefined();
+      });
+    });
   });
 }
