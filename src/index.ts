@@ -25,6 +25,8 @@ import { explained } from "./uncaught.ts";
 
 // The errors it throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
+export { hintText } from "./core/hint.ts";
+export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";
 export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
 export type { FixtureClient } from "./core/fixtures/schema-client.ts";

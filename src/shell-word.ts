@@ -5,9 +5,6 @@ export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(te
 export const quoteWord = (text: string): string =>
   isPlainWord(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Likewise, of a command that others made up; null where it holds what no command line should (line breaks, letters that run backwards). */
-export const shellWord = (text: string): string | null => (/^[\x20-\x7e]+$/.test(text) ? quoteWord(text) : null);
-
 /** The command for something by its name, to be pasted; a name that looks like a flag stands last, behind `--`. */
 export function commandFor(command: string, name: string, flags?: string): string {
   const words = name.startsWith("-") ? [command, flags, "--", quoteWord(name)] : [command, quoteWord(name), flags];

@@ -1,4 +1,5 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
+import { hintText } from "../core/hint.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
 import { defaultData } from "./invocation.ts";
@@ -78,12 +79,13 @@ export const putRight = "Put that right, then try again.";
  * @param data `--data` as it was given
  */
 export function failureOf(error: unknown, data?: string): Failure {
-  if (error instanceof OperationError) return failure(error.code, error.summary, error.hint, error.problems);
+  if (error instanceof OperationError)
+    return failure(error.code, error.summary, error.hint && hintText(error.hint), error.problems);
   if (error instanceof RemoteError) {
     return failure(error.code, error.message, error.hint, error.problems);
   }
   if (error instanceof OAuthError) {
-    return { ...failure(error.code, error.message, error.fix), exit: exits.refused };
+    return { ...failure(error.code, error.message, error.fix && hintText(error.fix)), exit: exits.refused };
   }
   if (error instanceof LockedError) return lockFailure(error, data);
   if (error instanceof DataFileError) return failure(error.code, error.message, error.hint);

@@ -31,7 +31,7 @@ export async function checkEntry(kind: keyof typeof sections, entry: Entry): Pro
 function refuseEntry(kind: keyof typeof sections, problems: readonly Problem[]): OperationError {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   return new OperationError("invalid", `the ${kind} has ${count}; nothing was changed`, {
-    hint: "Mend what is listed; what a field may hold: idp seed --print-schema",
+    hint: { text: "Fix what is listed. What a field may hold", command: ["idp", "seed", "--print-schema"] },
     problems,
   });
 }

@@ -25,7 +25,10 @@ export async function checkSettings(given: unknown = {}): Promise<Partial<Settin
     if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
     const listed = error.problems.map(({ path, message }) => `${path} ${message}`).join("; ");
     throw new OperationError("usage", `the settings are not valid: ${listed}`, {
-      hint: "They are those of fixtures, and times are seconds; what each may hold: idp seed --print-schema",
+      hint: {
+        text: "They are those of fixtures, and times are seconds. What each may hold",
+        command: ["idp", "seed", "--print-schema"],
+      },
       problems: error.problems,
     });
   }

@@ -4,7 +4,7 @@ import { assertedClientId, assertionType, verifyAssertion } from "./client-asser
 import { authMethods, findClient } from "./clients.ts";
 import type { Context } from "./context.ts";
 import { OAuthError } from "./errors.ts";
-import { commandFor } from "../shell-word.ts";
+import { commandOn } from "./hint.ts";
 import { sameSecret } from "./secrets.ts";
 
 /** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3, CONTRACT 2.3). */
@@ -148,6 +148,6 @@ function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): 
       ? ""
       : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
   return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${unencoded}`, {
-    fix: commandFor("idp clients show", id, "--show-secrets"),
+    fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },
   });
 }

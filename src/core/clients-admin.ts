@@ -38,7 +38,7 @@ export function requireClient(tx: ReadTx, clientId: string): Client {
   const client = tx.get("clients", clientId);
   if (client === undefined) {
     throw new OperationError("not_found", `no client "${clientId}"`, {
-      hint: didYouMean(clientId, clientIds(tx), "All clients: idp clients list"),
+      hint: didYouMean(clientId, clientIds(tx), { text: "All clients", command: ["idp", "clients", "list"] }),
     });
   }
   return client;

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { normaliseClient } from "./fixtures/normalise.ts";
 import type { FixtureClient } from "./fixtures/schema-client.ts";
-import { commandFor } from "../shell-word.ts";
+import { commandOn } from "./hint.ts";
 
 /** Adds, changes and removes clients one at a time. What a client may be is what a fixture may say. */
 
@@ -43,7 +43,10 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
       throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
-        hint: `Change it: ${commandFor("idp clients edit", client.client_id)}. Another id: idp clients add CLIENT_ID`,
+        hint: {
+          text: "Choose another id. To change this client",
+          command: commandOn(["idp", "clients", "edit"], client.client_id),
+        },
       });
     }
     tx.insert("clients", client);
@@ -96,7 +99,7 @@ export async function editClient(
     const merged: Entry = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {
       throw new OperationError("usage", "the id of a client cannot be changed: its grants and tokens carry it", {
-        hint: "Add another client: idp clients add CLIENT_ID",
+        hint: { text: "To add another client", command: ["idp", "clients", "add", "CLIENT_ID"] },
       });
     }
     return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
@@ -118,7 +121,10 @@ export async function rotateSecret(
   const client = await change(ctx, input.client_id, (before) => {
     if (before.client_secret === undefined) {
       throw new OperationError("refused", `client "${before.client_id}" has no secret that could be rotated`, {
-        hint: `Give it one: ${commandFor("idp clients edit", before.client_id, "--secret-stdin")}`,
+        hint: {
+          text: "To give it one",
+          command: commandOn(["idp", "clients", "edit"], before.client_id, ["--secret-stdin"]),
+        },
       });
     }
     return { ...metadataOf(before), client_secret: secret };

@@ -1,4 +1,5 @@
 import { cut, redacted } from "../repeated.ts";
+import { hintOf, type Hint } from "./hint.ts";
 
 /**
  * The errors of the core. Each is turned into an answer in exactly two places: `http/errors.ts` and `cli/run.ts`.
@@ -64,13 +65,18 @@ export const inQuotes = (text: string): string => inAscii(text).replaceAll(/["\\
 /** Characters of a description: whoever asks chooses how long a value is that it repeats, and Node.js takes 16 kB of a redirect's headers. */
 const longest = 2000;
 
+const redactedHint = ({ text, command }: Hint): Hint => ({
+  text: redacted(text),
+  ...(command !== undefined && { command: command.map(redacted) }),
+});
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** What the person at the terminal may see and can do: the log prints it, no answer carries it. */
-  readonly fix: string | null;
+  /** What the person at the terminal may see and can do: for the log and the error page; no JSON response carries it. */
+  readonly fix: Hint | null;
   /** What was sent beside what is registered, for the page that marks the difference. */
   readonly mismatch: Mismatch | null;
   /** Seconds until the same request may pass; null: that is not known, or never. */
@@ -78,18 +84,18 @@ export class OAuthError extends Error {
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
-   * @param options `fix`: an exact command or setting, for the log and the error page; `cause`: for the operator only;
+   * @param options `fix`: a command or a sentence, for the log and the error page; `cause`: for the operator only;
    *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds
    */
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options: { fix?: string; cause?: unknown; status?: number; mismatch?: Mismatch; retryAfter?: number } = {},
+    options: { fix?: string | Hint; cause?: unknown; status?: number; mismatch?: Mismatch; retryAfter?: number } = {},
   ) {
     super(cut(redacted(description), longest), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
-    this.fix = options.fix === undefined ? null : redacted(options.fix);
+    this.fix = options.fix === undefined ? null : redactedHint(hintOf(options.fix));
     this.mismatch =
       options.mismatch === undefined ? null : { ...options.mismatch, sent: redacted(options.mismatch.sent) };
     this.retryAfter = options.retryAfter ?? null;
@@ -122,18 +128,18 @@ export function problemText({ file, line, column, path, message }: Problem): str
 export class OperationError extends Error {
   override readonly name = "OperationError";
   readonly code: OperationErrorCode;
-  readonly hint: string | null;
+  readonly hint: Hint | null;
   readonly problems: readonly Problem[];
   /** The message without the problems, for whoever lists those apart. */
   readonly summary: string;
   constructor(
     code: OperationErrorCode,
     message: string,
-    options: { hint?: string; problems?: readonly Problem[]; summary?: string; cause?: unknown } = {},
+    options: { hint?: string | Hint; problems?: readonly Problem[]; summary?: string; cause?: unknown } = {},
   ) {
     super(redacted(message), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
-    this.hint = options.hint ?? null;
+    this.hint = options.hint === undefined ? null : hintOf(options.hint);
     this.problems = options.problems ?? [];
     this.summary = redacted(options.summary ?? message);
   }

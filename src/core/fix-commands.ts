@@ -1,38 +1,34 @@
 import type { Client, User } from "../store/store.ts";
 import { clientIdForm } from "./client-id.ts";
+import { commandOn, type Hint } from "./hint.ts";
 import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
-import { commandFor, shellWord } from "../shell-word.ts";
 import { usernameForm } from "./username.ts";
 
 /**
- * The command that mends a refused request: for the log and the error page. It holds what the request sent, which anybody may have
- * written, so every word of it is quoted for the shell; where no command would mend it, there is none.
+ * The commands that make a refused request pass, for the log and the error page. They hold what the request sent, which anybody may have
+ * written. If no command would help, there is none.
  */
 
-function command(words: readonly string[]): string | undefined {
-  const quoted = words.map(shellWord);
-  return quoted.includes(null) ? undefined : quoted.join(" ");
-}
+const fix = (command: readonly string[]): Hint => ({ text: "", command });
 
-/** An id that looks like a flag stands last, behind `--`. */
-const editClient = (clientId: string, flags: readonly string[]): string | undefined =>
-  command([
-    "idp",
-    "clients",
-    "edit",
-    ...(clientId.startsWith("-") ? [...flags, "--", clientId] : [clientId, ...flags]),
-  ]);
+/** No command line should hold line breaks, or letters that run backwards. */
+const printable = (command: readonly string[]): Hint | undefined =>
+  command.every((word) => /^[\x20-\x7e]+$/.test(word)) ? fix(command) : undefined;
 
-const option = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
+const editClient = (clientId: string, flags: readonly string[]): Hint | undefined =>
+  printable(commandOn(["idp", "clients", "edit"], clientId, flags));
 
-/** Registers one more redirect URI; where that URI cannot be registered, shows those that are. */
-export const addRedirectUri = (client: Client, uri: string): string =>
+/** One flag for each value. */
+const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
+
+/** Registers one more redirect URI; if that URI cannot be registered, shows those that are. */
+export const addRedirectUri = (client: Client, uri: string): Hint =>
   (checkRedirectUri(uri) === null
-    ? editClient(client.client_id, option("--redirect-uri", [...client.redirect_uris, uri]))
+    ? editClient(client.client_id, flagsOf("--redirect-uri", [...client.redirect_uris, uri]))
     : undefined) ?? showClient(client);
 
-/** Registers one more address to come back to after a sign-out; where it cannot be registered, shows those that are. */
-export const addPostLogoutUri = (client: Client, uri: string): string =>
+/** Registers one more address to come back to after a sign-out; if it cannot be registered, shows those that are. */
+export const addPostLogoutUri = (client: Client, uri: string): Hint =>
   (checkRedirectUri(uri) === null && !hasOpenPort(uri)
     ? editClient(client.client_id, [
         "--set",
@@ -41,33 +37,36 @@ export const addPostLogoutUri = (client: Client, uri: string): string =>
     : undefined) ?? showClient(client);
 
 /** Shows what is registered for a client. */
-export const showClient = (client: Client): string => commandFor("idp clients show", client.client_id);
+export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clients", "show"], client.client_id));
 
 /** Lets a client ask for more scopes. */
-export const addScopes = (client: Client, scopes: readonly string[]): string | undefined =>
+export const addScopes = (client: Client, scopes: readonly string[]): Hint | undefined =>
   editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
 
-export const listClients = "idp clients list";
+export const listClients: Hint = fix(["idp", "clients", "list"]);
 
 /**
- * Adds a client that nobody knows; where that would be refused, shows those that are known.
+ * Adds an unknown client; if that would be refused, shows those that are known.
  * @param redirectUri where it wanted to return to: a client that signs users in needs one
  */
-export function addUnknownClient(clientId: string, redirectUri: string | undefined): string {
+export function addUnknownClient(clientId: string, redirectUri: string | undefined): Hint {
   const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
   const add =
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
-      ? command(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
+      ? printable(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
       : undefined;
   return add ?? listClients;
 }
 
-/** Adds a user whom nobody knows. @param name a username or an e-mail address */
-export function addUnknownUser(name: string): string | undefined {
+/** Adds an unknown user. @param name a username or an e-mail address */
+export function addUnknownUser(name: string): Hint | undefined {
   const [local = "", domain] = name.split("@");
   if (!usernameForm.test(local)) return undefined;
-  return command(["idp", "users", "add", local, ...(domain === undefined ? [] : ["--email", name])]);
+  return printable(["idp", "users", "add", local, ...(domain === undefined ? [] : ["--email", name])]);
 }
 
-/** Makes a suspended or banned user active again. A username is a word of any shell. */
-export const restoreUser = ({ username }: User): string => `idp users restore ${username}`;
+/** Lets a server answer under one more host name. */
+export const allowHost = (host: string): Hint | undefined => printable(["idp", "start", "--allow-host", host]);
+
+/** Makes a suspended or banned user active again. */
+export const restoreUser = ({ username }: User): Hint => fix(["idp", "users", "restore", username]);

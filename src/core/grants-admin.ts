@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
 import { findGrant, revokeGrant } from "./grants.ts";
 import { isDefined, mayAsk, splitScope } from "./scopes.ts";
-import { commandFor } from "../shell-word.ts";
+import { commandOn } from "./hint.ts";
 import { requireUser } from "./users.ts";
 
 /** Grants as an operator sees and changes them. */
@@ -44,7 +44,9 @@ export interface GrantSelection {
 function requireGrant(tx: ReadTx, id: string): Grant {
   const grant = tx.get("grants", id);
   if (grant === undefined) {
-    throw new OperationError("not_found", `no grant "${id}"`, { hint: "See them: idp grants list" });
+    throw new OperationError("not_found", `no grant "${id}"`, {
+      hint: { text: "All grants", command: ["idp", "grants", "list"] },
+    });
   }
   return grant;
 }
@@ -80,7 +82,7 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
     const grant = requireGrant(tx, input.id);
     if (grant.status !== "active") {
       throw new OperationError("conflict", `grant "${grant.id}" is revoked, and stays so`, {
-        hint: "Make it anew: idp issue grant",
+        hint: { text: "To make a new one", command: ["idp", "issue", "grant"] },
       });
     }
     const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
@@ -100,7 +102,7 @@ function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[]
       ? "a grant needs at least one scope"
       : `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
   throw new OperationError("refused", why, {
-    hint: `What it may ask for: ${commandFor("idp clients show", client.client_id)}`,
+    hint: { text: "To see its scope", command: commandOn(["idp", "clients", "show"], client.client_id) },
   });
 }
 
@@ -122,7 +124,7 @@ export async function revokeGrants(
 ): Promise<{ readonly revoked: readonly GrantView[] }> {
   if (selection.user === undefined && selection.client === undefined && selection.grant === undefined) {
     throw new OperationError("usage", "revoke needs a user, a client or a grant id", {
-      hint: "idp revoke --user alice --client demo-app",
+      hint: { text: "For example", command: ["idp", "revoke", "--user", "alice", "--client", "demo-app"] },
     });
   }
   return ctx.store.transaction((tx) => ({

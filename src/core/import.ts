@@ -15,6 +15,7 @@ import {
   type StateDocument,
   type StateRecords,
 } from "./state.ts";
+import type { Hint } from "./hint.ts";
 
 /** Takes an export in, in place of what is there: whole or not at all. */
 
@@ -63,7 +64,7 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
   return result;
 }
 
-const makeOne = "Make one: idp export --output state.json";
+const makeOne: Hint = { text: "Make one", command: ["idp", "export", "--output", "state.json"] };
 
 /** @throws {OperationError} invalid */
 async function checked(source: FixtureSource): Promise<StateDocument> {
@@ -88,13 +89,13 @@ async function checked(source: FixtureSource): Promise<StateDocument> {
   );
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   throw new OperationError("invalid", `${document.name ?? "the export"} has ${count}; nothing was imported`, {
-    hint: "Make it anew where it came from: idp export --output state.json",
+    hint: { text: "Make it again where it came from", command: ["idp", "export", "--output", "state.json"] },
     problems,
   });
 }
 
 /** What to do with a document that is something else; null: it is an export that this `idp` can read. */
-function foreignHint(value: unknown): string | null {
+function foreignHint(value: unknown): string | Hint | null {
   if (!isObject(value)) return makeOne;
   const { format, schemaVersion, generation } = value;
   if (format === stateFormat) {
@@ -103,9 +104,10 @@ function foreignHint(value: unknown): string | null {
       ? `A newer idp made it (version ${schemaVersion}; this one knows ${stateVersion}): use that one, or a newer one`
       : `Its schemaVersion is ${schemaVersion === undefined ? "missing" : JSON.stringify(schemaVersion)}; this idp knows ${stateVersion}`;
   }
-  if (generation !== undefined) return "It is the data file of a folder: use it there, idp start --data FOLDER";
+  if (generation !== undefined)
+    return { text: "It is the data file of a folder. To use it there", command: ["idp", "start", "--data", "FOLDER"] };
   if (value["users"] !== undefined || value["clients"] !== undefined) {
-    return "It looks like a fixture file: idp seed FILE, or idp start --fixtures FILE";
+    return { text: "It looks like a fixture file. To apply it", command: ["idp", "seed", "FILE"] };
   }
   return makeOne;
 }

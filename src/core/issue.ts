@@ -16,7 +16,6 @@ import { matchRedirectUri } from "./redirect-uri.ts";
 import { resolveScopes } from "./scopes.ts";
 import { noteLife, userRefusal } from "./token-state.ts";
 import { seconds } from "./time.ts";
-import { quoteWord } from "../shell-word.ts";
 
 /** What the browser flow would yield, without a browser, under the same rules (CONTRACT 6). */
 
@@ -52,7 +51,7 @@ export function approve(
   const client = requireClient(tx, input.client);
   const refusal = userRefusal(user);
   if (refusal !== null) {
-    throw new OperationError("refused", refusal.detail, { hint: `Lift it: ${restoreUser(user)}` });
+    throw new OperationError("refused", refusal.detail, { hint: { ...restoreUser(user), text: "To restore" } });
   }
   if (!mayUse(client, "authorization_code")) {
     throw new OperationError(
@@ -60,7 +59,7 @@ export function approve(
       `client "${client.client_id}" may not use authorization_code, so no user can grant it anything`,
       isPublic(client) || !mayUse(client, "client_credentials")
         ? {}
-        : { hint: `For itself: idp token issue --client ${quoteWord(client.client_id)}` },
+        : { hint: { text: "For itself", command: ["idp", "token", "issue", "--client", client.client_id] } },
     );
   }
   const { scopes } = asOperation(() => resolveScopes(tx, client, input.scope));
@@ -130,7 +129,7 @@ function chooseRedirectUri(client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
     throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
-      hint: `Name one: --redirect-uri ${quoteWord(client.redirect_uris[0]?.replace("*", "53682") ?? "URI")}`,
+      hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
     });
   }
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, isPublic(client)))) {

@@ -35,7 +35,9 @@ const viewKeys = (ctx: Context): Promise<readonly KeyView[]> =>
 function requireKey(tx: ReadTx, kid: string): Key {
   const key = tx.get("keys", kid);
   if (key !== undefined) return key;
-  throw new OperationError("not_found", `no key "${kid}"`, { hint: "All keys: idp keys list" });
+  throw new OperationError("not_found", `no key "${kid}"`, {
+    hint: { text: "All keys", command: ["idp", "keys", "list"] },
+  });
 }
 
 /** One key. @param input `id`: its `kid` @throws {OperationError} not_found */
@@ -88,7 +90,9 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
   await ctx.store.transaction((tx) => {
     const key = requireKey(tx, id);
     if (key.retiredAt === null) {
-      throw new OperationError("conflict", `key "${id}" signs`, { hint: "First make another one: idp keys rotate" });
+      throw new OperationError("conflict", `key "${id}" signs`, {
+        hint: { text: "Make another one first", command: ["idp", "keys", "rotate"] },
+      });
     }
     tx.remove("keys", id);
   });

@@ -1,4 +1,5 @@
 import { OperationError } from "./errors.ts";
+import { hintOf, type Hint } from "./hint.ts";
 import { distance } from "fastest-levenshtein";
 
 /**
@@ -18,9 +19,10 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
 }
 
 /** "Did you mean alice? …" in front of the next step, where something is near. */
-export function didYouMean(given: string, candidates: Iterable<string>, nextStep: string): string {
+export function didYouMean(given: string, candidates: Iterable<string>, nextStep: string | Hint): Hint {
   const found = nearest(given, candidates);
-  return found === undefined ? nextStep : `Did you mean ${found}? ${nextStep}`;
+  const next = hintOf(nextStep);
+  return found === undefined ? next : { ...next, text: `Did you mean ${found}? ${next.text}` };
 }
 
 /** So many names are told. */

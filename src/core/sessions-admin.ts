@@ -33,7 +33,9 @@ export interface SessionSelection {
 function requireSession(tx: ReadTx, sid: string): Session {
   const session = tx.find("sessions", "sid", sid);
   if (session !== undefined) return session;
-  throw new OperationError("not_found", `no session "${sid}"`, { hint: "All sessions: idp sessions list" });
+  throw new OperationError("not_found", `no session "${sid}"`, {
+    hint: { text: "All sessions", command: ["idp", "sessions", "list"] },
+  });
 }
 
 function select(tx: ReadTx, { user, id }: SessionSelection): readonly Session[] {
@@ -70,7 +72,7 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
 export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
   if (selection.user === undefined && selection.id === undefined) {
     throw new OperationError("usage", "sessions end needs a user or a session id", {
-      hint: "idp sessions end --user alice",
+      hint: { text: "For example", command: ["idp", "sessions", "end", "--user", "alice"] },
     });
   }
   const { ended, telling } = await ctx.store.transaction((tx) => {

@@ -2,6 +2,7 @@ import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "./errors.ts";
 import { asNumber, exactJson } from "../json-digits.ts";
 import { relative, utcTime } from "./time-words.ts";
+import { hintText } from "./hint.ts";
 
 /** The checks of a token that need no key: what it says of itself, against what is expected. Every one is made, and told. */
 
@@ -46,7 +47,10 @@ export function decodeOrFail(token: string, now: number): DecodedToken | Verific
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     const { message, hint } = error;
-    return verification([{ name: "form", ok: false, detail: hint === null ? message : `${message}. ${hint}` }], []);
+    return verification(
+      [{ name: "form", ok: false, detail: hint === null ? message : `${message}. ${hintText(hint)}` }],
+      [],
+    );
   }
 }
 

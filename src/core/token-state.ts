@@ -3,6 +3,7 @@ import type { Context } from "./context.ts";
 import { restoreUser } from "./fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "./errors.ts";
 import type { RefreshClaims, TokenClaims } from "./token-claims.ts";
+import type { Hint } from "./hint.ts";
 
 /**
  * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
@@ -29,7 +30,7 @@ export interface DeadTokenReason {
   /** Since when, in milliseconds; null where that is not known. */
   readonly since: number | null;
   /** The command that brings it back to life, where there is one. */
-  readonly fix?: string;
+  readonly fix?: Hint;
 }
 
 const dead = (what: string, since: number | null = null): DeadTokenReason => ({
@@ -125,7 +126,7 @@ export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadT
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
 
 /** The way out of a refusal, as an error takes it. */
-export const fixOf = ({ fix }: DeadTokenReason): { fix?: string } => (fix === undefined ? {} : { fix });
+export const fixOf = ({ fix }: DeadTokenReason): { fix?: Hint } => (fix === undefined ? {} : { fix });
 
 /** @throws {OAuthError} with the reason, where the token is dead */
 export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {

@@ -20,7 +20,7 @@ const checkHasPassword = (given: unknown, is: boolean): void =>
 function requireFree(tx: Tx, username: string): void {
   if (tx.find("users", "username", username) === undefined) return;
   throw new OperationError("conflict", `there is a user "${username}" already`, {
-    hint: `Change them: idp users edit ${username}. Another name: idp users add NAME`,
+    hint: { text: "Choose another name. To change this user", command: ["idp", "users", "edit", username] },
   });
 }
 
@@ -73,7 +73,7 @@ export async function editUser(
     const entry = { ...fieldsOf(before), ...fields } as Entry;
     if (entry.id !== before.id) {
       throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
-        hint: "Add another user: idp users add NAME --set id=…",
+        hint: { text: "To add another user", command: ["idp", "users", "add", "NAME", "--set", "id=ID"] },
       });
     }
     await checkEntry("user", entry);

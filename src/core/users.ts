@@ -31,7 +31,7 @@ export function requireUser(tx: ReadTx, name: string): User {
   const user = tx.find("users", "username", name) ?? tx.get("users", name);
   if (user === undefined) {
     throw new OperationError("not_found", `no user "${name}"`, {
-      hint: didYouMean(name, usernames(tx), "All users: idp users list"),
+      hint: didYouMean(name, usernames(tx), { text: "All users", command: ["idp", "users", "list"] }),
     });
   }
   return user;
@@ -108,7 +108,7 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
     const user = requireUser(tx, input.username);
     if (user.status === "banned") {
       throw new OperationError("conflict", `${user.username} is banned, which is more than suspended`, {
-        hint: `Lift the ban first: idp users restore ${user.username}`,
+        hint: { text: "Lift the ban first", command: ["idp", "users", "restore", user.username] },
       });
     }
     return setStatus(tx, ctx, user, "suspended");

@@ -1,7 +1,6 @@
 import { signatureProblem } from "./accepted-tokens.ts";
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
-import { shellWord } from "../shell-word.ts";
 import {
   checkClaims,
   decodeOrFail,
@@ -50,8 +49,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   ];
   const notes: string[] = [];
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
-    // Whoever made the token chose it.
-    notes.push(`Another issuer's? idp token verify - --issuer ${shellWord(payload["iss"]) ?? "URL"}`);
+    notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
   }
   if (typ === tokenTypes.id || typ === tokenTypes.logout) {
     notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);

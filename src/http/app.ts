@@ -27,7 +27,6 @@ import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
 import { postToken } from "./token.ts";
 import { userinfo } from "./userinfo.ts";
 import { wantsPage, type Web } from "./web.ts";
-import { commandFor } from "../shell-word.ts";
 
 /** Every route on one page. */
 
@@ -156,7 +155,7 @@ export function addRoutes(app: Express, web: Web, api: Router, { onRequest, onUn
   if (base !== "") route(app, metadataPath + base, { get: [discovery(web)] }, [anyOrigin]);
   app.use(`${base}/_idp/api`, api);
   const nothing = nothingAt(web);
-  const fix = commandFor("curl", baseOf(web.ctx.issuer) + discoveryPath);
+  const fix = { text: "", command: ["curl", baseOf(web.ctx.issuer) + discoveryPath] };
   app.use((req) => {
     throw new HttpError(404, nothing(req.path), { fix });
   });

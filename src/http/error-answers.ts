@@ -1,3 +1,4 @@
+import { hintText, type CommandLine, type Hint } from "../core/hint.ts";
 import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../core/errors.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { StorageError } from "../store/store.ts";
@@ -11,7 +12,7 @@ export interface Answer {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  readonly fix: string | null;
+  readonly fix: Hint | null;
   readonly kind: ErrorKind;
   /** The paragraph that asks for it, where the message does not name it. */
   readonly rule?: string;
@@ -51,8 +52,8 @@ const bodyMessages: Readonly<Record<string, string>> = {
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
 };
 
-/** What of an error may be told. Whatever nobody expected says nothing of itself. */
-export function answerTo(error: unknown): Answer {
+/** What of an error may be told. Whatever nobody expected says nothing of itself. @param commandLine for the commands in it */
+export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OAuthError) {
     const { status, code, message, fix, mismatch, retryAfter } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
@@ -67,7 +68,11 @@ export function answerTo(error: unknown): Answer {
     const status = operationStatus[code];
     // What is wrong with the whole has no place in it, and is in the list as well (CONTRACT 9).
     const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
-    const extra = { ...(hint !== null && { hint }), ...(problems.length > 0 && { problems }) };
+    const extra = {
+      ...(hint !== null && { hint: hintText(hint, commandLine) }),
+      ...(hint?.command !== undefined && { next: hint }),
+      ...(problems.length > 0 && { problems }),
+    };
     return { status, code, message, fix: hint, kind: "request", extra };
   }
   if (error instanceof InteractionError) {

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../core/client-authentication.ts";
 import { endpoints } from "../core/endpoints.ts";
 import { inAscii, OAuthError } from "../core/errors.ts";
+import { hintText, type Hint } from "../core/hint.ts";
 import { InteractionError } from "../core/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../core/redirect-response.ts";
 import { sendToClient } from "./authorize.ts";
@@ -46,10 +47,13 @@ export const errorHandler =
       next(error);
       return;
     }
-    const answer = forPerson(isPagePath(web, req), answerTo(error instanceof RedirectedError ? error.error : error));
+    const answer = forPerson(
+      isPagePath(web, req),
+      answerTo(error instanceof RedirectedError ? error.error : error, web.commandLine),
+    );
     try {
       if (error instanceof RedirectedError) {
-        note(res, { error: `${error.error.code}: ${error.error.message}`, fix: error.error.fix });
+        note(res, { error: `${error.error.code}: ${error.error.message}`, fix: fixLine(web, error.error.fix) });
         await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
         return;
       }
@@ -62,12 +66,15 @@ export const errorHandler =
     }
   };
 
+const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
+  fix === null ? null : hintText(fix, commandLine);
+
 /** A page or JSON, with what HTTP says beside it. */
 async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
   // The operator is told what exactly happened, where the answer must not say it.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
-  note(res, { error: `${answer.code}: ${detail}`, fix: answer.fix, mismatch: answer.mismatch ?? null });
+  note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), mismatch: answer.mismatch ?? null });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
   const authenticate = challenge(req, error);
@@ -89,7 +96,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
     kind: answer.kind,
     code: answer.code,
     message: answer.message,
-    fix: answer.fix,
+    fix: fixLine(web, answer.fix),
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,

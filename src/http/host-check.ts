@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { isLoopbackHost } from "../core/redirect-uri.ts";
-import { shellWord } from "../shell-word.ts";
+import { allowHost } from "../core/fix-commands.ts";
 import { HttpError } from "./http-error.ts";
 import type { Web } from "./web.ts";
 
@@ -39,8 +39,7 @@ export function hostCheck(web: Web): RequestHandler {
       next();
       return;
     }
-    const word = shellWord(host.replace(/:\d*$/, ""));
-    const fix = word === null ? null : `idp start --allow-host ${word}`;
+    const fix = allowHost(host.replace(/:\d*$/, ""));
     throw new HttpError(421, `Host "${host}" is not a name of this server`, { fix });
   };
 }

@@ -1,3 +1,4 @@
+import { hintOf, type Hint } from "../core/hint.ts";
 import { redacted } from "../repeated.ts";
 import type { ErrorKind } from "./views.ts";
 
@@ -26,16 +27,16 @@ export class HttpError extends Error {
   /** The methods that the path has. */
   readonly allow: string | null;
   /** A command that helps. */
-  readonly fix: string | null;
+  readonly fix: Hint | null;
   constructor(
     status: keyof typeof refusals,
     message: string,
-    help: { readonly allow?: string; readonly fix?: string | null } = {},
+    help: { readonly allow?: string; readonly fix?: string | Hint | undefined } = {},
   ) {
     super(redacted(message));
     this.status = status;
     this.refusal = refusals[status];
     this.allow = help.allow ?? null;
-    this.fix = help.fix ?? null;
+    this.fix = help.fix === undefined ? null : hintOf(help.fix);
   }
 }

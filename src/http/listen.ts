@@ -235,13 +235,13 @@ export async function listen(
 function explain(error: unknown, host: string, port: number): unknown {
   if (isCode(error, "EADDRINUSE")) {
     return new OperationError("conflict", `port ${port} is in use by another program`, {
-      hint: "Use another port: idp start --port auto   (the issuer changes with it)",
+      hint: { text: "Use another port (the issuer changes with it)", command: ["idp", "start", "--port", "auto"] },
       cause: error,
     });
   }
   if (isCode(error, "EACCES")) {
     return new OperationError("usage", `port ${port} may not be used by this user`, {
-      hint: "Use a port above 1023: idp start --port 4370",
+      hint: { text: "Use a port above 1023", command: ["idp", "start", "--port", "4370"] },
       cause: error,
     });
   }

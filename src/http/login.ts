@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { User } from "../store/store.ts";
 import { devicePath } from "../core/device.ts";
 import { addUnknownUser, restoreUser } from "../core/fix-commands.ts";
+import { hintText } from "../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../core/login.ts";
 import { lookedThrough, pageOfUsers } from "../core/picker.ts";
 import { takeStep } from "./authorize.ts";
@@ -82,7 +83,7 @@ async function sendLogin(
     isFixed: !page.mayBeAnother,
     switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
     reauth: page.reauthAges,
-    message: messageOf(page, refusal),
+    message: messageOf(web, page, refusal),
     canCancel: client !== null,
     ...shown,
     // After a form too there is this page, without what was wrong.
@@ -130,17 +131,21 @@ const pickerOf = (href: string, user: User): PickerView => ({
 });
 
 /** Where more is to be said than the sentence of the state. */
-function messageOf(page: LoginPage, refusal: Refusal | null): LoginView["message"] {
+function messageOf({ commandLine }: Web, page: LoginPage, refusal: Refusal | null): LoginView["message"] {
   const { likely, loginHint } = page;
   // With passwords, a page that anybody can ask for must not tell who exists.
   if (refusal === null && !page.picker) return null;
   const { barred } = refusal ?? page;
   if (barred !== null) {
     const { username } = barred;
-    return { text: { key: `login.${barredState(barred)}`, values: { username } }, fix: restoreUser(barred) };
+    return {
+      text: { key: `login.${barredState(barred)}`, values: { username } },
+      fix: hintText(restoreUser(barred), commandLine),
+    };
   }
   if (refusal !== null) return null;
   if (loginHint === null || likely !== null) return null;
   const text = { key: "login.hint-unknown", values: { username: loginHint } };
-  return { text, fix: addUnknownUser(loginHint) ?? null };
+  const fix = addUnknownUser(loginHint);
+  return { text, fix: fix === undefined ? null : hintText(fix, commandLine) };
 }

@@ -144,6 +144,15 @@ const errorSchema: Json = {
     error: { type: "string", description: "A stable word" },
     error_description: { type: "string", description: "The rule that failed, and what was given" },
     hint: { type: "string", description: "The next step" },
+    next: {
+      type: "object",
+      description: "The hint taken apart, where it ends with a command",
+      properties: {
+        text: { type: "string" },
+        command: { type: "array", items: { type: "string" }, description: "The words of the command, unquoted" },
+      },
+      required: ["text", "command"],
+    },
     problems: {
       type: "array",
       items: {

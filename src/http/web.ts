@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
 import type { Mismatch } from "../core/errors.ts";
+import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./render.ts";
 
 /** What the routes share: made once, when the server is. */
@@ -20,6 +21,8 @@ export interface Web {
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
   readonly allowedHosts: readonly string[];
+  /** Writes the commands that the log, pages and errors propose. */
+  readonly commandLine: CommandLine;
 }
 
 /** What a route tells the request log: written into `res.locals.notes`, where somebody looks at it when the answer is done. */

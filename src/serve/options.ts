@@ -2,6 +2,7 @@ import { OperationError } from "../core/errors.ts";
 import type { Settings } from "../core/context.ts";
 import type { FixtureFile } from "../core/fixtures/schema.ts";
 import type { FixtureSource } from "../core/fixtures/source.ts";
+import type { CommandLine } from "../core/hint.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/seed.ts";
@@ -47,6 +48,8 @@ export interface IdpOptions {
   readonly now?: () => number;
   /** `bytes` random bytes as base64url. */
   readonly random?: (bytes: number) => string;
+  /** Writes the commands that the log, pages and errors propose, as they have to be typed. Default: quoted for a POSIX shell. */
+  readonly commandLine?: CommandLine;
   /** Is called for each request when it is answered. */
   readonly onRequest?: (event: RequestEvent) => void;
   /** Is called with what an operator may want to know. */
@@ -69,6 +72,7 @@ const optionNames = Object.keys({
   adminToken: true,
   now: true,
   random: true,
+  commandLine: true,
   onRequest: true,
   log: true,
 } satisfies Record<keyof IdpOptions, true>);
@@ -118,13 +122,16 @@ function checkIssuer(issuer: string): void {
 function checkAdminToken(token: string): void {
   if (token.length < 16) {
     throw new OperationError("usage", `the admin token has ${token.length} characters; it needs at least 16`, {
-      hint: "Make one: openssl rand -hex 16",
+      hint: { text: "Make one", command: ["openssl", "rand", "-hex", "16"] },
     });
   }
   // The characters of a token in an Authorization header (RFC 6750 2.1).
   if (!/^[\w.~+/-]+=*$/.test(token)) {
     throw new OperationError("usage", "the admin token holds a character that no Authorization header can carry", {
-      hint: "Letters, digits and - . _ ~ + / only; make one: openssl rand -hex 16",
+      hint: {
+        text: "Use letters, digits and - . _ ~ + / only. To make one",
+        command: ["openssl", "rand", "-hex", "16"],
+      },
     });
   }
 }

@@ -3,6 +3,7 @@ import { checkSettings } from "../core/check-settings.ts";
 import type { Context } from "../core/context.ts";
 import { defaultPort } from "../core/endpoints.ts";
 import { createApi } from "../http/api.ts";
+import { plainCommandLine } from "../core/hint.ts";
 import { addRoutes, createApp } from "../http/app.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer } from "../http/render.ts";
@@ -81,7 +82,10 @@ export async function startServer(options: IdpOptions): Promise<Server> {
 function addIssuer(
   app: ReturnType<typeof createApp>,
   ctx: Context,
-  options: Pick<IdpOptions, "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "onRequest"> &
+  options: Pick<
+    IdpOptions,
+    "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
+  > &
     Readonly<{ host: string; port: number; adminToken: string; close: () => Promise<void> }>,
 ): string {
   const { host, port, adminToken, close } = options;
@@ -98,6 +102,7 @@ function addIssuer(
     backchannel: options.backchannel ?? "off",
     // A name that the operator listens on is one of ours.
     allowedHosts: [...(options.allowHosts ?? []), host],
+    commandLine: options.commandLine ?? plainCommandLine,
   };
   const server = { pid: process.pid, startedAt: new Date(ctx.now()).toISOString(), version };
   const onStop = (): void => {

@@ -116,7 +116,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
       await expect(issue).rejects.toMatchObject({
         code: "refused",
         message: expect.stringContaining(status) as string,
-        hint: `Lift it: idp users restore ${user}`,
+        hint: { text: "To restore", command: ["idp", "users", "restore", user] },
       });
     }
   });

@@ -157,7 +157,9 @@ test.each(["login.html", "partials/avatar.html"])(
     await expect(serve({ templates: folder })).rejects.toMatchObject({
       code: "usage",
       message: `templates ${folder} holds ${name}, a Liquid template; templates are Eta now`,
-      hint: `Rename it to ${name.replace("html", "eta")} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
+      hint: {
+        text: `Rename it to ${name.replace("html", "eta")} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
+      },
     });
   },
 );

@@ -79,7 +79,7 @@ describe("what cannot be meant", () => {
   ])("%s", (_, paths, message) => {
     mkdirSync(join(folder, "empty"));
     write("notes.txt");
-    expect(refusal(...paths)).toMatchObject({ code: "invalid", message, hint: expect.any(String) });
+    expect(refusal(...paths)).toMatchObject({ code: "invalid", message, hint: { text: expect.any(String) } });
   });
 
   it("two usual files", () => {

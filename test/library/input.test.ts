@@ -86,7 +86,7 @@ test("an option that createIdp does not have is refused, with the one that is me
     name: "OperationError",
     code: "usage",
     message: 'createIdp has no option "fixture"',
-    hint: expect.stringContaining("Did you mean fixtures?") as unknown,
+    hint: { text: expect.stringContaining("Did you mean fixtures?") as unknown },
   });
   for (const given of [null, [], 4370]) {
     const refused = createIdp(given as unknown as object);
@@ -106,7 +106,7 @@ test("what is wrong with fixtures stands in the message: test runners print noth
   const refusal = await createIdp({ port: 0, fixtures }).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: "invalid", message, stack: expect.stringContaining(message) as unknown });
   expect((refusal as OperationError).problems).toHaveLength(7);
-  expect((refusal as OperationError).hint).toContain("Mend what is listed");
+  expect((refusal as OperationError).hint).toMatchObject({ command: ["idp", "seed", "--print-schema"] });
 
   await expect(idp.call("seed", many)).rejects.toMatchObject({ message });
   await expect(idp.call("reset", { fixtures })).rejects.toMatchObject({ message });

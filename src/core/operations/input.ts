@@ -32,7 +32,7 @@ export async function checkInput(fields: Fields, given: ReadonlyMap<string, unkn
   for (const [name, value] of given) {
     if (Object.hasOwn(fields, name) || value === undefined) continue;
     const { didYouMean } = await import("../nearest.ts");
-    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.") });
+    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.").text });
   }
   if (problems.length > 0) {
     const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
