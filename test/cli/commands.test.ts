@@ -254,7 +254,7 @@ for (const mode of ["running", "stopped"] as const) {
       const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
       expect(code).toBe(0);
       expect(stderr).toMatch(
-        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \S+\/\.idp\/data\.json$/m,
+        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \.idp\/data\.json$/m,
       );
     });
 

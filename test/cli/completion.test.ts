@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bin, environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { commandTree, idpHere, leaves } from "../helpers/command.ts";
+import { bin, environment, newFolder, startIdp } from "../helpers/cli.ts";
+import { commandTree, idpHere, idpIn, leaves } from "../helpers/command.ts";
 
 /** Completion: what is offered, and that three shells offer it. */
 
@@ -22,7 +22,7 @@ const data = join(cwd, ".idp");
 
 beforeAll(async () => {
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   mkdirSync(join(cwd, "bin"));
   symlinkSync(bin, join(cwd, "bin", "idp"));
 });
@@ -95,7 +95,7 @@ test("without data, and without a server at --url: nothing, and quietly", async 
 test("names come from the running server", async () => {
   const folder = newFolder();
   await startIdp([], { cwd: folder });
-  await idp(["users", "add", "erin"], { cwd: folder });
+  await idpIn(folder, ["users", "add", "erin"]);
   expect(await offered("--data", join(folder, ".idp"), "users", "show", "e")).toEqual(["erin"]);
 });
 
@@ -140,7 +140,7 @@ describe("in the shell itself", () => {
   ])('bash: idp --data "a b" %s', { tags: ["bash"] }, async (line, pieces, values) => {
     const clients = ["my:shop:live", "shop@live.test"].map((id) => ({ ...fixtures.clients[1], client_id: id }));
     writeFileSync(join(cwd, "names.json"), JSON.stringify({ users: fixtures.users, clients }));
-    expect((await idp(["seed", "names.json", "--data", "a b"], { cwd })).code).toBe(0);
+    expect((await idpIn(cwd, ["seed", "names.json", "--data", "a b"])).code).toBe(0);
     const answer = await bash(`idp --data "a b" ${line}`, "idp", "--data", '"a b"', ...pieces);
     expect(answer.slice(0, -1)).toEqual(values);
   });

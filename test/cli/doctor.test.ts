@@ -4,7 +4,8 @@ import { createServer, type AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 
 /** What doctor finds, each thing made to be wrong once. */
@@ -28,7 +29,7 @@ async function listener(): Promise<number> {
 }
 
 async function doctor(cwd: string, env: Record<string, string> = {}): Promise<Ended & { checks: readonly Check[] }> {
-  const ended = await idp(["doctor", "--json"], { cwd, env: { IDP_PORT: "auto", ...env } });
+  const ended = await idpIn(cwd, ["doctor", "--json"], "", { IDP_PORT: "auto", ...env });
   expect(ended.stdout, ended.stderr).not.toBe("");
   const { ok, problems, warnings, checks } = JSON.parse(ended.stdout) as {
     ok: boolean;
@@ -52,7 +53,7 @@ const clients = (...uris: readonly string[]): string =>
 async function seeded(...uris: readonly string[]): Promise<string> {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), clients(...(uris.length > 0 ? uris : ["https://app.test/cb"])));
-  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   return cwd;
 }
 
@@ -62,7 +63,7 @@ const listing = (folder: string): readonly string[] =>
 test("where nothing is wrong: a line each with ✓, exit 0, and the folder is as it was", async () => {
   const cwd = await seeded(`http://localhost:${await listener()}/cb`);
   const before = listing(join(cwd, ".idp"));
-  const { code, stdout, stderr } = await idp(["doctor"], { cwd, env: { IDP_PORT: "auto" } });
+  const { code, stdout, stderr } = await idpIn(cwd, ["doctor"], "", { IDP_PORT: "auto" });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "doctor found no problem, 0 warnings.\n" });
   for (const line of stdout.trimEnd().split("\n")) expect(line).toMatch(/^✓ [a-z]+ +\S/);
   expect(stdout).toMatch(/^✓ data +\.idp\/data\.json, schema 1, \d+ kB, 1 user, 1 client$/m);
@@ -82,7 +83,7 @@ test("a server that runs: its lock and its issuer answer", async () => {
   const { checks } = await doctor(cwd);
   expect(named(checks, "lock")).toMatchObject([{ detail: `held by pid ${pid}, which answers at ${issuer}` }]);
   expect(named(checks, "issuer")).toMatchObject([{ status: "ok", detail: expect.stringMatching(/ and answers$/) }]);
-  const elsewhere = await idp(["doctor", "--json", "--url", issuer], { cwd: newFolder() });
+  const elsewhere = await idpIn(newFolder(), ["doctor", "--json", "--url", issuer]);
   expect(elsewhere.code).toBe(0);
 });
 
@@ -125,7 +126,7 @@ test("a lock that a killed server left is told, and left", async () => {
 
 test("a lock that another container touched a moment ago is its own, and nothing tells to remove it", async () => {
   const cwd = newFolder();
-  await idp(["seed"], { cwd });
+  await idpIn(cwd, ["seed"]);
   const lock = { id: "theirs", pid: 1, host: hostname(), pidNamespace: "pid:[1]", kind: "server", url: null };
   writeFileSync(join(cwd, ".idp", "lock.json"), JSON.stringify(lock));
   const { checks } = await doctor(cwd);
@@ -196,7 +197,7 @@ test("an app that does not run is a warning, and one on the other name of this m
   const [hosts] = named(checks, "hosts");
   expect(hosts).toMatchObject({ status: "warning", detail: expect.stringContaining("two cookie jars") });
   const words = hosts?.command?.replace(/^idp /, "").replaceAll("'", "").split(" ") ?? [];
-  expect((await idp(words, { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, words)).code).toBe(0);
   expect(named((await doctor(cwd)).checks, "hosts")).toMatchObject([{ status: "ok" }]);
 });
 
@@ -229,7 +230,7 @@ test("fixtures with a problem are named with their place", async () => {
 test("a folder that cannot be written is a problem", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "file"), "");
-  const { code, stdout } = await idp(["doctor", "--json", "--data", "file/x"], { cwd, env: { IDP_PORT: "auto" } });
+  const { code, stdout } = await idpIn(cwd, ["doctor", "--json", "--data", "file/x"], "", { IDP_PORT: "auto" });
   expect(code).toBe(6);
   expect(JSON.parse(stdout)).toMatchObject({
     checks: expect.arrayContaining([expect.objectContaining({ name: "disk", status: "problem" })]),

@@ -166,15 +166,15 @@ for (const mode of ["running", "stopped"] as const) {
 
 test("a new client that nobody says where to send users back to: exit 2 naming the flag, off a terminal", async () => {
   const cwd = newFolder();
-  const { code, stdout, stderr } = await idp("clients add shop".split(" "), { cwd });
+  const { code, stdout, stderr } = await idpIn(cwd, "clients add shop".split(" "));
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain("idp clients add shop --redirect-uri http://localhost:3000/callback");
 });
 
 test("what is wrong with a flag stands after the name of its field", async () => {
   const cwd = newFolder();
-  await idp(["seed"], { cwd });
-  const { code, stderr } = await idp("users add fay --email nowhere".split(" "), { cwd });
+  await idpIn(cwd, ["seed"]);
+  const { code, stderr } = await idpIn(cwd, "users add fay --email nowhere".split(" "));
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringMatching(/^email: "nowhere" is not an e-mail address\nError: the user has 1 problem/),
@@ -193,8 +193,8 @@ test("a password is kept as a scrypt hash at its full cost", async () => {
 
 test("users show: a field that holds several values in lines of their own, as JSON that reads back", async () => {
   const cwd = newFolder();
-  await idp(["seed"], { cwd });
-  const { stdout } = await idp("users show alice".split(" "), { cwd });
+  await idpIn(cwd, ["seed"]);
+  const { stdout } = await idpIn(cwd, "users show alice".split(" "));
   const lines = stdout.split("\n").map((line) => line.trim());
   expect(lines).toContain('claims       given_name: "Alice"');
   expect(lines).toContain('roles: ["admin"]');

@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { failureOf } from "../../src/cli/failure.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** What a command says to do next works where it is read; and says nothing that belongs to nobody's log. */
 
-const said = async (words: string, cwd: string, env = {}): Promise<string> => {
-  const { stdout, stderr } = await idp(words.split(" "), { cwd, env });
+const said = async (words: string, cwd: string, env?: Record<string, string>): Promise<string> => {
+  const { stdout, stderr } = await (env === undefined
+    ? idpIn(cwd, words.split(" "))
+    : idp(words.split(" "), { cwd, env }));
   return stdout + stderr;
 };
 
@@ -41,7 +44,7 @@ test.each([
   ["serve", "idp start"],
   ["delete bob", "idp users remove or idp clients remove"],
 ])("idp %s: the command that is meant is named", async (words, meant) => {
-  const { code, stderr } = await idp(words.split(" "), { cwd: newFolder() });
+  const { code, stderr } = await idpIn(newFolder(), words.split(" "));
   expect(code).toBe(2);
   expect(stderr).toContain(`Did you mean ${meant}?`);
 });
@@ -64,7 +67,7 @@ test.each([
   `seed ${token}`,
 ])("idp %s: what may be a secret is not said again", async (words) => {
   const cwd = newFolder();
-  await idp(["users", "add", "bob"], { cwd });
+  await idpIn(cwd, ["users", "add", "bob"]);
   const answer = await said(words, cwd);
   expect(answer).toMatch(/error/i);
   expect(answer).not.toContain("hunter2");
@@ -76,11 +79,11 @@ test("a server that signs in another user than the one that was asked for fails 
   const server = await startIdp(["--data", "d", "--login", "auto:alice", "--consent", "skip"], { cwd });
   for (const flow of ["code", "device"]) {
     const words = `login --flow ${flow} --approve --no-browser --json --data d --user`.split(" ");
-    const other = await idp([...words, "bob"], { cwd });
+    const other = await idpIn(cwd, [...words, "bob"]);
     expect(other.code).toBe(6);
     expect(JSON.parse(other.stdout)).toMatchObject({ valid: false });
     expect(other.stdout).toContain("alice signed in, not bob");
-    expect(await idp([...words, "alice"], { cwd })).toMatchObject({ code: 0 });
+    expect(await idpIn(cwd, [...words, "alice"])).toMatchObject({ code: 0 });
   }
   expect(server.output.stderr).toBe("");
 });
@@ -91,7 +94,7 @@ test("what a command remarks on the way is not among the errors of --json", asyn
   const ended = new Promise((resolve) => child.once("close", resolve));
   process.kill(pid, "SIGKILL");
   await ended;
-  const { code, stderr } = await idp(["users", "show", "nope", "--json", "--data", "d"], { cwd });
+  const { code, stderr } = await idpIn(cwd, ["users", "show", "nope", "--json", "--data", "d"]);
   expect([code, JSON.parse(stderr).error.code]).toEqual([3, "not_found"]);
 });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 import { controlC, down, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp init`: a fixture file for an app of one's own. */
@@ -20,7 +20,7 @@ async function written(...flags: readonly string[]) {
 test("off a terminal the rest is proposed; the file is checked, and says what comes next", async () => {
   const cwd = newFolder();
   const flags = ["--type", "confidential", "--client", "shop", "--user", "erin", "--user", "true"];
-  const { code, stdout, stderr } = await idp(["init", "--no-input", ...flags], { cwd });
+  const { code, stdout, stderr } = await idpIn(cwd, ["init", "--no-input", ...flags]);
   const text = readFileSync(join(cwd, file), "utf8");
   const secret = /client_secret: "?([0-9a-f]{32})"? /.exec(text)?.[1] ?? "";
   expect({ code, stdout, stderr }).toEqual({
@@ -37,9 +37,9 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
     stderr: "Next: idp start\nWhat your app needs to know: idp env, or idp exec -- npm test\n",
   });
   expect(text.replace(new RegExp(`"?${secret}"?`), "SECRET")).toMatchSnapshot();
-  const seeded = await idp(["seed"], { cwd });
+  const seeded = await idpIn(cwd, ["seed"]);
   expect(seeded).toMatchObject({ code: 0, stdout: "idp.fixtures.yaml: users 2 added; clients 2 added\n" });
-  const env = await idp(["env"], { cwd });
+  const env = await idpIn(cwd, ["env"]);
   expect(env.stdout).toContain(`OIDC_CLIENT_ID=shop\nOIDC_CLIENT_SECRET=${secret}\n`);
 });
 
@@ -78,12 +78,12 @@ test(
     expect((await written("--type", "service")).clients).toHaveLength(1);
     expect((await written("--type", "cli", "--client", "idp-cli")).clients).toHaveLength(1);
     // Behind idp-cli by name, and as open a redirect URI.
-    await idp(["init", "--no-input", "--type", "cli", "--client", "zeta"], { cwd });
+    await idpIn(cwd, ["init", "--no-input", "--type", "cli", "--client", "zeta"]);
     const child = "process.stdout.write(process.env.OIDC_CLIENT_ID)";
     const exec = await idp(["exec", "--quiet", "--", process.execPath, "-e", child], { cwd });
     expect(exec).toMatchObject({ code: 0, stdout: "zeta" });
-    await idp(["seed"], { cwd });
-    expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=zeta\n");
+    await idpIn(cwd, ["seed"]);
+    expect((await idpIn(cwd, ["env"])).stdout).toContain("OIDC_CLIENT_ID=zeta\n");
     const asked = onTerminal("env", cwd);
     expect(await asked.ended, "there is one app to mean").toBe(0);
     expect(asked.screen()).toContain("OIDC_CLIENT_ID=zeta");
@@ -104,7 +104,7 @@ test.each([
   const manifest = { name: "@team/my app", dependencies: { next: "*" }, devDependencies: { [dependency]: "*" } };
   if (dependency === "vite") Reflect.deleteProperty(manifest, "dependencies");
   writeFileSync(join(cwd, "package.json"), JSON.stringify(manifest));
-  const { stdout } = await idp(["init", "--no-input", "--json"], { cwd });
+  const { stdout } = await idpIn(cwd, ["init", "--no-input", "--json"]);
   expect(JSON.parse(stdout)).toEqual({
     file,
     client: {
@@ -123,13 +123,13 @@ test("nothing is overwritten: exit 4; --force replaces, and only this file", asy
   const cwd = newFolder();
   writeFileSync(join(cwd, file), "mine");
   const flags = ["init", "--no-input", "--type", "public"];
-  expect(await idp(flags, { cwd })).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining("--force") });
+  expect(await idpIn(cwd, flags)).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining("--force") });
   expect(readFileSync(join(cwd, file), "utf8")).toBe("mine");
-  expect(await idp([...flags, "--force"], { cwd })).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, [...flags, "--force"])).toMatchObject({ code: 0 });
   expect(readFileSync(join(cwd, file), "utf8")).toContain("client_id");
   const other = newFolder();
   writeFileSync(join(other, "idp.fixtures.json"), "{}");
-  expect(await idp([...flags, "--force"], { cwd: other })).toMatchObject({ code: 4, stdout: "" });
+  expect(await idpIn(other, [...flags, "--force"])).toMatchObject({ code: 4, stdout: "" });
   expect(existsSync(join(other, file))).toBe(false);
 });
 
@@ -142,7 +142,7 @@ test.each([
   [["--type", "public", "--user", "a b"], /--user "a b" is not a username/],
   [["--type", "public", "--client", "a b"], /--client "a b" is not a client_id/],
 ])("idp init %j: exit 2", async (flags, said) => {
-  const { code, stdout, stderr } = await idp(["init", "--stdout", ...flags], { cwd: newFolder() });
+  const { code, stdout, stderr } = await idpIn(newFolder(), ["init", "--stdout", ...flags]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(said);
 });

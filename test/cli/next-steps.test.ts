@@ -61,22 +61,22 @@ describe("the issuer of tokens", () => {
 test("of two usual fixture files seed is told the one that is meant as it takes it", async () => {
   const cwd = await newData();
   writeFileSync(join(cwd, "idp.fixtures.yaml"), "{}\n");
-  const refused = await idp(["seed", "--json"], { cwd });
+  const refused = await idpIn(cwd, ["seed", "--json"]);
   expect(refused).toMatchObject({ code: 7 });
   expect(hintOf(refused)).toBe("Remove one, or name what you mean: idp seed idp.fixtures.json");
-  expect(hintOf(await idp(["start", "--json"], { cwd }))).toContain("--fixtures idp.fixtures.json");
+  expect(hintOf(await idpIn(cwd, ["start", "--json"]))).toContain("--fixtures idp.fixtures.json");
 });
 
 test("a client that can only speak for itself: the command that does it", async () => {
   const cwd = await newData();
-  const refused = await idp(["issue", "tokens", "--user", "alice", "--client", "it's", "--json"], { cwd });
+  const refused = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "it's", "--json"]);
   expect(refused).toMatchObject({ code: 6 });
   expect(hintOf(refused)).toBe(String.raw`For itself: idp token issue --client 'it'\''s'`);
   expect(await idpIn(cwd, ["token", "issue", "--client", "it's"])).toMatchObject({ code: 0 });
 });
 
 test.each(["\n", " \n\t"])("an empty export (%j) is called empty", async (text) => {
-  const refused = await idp(["import", "-", "--json"], { cwd: await newData(), input: text });
+  const refused = await idpIn(await newData(), ["import", "-", "--json"], text);
   expect(refused).toMatchObject({ code: 7 });
   expect(JSON.parse(refused.stderr).error).toMatchObject({
     message: "stdin is empty; nothing was imported",

@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { onTerminal } from "../helpers/terminal.ts";
 
 test("idp open prints the address of a page; off a terminal it opens nothing", async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp([], { cwd });
-  expect(await idp(["open"], { cwd })).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
-  const { stdout } = await idp(["open", "discovery", "--json"], { cwd });
+  expect(await idpIn(cwd, ["open"])).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
+  const { stdout } = await idpIn(cwd, ["open", "discovery", "--json"]);
   const { url } = JSON.parse(stdout) as { url: string };
   expect(url).toBe(`${issuer}/.well-known/openid-configuration`);
   expect(await (await fetch(url)).json()).toMatchObject({ issuer });
-  const elsewhere = await idp(["open", "device", "--url", issuer], { cwd: newFolder() });
+  const elsewhere = await idpIn(newFolder(), ["open", "device", "--url", issuer]);
   expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
 });
 
@@ -30,19 +31,19 @@ test("below an issuer that ends in a slash there is one slash", async () => {
   const { output } = await startIdp(["--issuer", "http://localhost:4370/"], { cwd });
   expect(output.stdout).not.toContain("4370//");
   expect(output.stdout).toContain("http://localhost:4370/account\n");
-  expect(await idp(["open"], { cwd })).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
+  expect(await idpIn(cwd, ["open"])).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
 });
 
 test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
   const cwd = newFolder();
-  expect(await idp(["open"], { cwd, env: { IDP_PORT: "auto" } })).toMatchObject({
+  expect(await idpIn(cwd, ["open"], "", { IDP_PORT: "auto" })).toMatchObject({
     code: 5,
     stdout: "",
     stderr: "Error: no server runs on .idp\n  Start it: idp start\n",
   });
-  expect(await idp(["open", "--url", "http://localhost:1"], { cwd })).toMatchObject({
+  expect(await idpIn(cwd, ["open", "--url", "http://localhost:1"])).toMatchObject({
     code: 5,
     stderr: expect.stringContaining("nothing answers at http://localhost:1"),
   });
-  expect(await idp(["open", "inspector"], { cwd })).toMatchObject({ code: 2 });
+  expect(await idpIn(cwd, ["open", "inspector"])).toMatchObject({ code: 2 });
 });

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bin, environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { bin, environment, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** Output that nobody takes: a reader that is gone, a disk that is full, a pipe that is never read. */
 
@@ -19,7 +20,7 @@ const sh = (script: string, cwd: string): Promise<string> =>
 /** A data folder with the demo in it. */
 async function seeded(): Promise<string> {
   const cwd = newFolder();
-  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   return cwd;
 }
 

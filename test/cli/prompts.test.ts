@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { idp, newFolder } from "../helpers/cli.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { controlC, controlD, down, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** Questions to a person, on a real terminal. */
 
 async function seeded(): Promise<string> {
   const cwd = newFolder();
-  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   return cwd;
 }
 
@@ -33,13 +34,13 @@ test.each([
   ["a line", "token decode", "The token"],
 ])("Ctrl+D in %s: exit 130, and nothing is done", { tags: ["script"] }, async (_what, words, question) => {
   const cwd = await seeded();
-  await idp("users add erin".split(" "), { cwd });
+  await idpIn(cwd, "users add erin".split(" "));
   const { type, shown, ended, screen } = onTerminal(words, cwd);
   await shown(question);
   type(controlD);
   expect(await ended).toBe(130);
   expect(screen()).not.toMatch(/Error|Warning|^\s+at /m);
-  expect((await idp("users show erin".split(" "), { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, "users show erin".split(" "))).code).toBe(0);
 });
 
 test(
@@ -47,9 +48,9 @@ test(
   { tags: ["script"] },
   async () => {
     const cwd = await seeded();
-    await idp("users add erin".split(" "), { cwd });
-    await idp("export --output state.json".split(" "), { cwd });
-    const users = async (): Promise<string> => (await idp("users list".split(" "), { cwd })).stdout;
+    await idpIn(cwd, "users add erin".split(" "));
+    await idpIn(cwd, "export --output state.json".split(" "));
+    const users = async (): Promise<string> => (await idpIn(cwd, "users list".split(" "))).stdout;
     const say = async (words: string, question: string, key: string): Promise<number | null> => {
       const { type, shown, ended } = onTerminal(words, cwd);
       await shown(question);
@@ -73,7 +74,7 @@ test(
 
 test("revoke without arguments offers the active grants", { tags: ["script"] }, async () => {
   const cwd = await seeded();
-  await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
+  await idpIn(cwd, "issue grant --user alice --client demo-app".split(" "));
   const { type, shown, ended, screen } = onTerminal("revoke", cwd);
   await shown("Which grant?");
   type(enter);
@@ -89,7 +90,7 @@ test(
   { tags: ["script"] },
   async () => {
     const cwd = await seeded();
-    await idp("issue grant --user alice --client demo-app".split(" "), { cwd });
+    await idpIn(cwd, "issue grant --user alice --client demo-app".split(" "));
     const { type, shown, ended, screen } = onTerminal("revoke --user alice", cwd);
     await shown("Revoke the grants of alice for all clients?");
     type(`n${enter}`);
@@ -172,7 +173,7 @@ test("a secret is asked for where --password-stdin meets a terminal, and not sho
   type(`sesame-of-erin${enter}`);
   expect(await ended).toBe(0);
   expect(screen()).not.toContain("sesame");
-  expect(JSON.parse((await idp(["users", "show", "erin", "--json"], { cwd })).stdout)).toMatchObject({
+  expect(JSON.parse((await idpIn(cwd, ["users", "show", "erin", "--json"])).stdout)).toMatchObject({
     hasPassword: true,
   });
 });

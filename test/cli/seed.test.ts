@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 const write = (cwd: string, name: string, value: unknown): void => {
   writeFileSync(join(cwd, name), typeof value === "string" ? value : JSON.stringify(value, null, 2));
@@ -10,7 +11,7 @@ const write = (cwd: string, name: string, value: unknown): void => {
 test("what the usual file names is created, then brought to what changed, and the answer says so", async () => {
   const cwd = newFolder();
   write(cwd, "idp.fixtures.json", { users: [{ username: "alice" }, { username: "bob" }] });
-  expect(await idp(["seed"], { cwd })).toEqual({
+  expect(await idpIn(cwd, ["seed"])).toEqual({
     code: 0,
     stdout: "idp.fixtures.json: users 2 added\n",
     stderr: "in .idp/data.json\n",
@@ -18,23 +19,23 @@ test("what the usual file names is created, then brought to what changed, and th
   write(cwd, "idp.fixtures.json", {
     users: [{ username: "alice", email: "a@b.test" }, { username: "bob" }, { username: "eve" }],
   });
-  const { stdout } = await idp(["seed"], { cwd });
+  const { stdout } = await idpIn(cwd, ["seed"]);
   expect(stdout).toBe("idp.fixtures.json: users 1 added, 1 changed (alice: email), 1 same\n");
-  expect((await idp(["seed"], { cwd })).stdout).toBe("idp.fixtures.json: users 3 same\n");
+  expect((await idpIn(cwd, ["seed"])).stdout).toBe("idp.fixtures.json: users 3 same\n");
 });
 
 test("a running server is seeded where it runs, files and folders alike", async () => {
   const cwd = newFolder();
   await startIdp([], { cwd });
   write(cwd, "more.yaml", "users: [{ username: eve }]\nsettings: { access_token_ttl: 77 }\n");
-  const { code, stdout, stderr } = await idp(["seed", "more.yaml", "--json"], { cwd });
+  const { code, stdout, stderr } = await idpIn(cwd, ["seed", "more.yaml", "--json"]);
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ users: { added: ["eve"], changed: [], same: 0 } });
   expect(stderr).toMatch(/^via the running server http/);
   // Settings too are in force at once.
-  const tokens = await idp("issue tokens --user eve --client demo-app --json".split(" "), { cwd });
+  const tokens = await idpIn(cwd, "issue tokens --user eve --client demo-app --json".split(" "));
   expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 77 });
-  expect((await idp(["users", "show", "eve"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["users", "show", "eve"])).code).toBe(0);
 });
 
 const broken = `users:
@@ -52,10 +53,10 @@ test.each(["running", "stopped"] as const)(
   async (mode) => {
     const cwd = newFolder();
     if (mode === "running") await startIdp([], { cwd });
-    else await idp(["seed"], { cwd });
+    else await idpIn(cwd, ["seed"]);
     write(cwd, "broken.yaml", broken);
     for (const flags of [[], ["--check"]]) {
-      const { code, stdout, stderr } = await idp(["seed", "broken.yaml", ...flags], { cwd });
+      const { code, stdout, stderr } = await idpIn(cwd, ["seed", "broken.yaml", ...flags]);
       expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
       const problems = stderr.split("\n").filter((line) => /^broken\.yaml:\d+:\d+ \S+ \S/.test(line));
       expect(problems).toHaveLength(4);
@@ -63,18 +64,18 @@ test.each(["running", "stopped"] as const)(
       expect(stderr).toMatch(/^broken\.yaml:5:5 users\[1\]\.langage .*Did you mean language/m);
       expect(stderr).toContain("Error: the fixtures have 4 problems; nothing was applied");
     }
-    const json = await idp(["seed", "broken.yaml", "--json"], { cwd });
+    const json = await idpIn(cwd, ["seed", "broken.yaml", "--json"]);
     const { error } = JSON.parse(json.stderr) as { error: { code: string; problems: unknown[] } };
     expect(error.code).toBe("invalid");
     expect(error.problems[0]).toMatchObject({ file: "broken.yaml", line: 3, column: 12, path: "users[0].email" });
-    expect((await idp(["users", "list", "--json"], { cwd })).stdout).not.toContain('"email":"alice.example.test"');
+    expect((await idpIn(cwd, ["users", "list", "--json"])).stdout).not.toContain('"email":"alice.example.test"');
   },
 );
 
 test("--check applies nothing and needs no data", async () => {
   const cwd = newFolder();
   write(cwd, "idp.fixtures.yaml", "users: [{ username: alice }]");
-  expect(await idp(["seed", "--check"], { cwd })).toMatchObject({
+  expect(await idpIn(cwd, ["seed", "--check"])).toMatchObject({
     code: 0,
     stdout: "idp.fixtures.yaml: no problem found\n",
   });
@@ -82,13 +83,13 @@ test("--check applies nothing and needs no data", async () => {
 });
 
 test("a file that is not there: exit 7", async () => {
-  const { code, stdout, stderr } = await idp(["seed", "nowhere.yaml"], { cwd: newFolder() });
+  const { code, stdout, stderr } = await idpIn(newFolder(), ["seed", "nowhere.yaml"]);
   expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
   expect(stderr).toContain("nowhere.yaml cannot be read: it is not there");
 });
 
 test("--print-schema prints a JSON Schema that knows the fields of a user", async () => {
-  const { code, stdout } = await idp(["seed", "--print-schema"], { cwd: newFolder() });
+  const { code, stdout } = await idpIn(newFolder(), ["seed", "--print-schema"]);
   expect(code).toBe(0);
   const schema = JSON.parse(stdout) as { properties: object };
   expect(Object.keys(schema.properties)).toEqual(
@@ -99,7 +100,7 @@ test("--print-schema prints a JSON Schema that knows the fields of a user", asyn
 
 test("the data folder is git-ignored and its file is for its owner alone", async () => {
   const cwd = newFolder();
-  await idp(["seed"], { cwd });
+  await idpIn(cwd, ["seed"]);
   expect(readFileSync(join(cwd, ".idp", ".gitignore"), "utf8")).toBe("*\n");
   expect(statSync(join(cwd, ".idp", "data.json")).mode & 0o777).toBe(0o600);
 });

@@ -5,11 +5,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { jwtPart, refresh, type Body } from "../helpers/client.ts";
 
 const issued = async (cwd: string): Promise<Body> => {
   const words = "issue tokens --user alice --client demo-app --json".split(" ");
-  return JSON.parse((await idp(words, { cwd })).stdout) as Body;
+  return JSON.parse((await idpIn(cwd, words)).stdout) as Body;
 };
 
 /** Seconds. */
@@ -31,9 +32,9 @@ test("a life may have a unit", async () => {
   await startIdp(["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"], { cwd });
   const tokens = await issued(cwd);
   expect([lifeOf(tokens.access_token), lifeOf(tokens.refresh_token)]).toEqual([300, 2 * 86_400]);
-  const code = await idp("issue code --user alice --client demo-app --json".split(" "), { cwd });
+  const code = await idpIn(cwd, "issue code --user alice --client demo-app --json".split(" "));
   expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 45 });
-  expect((await idp(["wait", "--timeout", "1h"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["wait", "--timeout", "1h"])).code).toBe(0);
 });
 
 test("--refresh-rotation off: the same refresh token again and again", async () => {
@@ -61,8 +62,8 @@ test("--session-ttl is the life of a browser session", async () => {
   const cwd = newFolder();
   await startIdp(["--session-ttl", "120"], { cwd });
   const before = Date.now();
-  expect((await idp(["login", "--user", "alice", "--approve"], { cwd })).code).toBe(0);
-  const { stdout } = await idp(["sessions", "list", "--json"], { cwd });
+  expect((await idpIn(cwd, ["login", "--user", "alice", "--approve"])).code).toBe(0);
+  const { stdout } = await idpIn(cwd, ["sessions", "list", "--json"]);
   const [{ expiresAt = "" } = {}] = JSON.parse(stdout) as { expiresAt?: string }[];
   const life = (Date.parse(expiresAt) - before) / 1000;
   expect(life).toBeGreaterThan(118);
@@ -95,11 +96,11 @@ test("--templates: what the folder has is taken from it, the rest is built in; L
     (await fetch(issuer + path, { headers: { accept: "text/html" } })).text();
   expect(await page("/api/v2/oauth/authorize?client_id=nobody")).toContain("our own page");
   expect(await page("/account")).toContain('data-page="login"');
-  const refused = await idp(["start", "--port", "auto", "--templates", "none"], { cwd: newFolder() });
+  const refused = await idpIn(newFolder(), ["start", "--port", "auto", "--templates", "none"]);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("none");
   writeFileSync(join(cwd, "login.html"), "<p>our own page</p>");
-  const liquid = await idp(["start", "--port", "auto", "--templates", cwd], { cwd: newFolder() });
+  const liquid = await idpIn(newFolder(), ["start", "--port", "auto", "--templates", cwd]);
   expect(liquid.code).toBe(2);
   expect(liquid.stderr).toContain("holds login.html, a Liquid template; templates are Eta now");
 });
@@ -120,7 +121,7 @@ test("the --ready-file of a server that was killed is gone before the next one i
   await killed.ended;
   expect(existsSync(file)).toBe(true);
   // It ends before it is ready.
-  expect((await idp(["start", "--host", "nowhere.invalid", "--ready-file", file], { cwd })).code).toBe(2);
+  expect((await idpIn(cwd, ["start", "--host", "nowhere.invalid", "--ready-file", file])).code).toBe(2);
   expect(existsSync(file)).toBe(false);
   const ended = await startIdp(["--ready-file", "ready.json"], { cwd });
   expect(existsSync(file)).toBe(true);
@@ -132,14 +133,14 @@ test("the --ready-file of a server that was killed is gone before the next one i
 test("a second start that is refused leaves the --ready-file of the server that runs", async () => {
   const cwd = newFolder();
   const { pid } = await startIdp(["--ready-file", "ready.json"], { cwd });
-  expect((await idp(["start", "--port", "auto", "--ready-file", "ready.json"], { cwd })).code).toBe(4);
+  expect((await idpIn(cwd, ["start", "--port", "auto", "--ready-file", "ready.json"])).code).toBe(4);
   expect(JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"))).toMatchObject({ pid });
 });
 
 test("a file that no server wrote is no ready file: it is left until the server is ready", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "package.json"), "{}");
-  const started = await idp(["start", "--host", "nowhere.invalid", "--ready-file", "package.json"], { cwd });
+  const started = await idpIn(cwd, ["start", "--host", "nowhere.invalid", "--ready-file", "package.json"]);
   expect(started.code).toBe(2);
   expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe("{}");
 });
@@ -162,9 +163,9 @@ test("settings' flags win over fixtures", async () => {
     "users: [{ username: eve }]\nclients: [{ client_id: app, client_secret: s, redirect_uris: [https://a.test/] }]\nsettings: { access_token_ttl: 100, code_ttl: 30 }\n",
   );
   await startIdp(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
-  const tokens = await idp("issue tokens --user eve --client app --json".split(" "), { cwd });
+  const tokens = await idpIn(cwd, "issue tokens --user eve --client app --json".split(" "));
   expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
-  const code = await idp("issue code --user eve --client app --json".split(" "), { cwd });
+  const code = await idpIn(cwd, "issue code --user eve --client app --json".split(" "));
   expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 30 });
 });
 
@@ -195,7 +196,7 @@ test("an admin token that is too short is refused", async () => {
 });
 
 test("--login auto: names a user who is there", async () => {
-  const { code, stderr } = await idp("start --port auto --memory --login auto:alcie".split(" "), { cwd: newFolder() });
+  const { code, stderr } = await idpIn(newFolder(), "start --port auto --memory --login auto:alcie".split(" "));
   expect(code).toBe(3);
   expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
 });

@@ -18,6 +18,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bin, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 const lines = (text: string): string[] => text.trimEnd().split("\n");
 
@@ -169,7 +170,7 @@ test("the keys are made at the first start, whoever asks, and are the same at th
 test("a second start on the same data names the one that runs", async () => {
   const cwd = newFolder();
   const { issuer, pid } = await startIdp([], { cwd });
-  const second = await idp(["start", "--port", "auto"], { cwd });
+  const second = await idpIn(cwd, ["start", "--port", "auto"]);
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toMatch(
     new RegExp(`idp already runs on this data: ${issuer} \\(pid ${pid}, started (now|\\d+ s ago)\\)`),
@@ -180,7 +181,7 @@ test("a second start on the same data names the one that runs", async () => {
 test("a second start on data elsewhere: the commands that it names are about that data", async () => {
   const cwd = newFolder();
   await startIdp(["--data", "my data"], { cwd });
-  const given = await idp(["start", "--data", "my data", "--port", "auto"], { cwd });
+  const given = await idpIn(cwd, ["start", "--data", "my data", "--port", "auto"]);
   expect(given.stderr).toContain("\n  idp stop --data 'my data'\n  idp start --data 'my data-2' --port auto\n");
   const env = { IDP_DATA: "my data" };
   const inherited = await idp(["start", "--port", "auto"], { cwd, env });
@@ -205,7 +206,7 @@ test("data that another container holds: exit 4, and no advice to stop it from h
   writeFileSync(file, JSON.stringify(lock));
   const touching = setInterval(() => utimesSync(file, Date.now() / 1000, Date.now() / 1000), 50);
   onTestFinished(() => clearInterval(touching));
-  const { code, stderr } = await idp(["start", "--port", "auto", "--json"], { cwd });
+  const { code, stderr } = await idpIn(cwd, ["start", "--port", "auto", "--json"]);
   expect(code).toBe(4);
   expect(stderr).toMatch(/in another container .*stop it there/);
   expect(stderr).not.toContain("idp stop");
@@ -213,19 +214,19 @@ test("data that another container holds: exit 4, and no advice to stop it from h
 
 test("the lock of another machine whose server does not answer: each command says whose it is, and how to go on if it is gone", async () => {
   const cwd = newFolder();
-  await idp(["seed"], { cwd });
+  await idpIn(cwd, ["seed"]);
   const url = "http://localhost:1";
   const lock = { id: "theirs", pid: 1, host: "elsewhere", kind: "server", url, adminToken: "theirs", startedAt: "" };
   writeFileSync(join(cwd, ".idp", "lock.json"), JSON.stringify(lock));
   for (const words of ["users list", "status", "stop", "revoke --user alice --client demo-app"]) {
-    const { code, stdout, stderr } = await idp(words.split(" "), { cwd });
+    const { code, stdout, stderr } = await idpIn(cwd, words.split(" "));
     expect({ code, stdout }, words).toEqual({ code: 5, stdout: "" });
     expect(stderr, words).toBe(
       `Error: an idp of another machine or container holds the data (pid 1), and nothing answers at ${url}\n  If it runs no more, remove its lock: rm .idp/lock.json\n`,
     );
   }
   execFileSync("sh", ["-c", "rm .idp/lock.json"], { cwd });
-  expect(await idp(["users", "list"], { cwd })).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, ["users", "list"])).toMatchObject({ code: 0 });
 });
 
 test("a port that is taken: exit 4, and never another port", async () => {
@@ -236,7 +237,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as AddressInfo;
   const cwd = newFolder();
-  const { code, stdout, stderr } = await idp(["start", "--port", String(port), "--json"], { cwd });
+  const { code, stdout, stderr } = await idpIn(cwd, ["start", "--port", String(port), "--json"]);
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
   expect(JSON.parse(stderr)).toEqual({
     error: {
@@ -246,7 +247,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
     },
   });
   // Nothing that a command would take for data.
-  const users = await idp(["users", "list"], { cwd, env: { IDP_PORT: "auto" } });
+  const users = await idpIn(cwd, ["users", "list"], "", { IDP_PORT: "auto" });
   expect(users).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no data in .idp yet") });
 });
 
@@ -255,7 +256,7 @@ test("a port that another idp holds: whose it is is said", async () => {
   const { port } = new URL(issuer);
   // On the port that was typed it would be refused again, and without the other flags it would be another server.
   const flags = ["--memory", "--login", "auto:alice", `--port=${port}`, "--data", "a b"];
-  const second = await idp(["start", ...flags], { cwd: newFolder() });
+  const second = await idpIn(newFolder(), ["start", ...flags]);
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toBe(
     `Error: port ${port} is in use by another idp: ${issuer}
@@ -269,7 +270,7 @@ test("status gives the whole path of the data, wherever the server was started",
   mkdirSync(join(cwd, "app"));
   const { child, ended } = await startIdp(["--data", "../kept"], { cwd: join(cwd, "app") });
   const data = async (): Promise<unknown> =>
-    JSON.parse((await idp(["status", "--json", "--data", "kept"], { cwd })).stdout).data;
+    JSON.parse((await idpIn(cwd, ["status", "--json", "--data", "kept"])).stdout).data;
   expect(await data()).toBe(join(cwd, "kept", "data.json"));
   child.kill("SIGTERM");
   await ended;
@@ -279,7 +280,7 @@ test("status gives the whole path of the data, wherever the server was started",
 test("idp stop ends it as Ctrl+C would, and waits until it is gone", async () => {
   const cwd = newFolder();
   const { ended, pid } = await startIdp([], { cwd });
-  const stopped = await idp(["stop", "--json"], { cwd });
+  const stopped = await idpIn(cwd, ["stop", "--json"]);
   expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, pid });
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
   expect(await ended).toEqual({ code: 0, signal: null });
@@ -290,7 +291,7 @@ test("what a killed server held is taken over, and that is said", async () => {
   const { child, ended } = await startIdp([], { cwd });
   child.kill("SIGKILL");
   await ended;
-  const { code, stderr } = await idp(["users", "list"], { cwd });
+  const { code, stderr } = await idpIn(cwd, ["users", "list"]);
   expect(code).toBe(0);
   expect(stderr).toContain("took over the lock");
 });
@@ -299,14 +300,14 @@ test("a running server sees at once what a command revoked", async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp([], { cwd });
   const words = "issue tokens --user alice --client demo-app --json".split(" ");
-  const { access_token: token } = JSON.parse((await idp(words, { cwd })).stdout) as { access_token: string };
+  const { access_token: token } = JSON.parse((await idpIn(cwd, words)).stdout) as { access_token: string };
   const userinfo = () => fetch(`${issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
   expect((await userinfo()).status).toBe(200);
-  await idp(["users", "suspend", "alice"], { cwd });
+  await idpIn(cwd, ["users", "suspend", "alice"]);
   expect((await userinfo()).status).toBe(403);
-  await idp(["users", "restore", "alice"], { cwd });
+  await idpIn(cwd, ["users", "restore", "alice"]);
   expect((await userinfo()).status).toBe(200);
-  await idp("revoke --user alice --client demo-app".split(" "), { cwd });
+  await idpIn(cwd, "revoke --user alice --client demo-app".split(" "));
   const revoked = await userinfo();
   expect(revoked.status).toBe(403);
   expect(await revoked.json()).toMatchObject({ message: "Access revoked by user" });
@@ -316,7 +317,7 @@ test("a reader that has seen enough is no error", async () => {
   const cwd = newFolder();
   const users = Array.from({ length: 5000 }, (_, at) => ({ username: `user${at}` }));
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));
-  expect((await idp(["seed"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   const shell = `{ "${process.execPath}" "${bin}" users list; echo "exit $?" >&2; } | head -n 1`;
   const printed = await new Promise<string>((resolve) => {
     execFile("sh", ["-c", shell], { cwd }, (_error, stdout, stderr) => {
@@ -338,7 +339,7 @@ test("fixtures of one's own beside data that has the demo: the app is that of th
   const { output } = await startIdp([], { cwd });
   expect(output.stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
   expect(output.stdout).toContain("beside them 4 users and 4 clients from before: idp reset removes them");
-  expect((await idp(["env"], { cwd })).stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
+  expect((await idpIn(cwd, ["env"])).stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
 });
 
 test("a server that no command finds by its folder is named in the commands of its screen; one elsewhere tells its port", async () => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { bin, idp, newFolder } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { repository } from "../helpers/readme.ts";
 
 function folderWith(name: string, text: string): string {
@@ -14,7 +15,7 @@ const expired = 1_700_000_000;
 const token = `${part({ alg: "RS256", kid: "k1", typ: "JWT" })}.${part({ sub: "1", nonce: "n", exp: expired })}.c2ln`;
 
 test("an expired token from standard input, with no server and no data folder", async () => {
-  const { code, stdout, stderr } = await idp(["token", "decode"], { cwd: newFolder(), input: `Bearer ${token}\n` });
+  const { code, stdout, stderr } = await idpIn(newFolder(), ["token", "decode"], `Bearer ${token}\n`);
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^ID token\nHeader\n {2}alg {2}RS256\n {2}kid {2}k1\n {2}typ {2}JWT\nClaims\n {2}sub {4}1\n {2}nonce {2}n\n {2}exp {4}1700000000 {2}2023-11-14 22:13:20 UTC {2}expired \d+ (days|years) ago\n$/,
@@ -23,7 +24,7 @@ test("an expired token from standard input, with no server and no data folder", 
 });
 
 test("one token is one object", async () => {
-  const { code, stdout } = await idp(["token", "decode", token, "--json"], { cwd: newFolder() });
+  const { code, stdout } = await idpIn(newFolder(), ["token", "decode", token, "--json"]);
   expect(code).toBe(0);
   const { expiresIn, ...said } = JSON.parse(stdout);
   expect(said).toEqual({
@@ -38,25 +39,25 @@ test("one token is one object", async () => {
 test("a token response is an object by its members, several lines are a list", async () => {
   const cwd = newFolder();
   const response = JSON.stringify({ access_token: token, token_type: "Bearer", id_token: token });
-  const ofResponse = await idp(["--json", "token", "decode", "-"], { cwd, input: response });
+  const ofResponse = await idpIn(cwd, ["--json", "token", "decode", "-"], response);
   expect(Object.keys(JSON.parse(ofResponse.stdout) as object)).toEqual(["access_token", "id_token"]);
-  const ofLines = await idp(["token", "decode", "--json"], { cwd, input: `${token}\n${token}\n` });
+  const ofLines = await idpIn(cwd, ["token", "decode", "--json"], `${token}\n${token}\n`);
   expect(JSON.parse(ofLines.stdout)).toHaveLength(2);
 });
 
 test("what is no token is told with exit code 6, no token at all with 2", async () => {
   const cwd = newFolder();
-  const opaque = await idp(["token", "decode", "opaque_8Jf"], { cwd });
+  const opaque = await idpIn(cwd, ["token", "decode", "opaque_8Jf"]);
   expect(opaque).toMatchObject({ code: 6, stdout: "" });
   expect(opaque.stderr).toMatch(/^Error: this is not a JWT \(no dots\)\n/);
-  const none = await idp(["token", "decode"], { cwd });
+  const none = await idpIn(cwd, ["token", "decode"]);
   expect(none).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("scopes are explained, and each token of a response is told by its kind", async () => {
   const access = `${part({ alg: "HS256", typ: "at+jwt" })}.${part({ scope: "openid orders:read" })}.c2ln`;
   const issued = { token: access, type: "access", expires_in: 1800, warnings: [] };
-  const { stdout } = await idp(["token", "decode", "-"], { cwd: newFolder(), input: JSON.stringify(issued) });
+  const { stdout } = await idpIn(newFolder(), ["token", "decode", "-"], JSON.stringify(issued));
   expect(stdout).toMatch(/^token {2}access token\n/);
   expect(stdout).toMatch(/\nScopes\n {2}openid {7}Know who you are\n {2}orders:read {2}not one of those built in\n$/);
 });
@@ -64,16 +65,17 @@ test("scopes are explained, and each token of a response is told by its kind", a
 test("numbers are printed with the digits of the token", async () => {
   const claims = '{"tenant":7123456789012345678,"ids":[9007199254740993],"exp":9223372036854775807}';
   const input = `${part({ alg: "none" })}.${Buffer.from(claims).toString("base64url")}.`;
-  const text = await idp(["token", "decode", "-"], { cwd: newFolder(), input });
+  const text = await idpIn(newFolder(), ["token", "decode", "-"], input);
   expect(text.stdout).toContain("tenant  7123456789012345678\n");
   expect(text.stdout).toContain("[9007199254740993]\n");
   expect(text.stdout).toContain("9223372036854775807  not a date\n");
-  const json = await idp(["token", "decode", "-", "--json"], { cwd: newFolder(), input });
+  const json = await idpIn(newFolder(), ["token", "decode", "-", "--json"], input);
   expect(json.stdout).toContain(`"payload":${claims}`);
-  const verified = await idp(["token", "verify", "-", "--json", "--jwks", "keys.json", "--audience", "app"], {
-    cwd: folderWith("keys.json", '{"keys":[]}'),
-    input: `${part({ alg: "none" })}.${Buffer.from('{"aud":7123456789012345678}').toString("base64url")}.`,
-  });
+  const verified = await idpIn(
+    folderWith("keys.json", '{"keys":[]}'),
+    ["token", "verify", "-", "--json", "--jwks", "keys.json", "--audience", "app"],
+    `${part({ alg: "none" })}.${Buffer.from('{"aud":7123456789012345678}').toString("base64url")}.`,
+  );
   expect(verified.stdout).toContain("the token has 7123456789012345678");
 });
 
@@ -83,7 +85,7 @@ test("nothing in a token acts upon the terminal", async () => {
     ["token", "decode"],
     ["token", "decode", "--json"],
   ]) {
-    const { code, stdout } = await idp(args, { cwd: newFolder(), input: evil });
+    const { code, stdout } = await idpIn(newFolder(), args, evil);
     expect(code).toBe(0);
     // eslint-disable-next-line no-control-regex -- these are what must not come out
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);

@@ -3,12 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** Where the keys come from that verify a token; and what is no token. */
 
 const cwd = newFolder(afterAll);
 const server = await startIdp(["--access-token-alg", "RS256"], { cwd }, afterAll);
-const token = (await idp("token issue --user alice --client demo-app".split(" "), { cwd })).stdout.trim();
+const token = (await idpIn(cwd, "token issue --user alice --client demo-app".split(" "))).stdout.trim();
 const keySet = await (await fetch(`${server.issuer}/api/v2/oauth/jwks`)).text();
 
 const verify = (words: readonly string[], input?: string): Promise<Ended> =>
@@ -45,7 +46,7 @@ describe("with keys that are public", () => {
       ["--jwks", file, "--issuer", server.issuer],
       ["--jwks", one, "--issuer", server.issuer],
     ]) {
-      const ended = await idp(["token", "verify", token, ...flags, "--json"], { cwd: newFolder() });
+      const ended = await idpIn(newFolder(), ["token", "verify", token, ...flags, "--json"]);
       expect(ended.code, ended.stderr).toBe(0);
       expect(checksOf(ended)).toEqual({ signature: true, iss: true, exp: true, iat: true });
       expect(ended.stderr).toBe("Not checked whether it was revoked: only its issuer knows, by introspection.\n");
@@ -54,7 +55,7 @@ describe("with keys that are public", () => {
 
   test("each of the bad ones fails the check that it is made for", async () => {
     const failed = async (flaw: string): Promise<readonly string[]> => {
-      const made = await idp(["token", "issue", "--user", "alice", "--client", "demo-app", flaw], { cwd });
+      const made = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "demo-app", flaw]);
       const ended = await verify(["-", "--issuer", server.issuer, "--audience", server.issuer], made.stdout);
       expect(ended.code).toBe(6);
       expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: "refused" } });
@@ -102,7 +103,7 @@ test("an issuer that calls itself otherwise, and a file that holds no keys", asy
 
 describe("what is no token, for every command that takes one", () => {
   test.each(["decode", "verify", "introspect", "revoke"])("token %s", async (command) => {
-    const give = (input: string) => idp(["token", command, "-"], { cwd, input });
+    const give = (input: string) => idpIn(cwd, ["token", command, "-"], input);
     for (const [input, message] of [
       [" \n", /there is no token/],
       ["\u0000\u0001\u0002", /binary data/],

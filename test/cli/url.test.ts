@@ -6,20 +6,20 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 
 test("--url reaches a server from anywhere, with its admin token and no other", async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp([], { cwd });
   const elsewhere = newFolder();
   const token = ["--admin-token-file", join(cwd, ".idp", "lock.json")];
-  const good = await idp(["users", "list", "--json", "--url", issuer, ...token], { cwd: elsewhere });
+  const good = await idpIn(elsewhere, ["users", "list", "--json", "--url", issuer, ...token]);
   expect(good.code, good.stderr).toBe(0);
   expect(JSON.parse(good.stdout)).toHaveLength(4);
-  const wrong = await idp(["keys", "rotate", "--alg", "RS1", "--url", issuer, ...token], { cwd: elsewhere });
+  const wrong = await idpIn(elsewhere, ["keys", "rotate", "--alg", "RS1", "--url", issuer, ...token]);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr.match(/no kind of key/g)).toHaveLength(1);
-  const without = await idp(["users", "add", "eve", "--url", issuer], { cwd: elsewhere });
+  const without = await idpIn(elsewhere, ["users", "add", "eve", "--url", issuer]);
   expect(without).toEqual({
     code: 2,
     stdout: "",

@@ -72,7 +72,7 @@ test.each([
   ["open --url ftp://x", /--url takes an address/, undefined],
   ["login --url http://[", /--url takes an address/, undefined],
 ])("idp %s: exit 2", async (words, message, hint) => {
-  const { code, stdout, stderr } = await idp([...words.split(" "), "--json"], { cwd: newFolder() });
+  const { code, stdout, stderr } = await idpIn(newFolder(), [...words.split(" "), "--json"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   const { error } = JSON.parse(stderr);
   expect(error).toMatchObject({
@@ -83,7 +83,7 @@ test.each([
 });
 
 test("an error for a person is one line, and the next step below it", async () => {
-  const { code, stdout, stderr } = await idp(["users", "show", "--quiet"], { cwd: newFolder() });
+  const { code, stdout, stderr } = await idpIn(newFolder(), ["users", "show", "--quiet"]);
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: "",
@@ -97,7 +97,7 @@ const env = { IDP_PORT: "auto" };
 test("without data there is nothing to read: exit 3 and the next step", async () => {
   const cwd = newFolder();
   for (const words of ["users list", "clients list", "grants list", "revoke --user alice", "token verify a.b.c"]) {
-    const { code, stdout, stderr } = await idp(words.split(" "), { cwd, env });
+    const { code, stdout, stderr } = await idpIn(cwd, words.split(" "), "", env);
     expect({ code, stdout, stderr }).toEqual({
       code: 3,
       stdout: "",
@@ -116,12 +116,12 @@ test("the command that a hint names is for the data that was named", async () =>
 
 test("without a server: status and stop exit 5", async () => {
   const cwd = newFolder();
-  expect(await idp(["status"], { cwd })).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
+  expect(await idpIn(cwd, ["status"])).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
   const stderr = "Error: no server runs on .idp: there is nothing to stop\n";
-  expect(await idp(["stop"], { cwd, env })).toEqual({ code: 5, stdout: "", stderr });
+  expect(await idpIn(cwd, ["stop"], "", env)).toEqual({ code: 5, stdout: "", stderr });
   // With its admin token and without: that is missed only where somebody asks for it.
   for (const more of [{ IDP_ADMIN_TOKEN: "0123456789abcdef" }, {}]) {
-    const nobody = await idp(["users", "list", "--url", "http://localhost:1"], { cwd, env: more });
+    const nobody = await idpIn(cwd, ["users", "list", "--url", "http://localhost:1"], "", more);
     expect(nobody).toMatchObject({
       code: 5,
       stdout: "",

@@ -1,10 +1,11 @@
-import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import type { Command } from "commander";
 import type { Terminal } from "../../src/cli/invocation.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { run } from "../../src/cli/run.ts";
+import { atEnd } from "./at-end.ts";
 import type { Ended } from "./cli.ts";
+import { repository } from "./readme.ts";
 
 /** The command line in this process, from the sources: a tenth of the time that a child process takes. Nothing is a terminal. */
 
@@ -36,7 +37,7 @@ export interface Begun {
   readonly ended: Promise<Ended>;
 }
 
-/** Begins a command, off a terminal. Files are named by whole paths: the working folder is the test runner's. */
+/** Begins a command, off a terminal. */
 export function beginHere(words: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): Begun {
   const { terminal, said, onStderr } = pipes(input, env);
   const ended = run(words, terminal, { now: Date.now, takeSignals: () => undefined }).then((code) => ({
@@ -67,9 +68,24 @@ export const idpHere = (
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> => beginHere(words, input, env).ended;
 
-/** Runs a command as if in this folder: on the data there, and with its fixture file. */
-export const idpIn = (cwd: string, words: readonly string[], input = ""): Promise<Ended> =>
-  idpHere(["--data", join(cwd, ".idp"), ...words], input, { IDP_FIXTURES: join(cwd, "idp.fixtures.json") });
+/**
+ * Runs a command to its end in this folder. Until the test ends, this process works there: two folders cannot be used at once.
+ * @param env what commands read themselves; the variables that stand for flags are those of the test runner
+ */
+export function idpIn(
+  cwd: string,
+  words: readonly string[],
+  input = "",
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  if (process.cwd() !== cwd) {
+    process.chdir(cwd);
+    atEnd(() => {
+      process.chdir(repository);
+    });
+  }
+  return idpHere(words, input, env);
+}
 
 /** Every command that there is, by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
 export function commandTree(): ReadonlyMap<string, Command> {
