@@ -38,6 +38,8 @@ export interface SeedOptions {
   readonly mode: "start" | "now";
   /** Is told how much of the work that grows with the number of entries is done. */
   readonly progress?: ((done: number, total: number) => void) | undefined;
+  /** Looks at the data once the fixtures are applied, within the transaction: if it throws, nothing is written. */
+  readonly check?: (tx: ReadTx) => void;
   /** Is handed the sessions that ended by it, those of users who are banned now, once that is on disk; what it returns is waited for. */
   readonly onEnded?: (ended: Telling) => unknown;
 }
@@ -52,7 +54,7 @@ export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords"
 export async function seed(
   ctx: SeedContext,
   sources: readonly FixtureSource[],
-  { mode, progress = () => undefined, onEnded }: SeedOptions,
+  { mode, progress = () => undefined, check = () => undefined, onEnded }: SeedOptions,
 ): Promise<SeedResult> {
   const last = await ctx.store.read((tx) => ({
     key: digestKey(tx),
@@ -61,12 +63,19 @@ export async function seed(
   const key = last.key ?? ctx.random(32);
   const digest = digestOfSources(key, sources);
   const asLast = digest !== null && last.files?.startsWith(`${mode}:${digest} `) === true;
-  if (asLast && !(await ctx.store.read(somebodyWaits))) return sameAsLast(last.files ?? "");
+  if (asLast && !(await ctx.store.read(somebodyWaits))) {
+    await ctx.store.read(check);
+    return sameAsLast(last.files ?? "");
+  }
 
   const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundIn[]> =>
     ctx.store.read((tx) => crossCheck(all, knownIn(tx)));
   const prepared = await prepareFixtures(key, sources, cross, progress);
-  const { result, ended } = await ctx.passwords.transaction((tx) => applyFixtures(tx, ctx, prepared, { mode }));
+  const { result, ended } = await ctx.passwords.transaction((tx) => {
+    const applied = applyFixtures(tx, ctx, prepared, { mode });
+    check(tx);
+    return applied;
+  });
   // First: whatever becomes of the passwords, those sessions have ended.
   if (ended.length > 0) await onEnded?.(ended);
   if (mode === "now") await settlePasswords(ctx);

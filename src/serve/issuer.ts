@@ -46,6 +46,9 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   const seeded = await seed({ store, now, random, passwords }, sources, {
     mode: "start",
     progress: options.onProgress,
+    check: (tx) => {
+      checkAutomaticLogin(tx, options.settings);
+    },
     onEnded: (sessions) => {
       ended = sessions;
     },
@@ -53,7 +56,6 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   const readSettings = async (): Promise<Settings> =>
     effectiveSettings(await store.read(storedSettings), options.settings);
   let settings = await readSettings();
-  await store.read((tx) => checkAutomaticLogin(tx, options.settings));
   const ctx: Context = {
     ...{ issuer, store, now, random, passwords, log },
     keys: await openKeyRing(store, now, random),

@@ -24,7 +24,7 @@ import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
 import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
 import { createEngine } from "./engine.ts";
 import { describeFault } from "./fault.ts";
-import { prepareFolder } from "./folder.ts";
+import { prepareFolder, removeFolder } from "./folder.ts";
 import { lostFolder, openJournal, readJournal } from "./journal.ts";
 import { loadSnapshot, replayJournal } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
@@ -64,10 +64,10 @@ const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null }
  */
 export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
   const dir = resolve(options.dir);
-  prepareFolder(dir);
+  const isNewFolder = prepareFolder(dir);
   const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
   try {
-    return await openData(dir, options, lock);
+    return await openData(dir, isNewFolder, options, lock);
   } catch (error) {
     lock.release();
     throw error;
@@ -83,7 +83,12 @@ async function settle(journalPath: string): Promise<void> {
   await syncFolder(dirname(journalPath));
 }
 
-async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions, lock: HeldLock): Promise<JsonStore> {
+async function openData(
+  dir: string,
+  isNewFolder: boolean,
+  { dir: shown, now, log }: JsonStoreOptions,
+  lock: HeldLock,
+): Promise<JsonStore> {
   const dataPath = join(dir, "data.json");
   const location = join(shown, "data.json");
   const journalPath = join(dir, "data.journal");
@@ -188,14 +193,15 @@ async function openData(dir: string, { dir: shown, now, log }: JsonStoreOptions,
       await queue.close();
       await folding;
       if (unfolded() > 0) await fold();
+      // After a start that was refused: with data that holds nothing, commands would take this folder for the right one.
+      const isEmpty = isNew && journal.generation() === generation && journal.length() === 0 && lock.isHeld();
       try {
         await journal.close();
-        // A server that found its port taken: with data that holds nothing, commands would take this folder for the right one.
-        const isUntouched = journal.generation() === generation && journal.length() === 0;
-        if (isNew && isUntouched && lock.isHeld()) await rm(dataPath, { force: true });
+        if (isEmpty) await rm(dataPath, { force: true });
       } finally {
         lock.release();
       }
+      if (isEmpty && isNewFolder) removeFolder(dir);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What each flag of `idp start`, and each variable that stands for one, changes for those outside. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -199,4 +199,32 @@ test("--login auto: names a user who is there", async () => {
   const { code, stderr } = await idpIn(newFolder(), "start --port auto --memory --login auto:alcie".split(" "));
   expect(code).toBe(3);
   expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
+});
+
+test("--login auto: of nobody ends before anything is written: no folder, and no change to one that is there", async () => {
+  const cwd = newFolder();
+  const start = () => idp("start --port auto --login auto:zed".split(" "), { cwd });
+  const nobody = { code: 3, stderr: expect.stringContaining('no user "zed"') };
+  expect(await start()).toMatchObject(nobody);
+  expect(readdirSync(cwd)).toEqual([]);
+
+  const fixtures = join(cwd, "idp.fixtures.json");
+  writeFileSync(fixtures, JSON.stringify({ users: [{ username: "eve" }] }));
+  expect(await idp(["seed"], { cwd })).toMatchObject({ code: 0 });
+  const content = () =>
+    readdirSync(join(cwd, ".idp")).map((name) => [name, readFileSync(join(cwd, ".idp", name), "utf8")]);
+  const before = content();
+  writeFileSync(fixtures, JSON.stringify({ users: [{ username: "eve" }, { username: "frank" }] }));
+  expect(await start()).toMatchObject(nobody);
+  expect(content()).toEqual(before);
+});
+
+test("fixtures with a mistake, and a port that is taken, leave no folder either", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), '{"users": [{}]}');
+  expect((await idp(["start", "--port", "auto"], { cwd })).code).toBe(7);
+  const other = newFolder();
+  const { issuer } = await startIdp(["--memory"], { cwd: other });
+  expect((await idp(["start", "--port", new URL(issuer).port], { cwd: other })).code).toBe(4);
+  expect([...readdirSync(cwd), ...readdirSync(other)]).toEqual(["idp.fixtures.json"]);
 });
