@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { collections, type Key } from "../store/store.ts";
 import { metadataOf } from "./clients-admin.ts";
 import type { Context } from "./context.ts";
+import { currentEra } from "./era.ts";
 import { OperationError } from "./errors.ts";
 import { explain, kindOf } from "./fixtures/explain.ts";
 import { refuseFixtures, type Found } from "./fixtures/problems.ts";
@@ -39,6 +40,7 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
   const result = await ctx.passwords.transaction((tx): ImportResult => {
     const here = tx.get("meta", "issuer");
     const life = tx.get("meta", "longestLife");
+    const era = currentEra(tx);
     const there = document.meta.find(({ id }) => id === "issuer");
     removeAllBut(tx, []);
     for (const name of stateCollections) {
@@ -48,6 +50,8 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
     // With the same keys, tokens that were issued here are good still.
     const lifeThere = Number(tx.get("meta", "longestLife")?.value ?? 0);
     if (life !== undefined && Number(life.value) > lifeThere) tx.put("meta", life);
+    // It never falls, whatever the export says.
+    if (era > currentEra(tx)) tx.put("meta", { id: "era", value: era });
     for (const { id, passwordPending } of document.users) if (passwordPending) ctx.passwords.drop(id);
     const { users, clients, grants, sessions, keys } = document;
     return {

@@ -2,6 +2,7 @@ import { noClaims } from "./claims.ts";
 import { requireClient } from "./clients-admin.ts";
 import { isPublic, mayUse } from "./clients.ts";
 import type { Context } from "./context.ts";
+import { currentEra } from "./era.ts";
 import { OperationError } from "./errors.ts";
 import { pathText } from "./fixtures/located.ts";
 import { readSource } from "./fixtures/source.ts";
@@ -61,7 +62,7 @@ export interface IssuedToken {
 const reserved: Readonly<Record<string, string>> = {
   ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
-  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", generation: "", claims: "" },
+  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", era: "", generation: "", claims: "" },
 };
 
 /**
@@ -111,6 +112,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
     const subject: TokenSubject = {
       ...approved,
       family: `f_${ctx.random(12)}`,
+      era: currentEra(tx),
       claims: noClaims,
       resources: [],
       jkt: null,
@@ -141,7 +143,17 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
     const asked = scope ?? client.scope;
     const scopes = asked === undefined ? [] : asOperation(() => resolveScopes(tx, client, asked).scopes);
     noteLife(tx, ctx);
-    return { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources: [], jkt: null };
+    return {
+      client,
+      user: null,
+      grant: null,
+      family: null,
+      era: currentEra(tx),
+      scopes,
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
   });
   if (kind !== "access") {
     throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");

@@ -3,6 +3,7 @@ import { noClaims } from "./claims.ts";
 import { isPublic, mayUse, requiresPkce } from "./clients.ts";
 import { drawCode, type CodeRequest } from "./codes.ts";
 import type { Context } from "./context.ts";
+import { currentEra } from "./era.ts";
 import { OAuthError, OperationError } from "./errors.ts";
 import { requireClient } from "./clients-admin.ts";
 import { viewGrant, type GrantView } from "./grants-admin.ts";
@@ -155,6 +156,7 @@ export async function issueTokens(
       grant,
       scopes,
       family: `f_${ctx.random(12)}`,
+      era: currentEra(tx),
       claims: noClaims,
       resources: [],
       jkt: null,

@@ -75,6 +75,7 @@ const meta = z.union([
   z.strictObject({ id: z.literal("issuer"), value: nonEmptyText }),
   z.strictObject({ id: z.literal("settings"), value: settingsSchema }),
   z.strictObject({ id: z.literal("longestLife"), value: z.int().positive() }),
+  z.strictObject({ id: z.literal("era"), value: z.int().positive() }),
 ]);
 
 /** By collection; the compiler holds each against the record that the store keeps. */

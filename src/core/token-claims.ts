@@ -23,6 +23,8 @@ export interface AccessTokenSubject {
   readonly user: User | null;
   readonly grant: Grant | null;
   readonly family: string | null;
+  /** Of the issuer, when the token is issued. */
+  readonly era: number;
   readonly scopes: readonly string[];
   /** Claims that the request asked for by name. */
   readonly claims: RequestedClaims;
@@ -56,6 +58,7 @@ export interface Origin {
   readonly client_id: string;
   /** Of the client; absent where the grant says enough. */
   readonly epoch?: string;
+  readonly era?: number;
 }
 
 /** What the tokens of one authorization have in common. */
@@ -83,6 +86,8 @@ export interface TokenClaims {
   /** Of the client, where the grant is another's: only in a token that was got by exchange. */
   readonly client_epoch?: string;
   readonly family?: string;
+  /** When it was issued, see `era.ts`. Absent: era 0. */
+  readonly era?: number;
   /** Claims asked for by name (OpenID Connect Core 5.5): `userinfo` in an access token, both in a refresh token. */
   readonly claims?: Partial<RequestedClaims>;
   /** Absent: a bearer token. */

@@ -49,7 +49,7 @@ export async function accessToken(
 ): Promise<UnsignedToken> {
   const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
-  const { user, client, grant, family, scopes, resources, jkt, exchanged } = subject;
+  const { user, client, grant, family, era, scopes, resources, jkt, exchanged } = subject;
   const claims = {
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
@@ -63,6 +63,7 @@ export async function accessToken(
     grant: grant?.id,
     epoch: (grant ?? client).epoch,
     family: grant === null ? undefined : family,
+    era,
     client_epoch: grant === null || exchanged === undefined ? undefined : client.epoch,
     cnf: jkt === null ? undefined : { jkt },
     act: exchanged?.act ?? undefined,
@@ -102,6 +103,7 @@ export function refreshToken(
     grant: subject.grant.id,
     epoch: subject.grant.epoch,
     family: subject.family,
+    era: subject.era,
     generation,
     auth_time: authentication.authTime,
     amr: authentication.amr,

@@ -168,7 +168,7 @@ export interface AppliedFixture {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife";
+  readonly id: "issuer" | "settings" | "longestLife" | "era";
   readonly value: unknown;
 }
 

@@ -54,7 +54,7 @@ describe("a good one", () => {
 
 describe("claims give a token no right that its grant does not hold", () => {
   test.each(
-    "iss sub aud client_id scope exp iat nbf jti cnf act may_act events grant epoch client_epoch exchanged_from family generation".split(
+    "iss sub aud client_id scope exp iat nbf jti cnf act may_act events grant epoch client_epoch exchanged_from family era generation".split(
       " ",
     ),
   )("%s cannot be set", async (name) => {

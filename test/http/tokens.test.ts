@@ -35,6 +35,7 @@ describe("access token", () => {
       grant: expect.stringMatching(/^g_/) as string,
       epoch: expect.any(String) as string,
       family: expect.stringMatching(/^f_/) as string,
+      era: 1,
     });
   });
 

@@ -3,6 +3,7 @@ import { rememberClient } from "../backchannel-logout.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
+import { currentEra } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
 import { grantedNow } from "../granted-scopes.ts";
@@ -100,7 +101,17 @@ function plan(
   const { user, grant } = requireApproval(tx, record, "code");
   // Some may have been unticked since the code was drawn.
   const scopes = grantedNow(tx, client, grant, request.scopes);
-  const subject = { client, user, grant, family: record.family, scopes, claims: request.claims, resources, jkt };
+  const subject = {
+    client,
+    user,
+    grant,
+    family: record.family,
+    era: currentEra(tx),
+    scopes,
+    claims: request.claims,
+    resources,
+    jkt,
+  };
   return {
     subject,
     refreshResources: request.resources,

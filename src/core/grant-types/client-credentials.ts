@@ -2,6 +2,7 @@ import type { Client } from "../../store/store.ts";
 import { noClaims } from "../claims.ts";
 import { isPublic, presentClient } from "../clients.ts";
 import type { Context } from "../context.ts";
+import { currentEra } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
@@ -36,7 +37,17 @@ export async function clientCredentials(
     const asked = request.scope ?? client.scope;
     const scopes = asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
     noteLife(tx, ctx);
-    return { client, user: null, grant: null, family: null, scopes, claims: noClaims, resources, jkt };
+    return {
+      client,
+      user: null,
+      grant: null,
+      family: null,
+      era: currentEra(tx),
+      scopes,
+      claims: noClaims,
+      resources,
+      jkt,
+    };
   });
   const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims });
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };

@@ -2,6 +2,7 @@ import type { Client, DeviceRequest, Tx } from "../../store/store.ts";
 import { rememberClient } from "../backchannel-logout.ts";
 import { noClaims } from "../claims.ts";
 import type { Context } from "../context.ts";
+import { currentEra } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
 import { grantedNow } from "../granted-scopes.ts";
@@ -89,7 +90,17 @@ function redeem(
   recordUse(tx, ctx, grant);
   noteLife(tx, ctx);
   const scopes = grantedNow(tx, client, grant, request.scopes);
-  const subject = { client, user, grant, family: `f_${ctx.random(12)}`, scopes, claims: noClaims, resources, jkt };
+  const subject = {
+    client,
+    user,
+    grant,
+    family: `f_${ctx.random(12)}`,
+    era: currentEra(tx),
+    scopes,
+    claims: noClaims,
+    resources,
+    jkt,
+  };
   return {
     subject,
     refreshResources: request.resources,

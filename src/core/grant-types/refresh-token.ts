@@ -2,6 +2,7 @@ import type { Client, Tx } from "../../store/store.ts";
 import { noClaims } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { checkBinding } from "../dpop.ts";
+import { currentEra } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { recordUse } from "../grant-use.ts";
 import { grantedNow } from "../granted-scopes.ts";
@@ -98,6 +99,7 @@ function renew(
     user,
     grant,
     family: claims.family,
+    era: currentEra(tx),
     scopes,
     claims: { ...noClaims, ...claims.claims },
     resources,

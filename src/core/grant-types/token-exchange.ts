@@ -3,6 +3,7 @@ import { extraClaims, noClaims } from "../claims.ts";
 import { isPublic, presentClient } from "../clients.ts";
 import { TokenProblem, verifyAccessToken } from "../accepted-tokens.ts";
 import type { Context } from "../context.ts";
+import { currentEra } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../issue-tokens.ts";
 import { checkResources } from "../resources.ts";
@@ -69,6 +70,7 @@ export async function exchangeToken(
       user,
       grant,
       family: subjectClaims.family ?? null,
+      era: currentEra(tx),
       scopes,
       claims: { ...noClaims, userinfo: subjectClaims.claims?.userinfo ?? [] },
       resources: [...new Set([...resources, ...checkAudience(tx, request.audience)])],
@@ -140,9 +142,9 @@ function actorOf(subject: TokenClaims, actor: TokenClaims | null): Actor | null 
   return { sub: actor.sub, ...(subject.act !== undefined && { act: subject.act }) };
 }
 
-function originOf({ jti, client_id, grant, epoch, client_epoch }: TokenClaims): Origin {
+function originOf({ jti, client_id, grant, epoch, client_epoch, era }: TokenClaims): Origin {
   const ofClient = grant === undefined ? epoch : client_epoch;
-  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }) };
+  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }), ...(era !== undefined && { era }) };
 }
 
 /** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
