@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { repository } from "../helpers/readme.ts";
 
-/** `docs/reliability.md` names files and commands: they are there, and as many files of attacks as it says. */
+/** `docs/reliability.md` names files and commands that exist. */
 
 const text = readFileSync(`${repository}/docs/reliability.md`, "utf8");
 const { scripts } = JSON.parse(readFileSync(`${repository}/package.json`, "utf8")) as { scripts: object };
@@ -14,9 +14,4 @@ test("every file that docs/reliability.md names is there, and every script", () 
   const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
   expect(named).toContain("soak");
-});
-
-test("there are as many files of attacks as it says", () => {
-  const files = readdirSync(`${repository}/test/attacks`).filter((name) => name.endsWith(".test.ts"));
-  expect(text).toContain(`attacks in ${files.length} files`);
 });

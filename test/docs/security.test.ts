@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { clientSecretLimits, passwordLimits, userCodeLimits } from "../../src/core/attempts.ts";
 import { repository } from "../helpers/readme.ts";
 
-/** SECURITY.md and the list of attacks say what is so. */
+/** SECURITY.md and the list of attacks name tests that exist, and all of them. */
 
 const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
 const attacks = readFileSync(join(repository, "test/attacks/README.md"), "utf8");
@@ -35,14 +34,4 @@ test.each([
   const files = readdirSync(join(repository, "test/attacks")).filter((name) => name.endsWith(".test.ts"));
   const named = new Set(testsIn(text).map((name) => name.replace("attacks/", "")));
   expect(files.map((name) => name.replace(".test.ts", "")).filter((name) => !named.has(name))).toEqual([]);
-});
-
-test("the allowances for guesses are those of the program", () => {
-  const words = ({ guesses, every }: { readonly guesses: number; readonly every: number }): string =>
-    every < 1 ? `${guesses}, then ${1 / every} in 1 s` : `${guesses}, then 1 in ${every} s`;
-  const rows = security.split("\n").filter((line) => line.startsWith("| "));
-  const row = (start: string): string => rows.find((line) => line.startsWith(`| ${start}`)) ?? "";
-  for (const limit of passwordLimits("alice", "a").map(words)) expect(row("Passwords of")).toContain(`| ${limit}`);
-  for (const limit of clientSecretLimits("c", "a").map(words)) expect(row("Secrets and")).toContain(`| ${limit}`);
-  for (const limit of userCodeLimits("u", "a").map(words)) expect(row("Codes of")).toContain(`| ${limit}`);
 });

@@ -15,12 +15,11 @@ describe("docs/standards.md", () => {
     expect(rows.length).toBeGreaterThan(30);
   });
 
-  test.each(rows.map(([, standard, section, , file = "", title = ""]) => [standard, section, file, title] as const))(
-    "%s %s is proven by %s: %s",
-    (_standard, _section, file, title) => {
+  test("every test that it names is in the file that it names", () => {
+    const missing = rows.filter(([, , , , file = "", title = ""]) => {
       const path = new URL(`../${file}`, import.meta.url);
-      expect(existsSync(path)).toBe(true);
-      expect(readFileSync(path, "utf8")).toContain(title);
-    },
-  );
+      return !existsSync(path) || !readFileSync(path, "utf8").includes(title);
+    });
+    expect(missing.map(([row]) => row)).toEqual([]);
+  });
 });
