@@ -8,7 +8,7 @@ import { longRuns, timeLimit } from "../helpers/runs.ts";
 
 /** `kill -9` of a server that is in use: what it answered still holds when the next one runs on the same data. */
 
-const rounds = longRuns(20, 100);
+const rounds = longRuns(8, 100);
 const adminToken = "the-admin-token-of-this-test";
 
 /** One user with her client, and what the answers have told about her. Whatever a request may still change is unknown until its answer. */

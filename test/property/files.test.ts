@@ -110,7 +110,7 @@ test(
       fc.asyncProperty(file, async ({ name, bytes }) => {
         await outcome((async () => checkFixtures([{ name, text: decodeFixture(name, bytes) }]))());
       }),
-      { numRuns: longRuns(400) },
+      { numRuns: longRuns(200) },
     );
   },
 );
@@ -135,7 +135,7 @@ test(
         if (ended === "taken")
           await idp.call("import", { document: JSON.parse(after) as Readonly<Record<string, unknown>> });
       }),
-      { numRuns: longRuns(100, 10) },
+      { numRuns: longRuns(50, 10) },
     );
   },
 );
@@ -198,7 +198,7 @@ test(
         const least = isJoined && looksTorn ? 8 : 9;
         expect(count).toBeGreaterThanOrEqual(which === "journal" && last >= lastLine - 24 ? least : 10);
       }),
-      { numRuns: longRuns(150, 10) },
+      { numRuns: longRuns(75, 10) },
     );
     expect(seen.refused).toBeGreaterThan(seen.taken);
   },

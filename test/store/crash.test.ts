@@ -4,7 +4,7 @@ import { longRuns, timeLimit } from "../helpers/runs.ts";
 import { startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 
-const rounds = longRuns(20, 100);
+const rounds = longRuns(8, 100);
 
 // At some moment of each round, drawn anew each time: over the rounds most steps of committing and folding are hit.
 test(
