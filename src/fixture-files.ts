@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { OperationError } from "./core/errors.ts";
-import { decodeFixture, type FixtureSource } from "./core/fixtures/source.ts";
+import { decodeFixture, type FixtureSource } from "./core/fixtures/read/source.ts";
 import { packageFile } from "./package.ts";
 
 /** Finds and reads fixture files; nothing else of fixtures touches the file system. */

@@ -1,20 +1,20 @@
 import type { RequestListener } from "node:http";
-import { changeFixtures, type FixtureChange } from "./core/change-fixtures.ts";
+import { changeFixtures, type FixtureChange } from "./core/fixtures/apply/change.ts";
 import type { Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
-import type { FixtureFile } from "./core/fixtures/schema.ts";
-import type { FixtureSource } from "./core/fixtures/source.ts";
-import type { GrantSelection, GrantView } from "./core/grants-admin.ts";
-import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/issue.ts";
-import type { TokenResponse } from "./core/issue-tokens.ts";
+import type { FixtureFile } from "./core/fixtures/schema/schema.ts";
+import type { FixtureSource } from "./core/fixtures/read/source.ts";
+import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
+import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
+import type { TokenResponse } from "./core/tokens/response.ts";
 import {
   runOperation,
   type OperationInput,
   type OperationName,
   type OperationOutput,
 } from "./core/operations/table.ts";
-import type { ResetResult } from "./core/reset.ts";
-import type { SeedResult } from "./core/seed.ts";
+import type { ResetResult } from "./core/fixtures/apply/reset.ts";
+import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Tls } from "./http/listen.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
@@ -29,8 +29,8 @@ export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";
 export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
-export type { FixtureClient } from "./core/fixtures/schema-client.ts";
-export type { FixtureUser } from "./core/fixtures/schema-user.ts";
+export type { FixtureClient } from "./core/fixtures/schema/client.ts";
+export type { FixtureUser } from "./core/fixtures/schema/user.ts";
 export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantView };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };

@@ -1,5 +1,5 @@
 import type { Invocation } from "./invocation.ts";
-import type { Outcome } from "./print.ts";
+import type { Outcome } from "./output/print.ts";
 
 /**
  * Makes an action of commander from what a command does: settles the global flags, runs it, hands on its outcome.

@@ -3,7 +3,7 @@ import { hintText } from "../core/hint.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
 import { quoteWord } from "../shell-word.ts";
 import { defaultData } from "./invocation.ts";
-import { since } from "./words.ts";
+import { since } from "./output/words.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
 export interface Failure {
@@ -71,7 +71,7 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError, data: st
       );
 }
 
-/** Where a file could not be written: the message tells what of it can be mended, and how (`store/fault.ts`). */
+/** Where a file could not be written: the message tells what of it can be mended, and how (`store/json/fault.ts`). */
 export const putRight = "Put that right, then try again.";
 
 /**

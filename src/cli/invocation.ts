@@ -1,4 +1,4 @@
-import { styleOf, type ColourChoice, type Style } from "./style.ts";
+import { styleOf, type ColourChoice, type Style } from "./output/style.ts";
 
 /** The streams and the environment of the process; tests of a command could hand in others. */
 export interface Terminal {

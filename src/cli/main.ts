@@ -1,9 +1,9 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { escapeLine } from "./escape.ts";
+import { escapeLine } from "./output/escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
-import { printFailure } from "./print.ts";
+import { printFailure } from "./output/print.ts";
 import { ownWords, run } from "./run.ts";
-import { styleOf } from "./style.ts";
+import { styleOf } from "./output/style.ts";
 
 /** The command line as a process: its streams, its signals, and the only exit. */
 
@@ -48,7 +48,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 stderr.on("error", () => undefined);
 
 async function sayFault(error: Error): Promise<void> {
-  const { describeFault } = await import("../store/fault.ts");
+  const { describeFault } = await import("../store/json/fault.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
   const cli = {
     json: ownWords(words).includes("--json"),

@@ -1,16 +1,16 @@
 import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
-import { typedTarget } from "./as-typed.ts";
+import { typedTarget } from "./output/as-typed.ts";
 import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
-import type { Outcome } from "./print.ts";
-import { folder } from "./flag-values.ts";
-import { declareApps } from "./program-apps.ts";
-import { declareKeysAndSessions } from "./program-keys.ts";
-import { declareLogin } from "./program-login.ts";
-import { declareRecords } from "./program-records.ts";
-import { declareServer } from "./program-server.ts";
-import { declareTokens } from "./program-tokens.ts";
-import { declareTools } from "./program-tools.ts";
+import type { Outcome } from "./output/print.ts";
+import { folder } from "./program/flag-values.ts";
+import { declareApps } from "./program/apps.ts";
+import { declareKeysAndSessions } from "./program/keys.ts";
+import { declareLogin } from "./program/login.ts";
+import { declareRecords } from "./program/records.ts";
+import { declareServer } from "./program/server.ts";
+import { declareTokens } from "./program/tokens.ts";
+import { declareTools } from "./program/tools.ts";
 import { version } from "../package.ts";
 
 /** Which commands and flags there are, in words. What they do is loaded when they are called, so that each starts fast. */

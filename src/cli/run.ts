@@ -1,9 +1,9 @@
 import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
-import { typedTarget } from "./as-typed.ts";
+import { typedTarget } from "./output/as-typed.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
-import { print, printFailure } from "./print.ts";
+import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 
 /** One call of the command line, from its words to its exit code: the only catch. Streams and clock are handed in. */
@@ -126,7 +126,7 @@ export async function run(
     },
   });
   if (words[0] === "__complete") {
-    const { completeWords } = await import("./complete-words.ts");
+    const { completeWords } = await import("./completion/complete-words.ts");
     await completeWords(program, words.slice(1), terminal, clock);
     return 0;
   }

@@ -1,8 +1,8 @@
 import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
-import type { KeyRing } from "./keys.ts";
-import type { FixtureSource } from "./fixtures/source.ts";
-import type { PendingPasswords } from "./pending-passwords.ts";
+import type { KeyRing } from "./keys/keys.ts";
+import type { FixtureSource } from "./fixtures/read/source.ts";
+import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 /** What fixtures and flags of `start` set; seconds where it is a time. Flags win over fixtures. */
 export interface Settings {

@@ -2,7 +2,7 @@ import { cut, redacted } from "../repeated.ts";
 import { hintOf, type Hint } from "./hint.ts";
 
 /**
- * The errors of the core. Each is turned into an answer in exactly two places: `http/errors.ts` and `cli/run.ts`.
+ * The errors of the core. Each is turned into an answer in exactly two places: `http/answer/errors.ts` and `cli/run.ts`.
  * A message names the rule that failed, what was given, and what to change; never a secret, a code or a whole token.
  */
 

@@ -1,8 +1,8 @@
 import type { Client, User } from "../store/store.ts";
-import { clientIdForm } from "./client-id.ts";
+import { clientIdForm } from "./clients/client-id.ts";
 import { commandOn, type Hint } from "./hint.ts";
-import { checkRedirectUri, hasOpenPort } from "./redirect-uri.ts";
-import { usernameForm } from "./username.ts";
+import { checkRedirectUri, hasOpenPort } from "./clients/redirect-uri.ts";
+import { usernameForm } from "./users/username.ts";
 
 /**
  * The commands that make a refused request pass, for the log and the error page. They hold what the request sent, which anybody may have

@@ -1,31 +1,38 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
-import { devicePath } from "../core/device.ts";
+import { devicePath } from "../core/device/device.ts";
 import { baseOf, endpoints } from "../core/endpoints.ts";
 import { nearest } from "../core/nearest.ts";
-import { getAccount, getRemoveApp, postEndSession, postPreferences, postRemoveApp, postSignOut } from "./account.ts";
-import { redirect, sendJson } from "./answer.ts";
-import { getAuthorize, postAuthorize } from "./authorize.ts";
-import { formBody, formOrJsonBody, jsonBody } from "./bodies.ts";
-import { getConsent, postConsent } from "./consent.ts";
-import { anyOrigin, registeredOrigins } from "./cors.ts";
-import { getDevice, postDevice, postDeviceAuthorization } from "./device.ts";
-import { discovery, jwks } from "./discovery.ts";
-import { HttpError } from "./http-error.ts";
-import { errorHandler } from "./errors.ts";
-import { hostCheck } from "./host-check.ts";
-import { postIntrospect } from "./introspect.ts";
-import { getLogin, postLogin } from "./login.ts";
-import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./logout.ts";
+import {
+  getAccount,
+  getRemoveApp,
+  postEndSession,
+  postPreferences,
+  postRemoveApp,
+  postSignOut,
+} from "./pages/account.ts";
+import { redirect, sendJson } from "./answer/answer.ts";
+import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
+import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
+import { getConsent, postConsent } from "./pages/consent.ts";
+import { anyOrigin, registeredOrigins } from "./input/cors.ts";
+import { getDevice, postDevice, postDeviceAuthorization } from "./pages/device.ts";
+import { discovery, jwks } from "./oauth/discovery.ts";
+import { HttpError } from "./answer/http-error.ts";
+import { errorHandler } from "./answer/errors.ts";
+import { hostCheck } from "./input/host-check.ts";
+import { postIntrospect } from "./oauth/introspect.ts";
+import { getLogin, postLogin } from "./pages/login.ts";
+import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
 import { observe } from "./observe.ts";
 import type { RequestEvent } from "./request-log.ts";
-import { postPar } from "./par.ts";
+import { postPar } from "./oauth/par.ts";
 import { route } from "./route.ts";
-import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./register.ts";
-import { stylesheetPath } from "./render.ts";
-import { postRevoke } from "./revoke.ts";
-import { apiHeaders, stylesheetHeaders } from "./security-headers.ts";
-import { postToken } from "./token.ts";
-import { userinfo } from "./userinfo.ts";
+import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
+import { stylesheetPath } from "./pages/render.ts";
+import { postRevoke } from "./oauth/revoke.ts";
+import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
+import { postToken } from "./oauth/token.ts";
+import { userinfo } from "./oauth/userinfo.ts";
 import { wantsPage, type Web } from "./web.ts";
 
 /** Every route on one page. */

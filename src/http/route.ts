@@ -1,5 +1,5 @@
 import type { RequestHandler, Router } from "express";
-import { HttpError } from "./http-error.ts";
+import { HttpError } from "./answer/http-error.ts";
 
 // A handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;

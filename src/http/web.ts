@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
 import type { Mismatch } from "../core/errors.ts";
 import type { CommandLine } from "../core/hint.ts";
-import type { Renderer } from "./render.ts";
+import type { Renderer } from "./pages/render.ts";
 
 /** What the routes share: made once, when the server is. */
 export interface Web {

@@ -1,6 +1,6 @@
 import { createTurns, type Context } from "../core/context.ts";
-import type { FixtureFile } from "../core/fixtures/schema.ts";
-import type { FixtureSource } from "../core/fixtures/source.ts";
+import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
+import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import { isObject } from "../core/json-object.ts";
 import { builtInDemo, findFixtures } from "../fixture-files.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";

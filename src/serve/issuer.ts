@@ -1,11 +1,11 @@
 import { createAttempts } from "../core/attempts.ts";
-import { tellAll, type Telling } from "../core/backchannel-logout.ts";
+import { tellAll, type Telling } from "../core/logout/backchannel.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
-import { openKeyRing } from "../core/keys.ts";
+import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
-import { createPendingPasswords } from "../core/pending-passwords.ts";
-import { seed, type SeedOptions, type SeedResult } from "../core/seed.ts";
+import { createPendingPasswords } from "../core/login/pending-passwords.ts";
+import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";

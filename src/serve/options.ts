@@ -1,11 +1,11 @@
 import { OperationError } from "../core/errors.ts";
 import type { Settings } from "../core/context.ts";
-import type { FixtureFile } from "../core/fixtures/schema.ts";
-import type { FixtureSource } from "../core/fixtures/source.ts";
+import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
+import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import type { CommandLine } from "../core/hint.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
-import type { SeedOptions } from "../core/seed.ts";
+import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
 import type { Tls } from "../http/listen.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 

@@ -1,12 +1,12 @@
 import type { RequestListener } from "node:http";
-import { checkSettings } from "../core/check-settings.ts";
+import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";
 import { defaultPort } from "../core/endpoints.ts";
-import { createApi } from "../http/api.ts";
+import { createApi } from "../http/api/api.ts";
 import { plainCommandLine } from "../core/hint.ts";
 import { addRoutes, createApp } from "../http/app.ts";
 import { listen, type Listening } from "../http/listen.ts";
-import { createRenderer } from "../http/render.ts";
+import { createRenderer } from "../http/pages/render.ts";
 import { version } from "../package.ts";
 import { randomText } from "../random.ts";
 import { openStore } from "../store/open.ts";

@@ -1,5 +1,5 @@
 /** The one place that chooses an adapter; each is loaded only where it is needed. */
-import type { JsonStore, JsonStoreOptions } from "./json.ts";
+import type { JsonStore, JsonStoreOptions } from "./json/store.ts";
 
 export interface OpenStoreOptions extends Omit<JsonStoreOptions, "dir"> {
   /** The data folder; null: nothing on disk. */
@@ -13,7 +13,7 @@ export interface OpenStoreOptions extends Omit<JsonStoreOptions, "dir"> {
  */
 export async function openStore({ data, ...options }: OpenStoreOptions): Promise<JsonStore> {
   if (data !== null) {
-    const { openJsonStore } = await import("./json.ts");
+    const { openJsonStore } = await import("./json/store.ts");
     return openJsonStore({ ...options, dir: data });
   }
   const { createMemoryStore } = await import("./memory.ts");

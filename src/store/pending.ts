@@ -6,7 +6,7 @@ export interface Interaction {
   /** SHA-256 of the browser cookie that began it. */
   readonly browser: string;
   readonly csrf: string;
-  /** Of `core/interactions.ts`: what it is for. */
+  /** Of `core/sign-in/interactions.ts`: what it is for. */
   readonly purpose: unknown;
   /** Who signed in during this interaction, when (seconds) and how (RFC 8176); null: nobody yet. */
   readonly login:
@@ -24,7 +24,7 @@ export interface Code {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;
-  /** Of `core/codes.ts`: what of the request the token endpoint needs. */
+  /** Of `core/authorize/codes.ts`: what of the request the token endpoint needs. */
   readonly request: unknown;
   readonly family: string;
   /** Seconds since 1970. */

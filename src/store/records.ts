@@ -31,7 +31,7 @@ export interface User {
 
 /**
  * A client: RFC 7591 and OpenID Connect registration metadata, under those names, beside `idp`'s own.
- * Metadata that is absent was not registered; what then holds is decided in `core/clients.ts`.
+ * Metadata that is absent was not registered; what then holds is decided in `core/clients/clients.ts`.
  */
 export interface Client {
   readonly client_id: string;
@@ -100,7 +100,7 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Who revoked it; absent where it is active, or nobody knows any more. */
   readonly revokedBy?: "user" | "operator" | "ban";
-  /** When its client last received a token, exact to an hour (`core/grant-use.ts`). Absent: never. */
+  /** When its client last received a token, exact to an hour (`core/grants/use.ts`). Absent: never. */
   readonly lastUsedAt?: string;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isWebUrl } from "../../src/core/fixtures/fields.ts";
-import { hashPassword, longestPassword, matchesHash } from "../../src/core/passwords.ts";
+import { isWebUrl } from "../../src/core/fixtures/schema/fields.ts";
+import { hashPassword, longestPassword, matchesHash } from "../../src/core/login/passwords.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { callback, paths, post } from "../helpers/client.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { printFailure, say } from "../../src/cli/print.ts";
-import { styleOf } from "../../src/cli/style.ts";
+import { printFailure, say } from "../../src/cli/output/print.ts";
+import { styleOf } from "../../src/cli/output/style.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { newProject, shell } from "../helpers/shell.ts";

@@ -1,15 +1,15 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
-import { firstScreen, type Screen } from "../../src/cli/first-screen.ts";
+import { firstScreen, type Screen } from "../../src/cli/start/first-screen.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
-import { showProgress } from "../../src/cli/progress.ts";
-import { describe as describeActive } from "../../src/cli/token-introspect.ts";
-import { tokenDecode } from "../../src/cli/token-decode.ts";
-import { checkLines } from "../../src/cli/check-lines.ts";
-import { checkClaims } from "../../src/core/token-checks.ts";
-import { requestLines } from "../../src/cli/request-log.ts";
-import { seedSummary } from "../../src/cli/seed-summary.ts";
-import { cells, table } from "../../src/cli/table.ts";
+import { showProgress } from "../../src/cli/output/progress.ts";
+import { describe as describeActive } from "../../src/cli/tokens/introspect.ts";
+import { tokenDecode } from "../../src/cli/tokens/decode.ts";
+import { checkLines } from "../../src/cli/output/check-lines.ts";
+import { checkClaims } from "../../src/core/tokens/claim-checks.ts";
+import { requestLines } from "../../src/cli/start/request-log.ts";
+import { seedSummary } from "../../src/cli/start/seed-summary.ts";
+import { cells, table } from "../../src/cli/output/table.ts";
 import { duration, relative, utcTime } from "../../src/core/time-words.ts";
 import type { RequestEvent } from "../../src/http/request-log.ts";
 

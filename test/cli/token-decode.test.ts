@@ -123,7 +123,7 @@ test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anythin
   const loaded = files
     .filter((file) => file !== bin)
     .flatMap((file) => madeOf[relative(built, file)] ?? [`unknown: ${file}`]);
-  expect(loaded).toContain("src/cli/token-decode.ts");
+  expect(loaded).toContain("src/cli/tokens/decode.ts");
   expect(loaded.filter((module) => /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts)/.test(module))).toEqual(
     [],
   );

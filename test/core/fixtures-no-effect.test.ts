@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reservedClaims } from "../../src/core/claims.ts";
+import { reservedClaims } from "../../src/core/scopes/claims.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
 /** Nothing that would have no effect is accepted (CONTRACT 3), and what is refused is pointed at. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { fixtureSchema } from "../../src/core/fixtures/schema.ts";
+import { fixtureSchema } from "../../src/core/fixtures/schema/schema.ts";
 
 const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
 

@@ -1,8 +1,12 @@
 import { scryptSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { hashPassword, matchesHash } from "../../src/core/passwords.ts";
-import { normaliseUser } from "../../src/core/fixtures/normalise.ts";
-import { createPendingPasswords, verifyPassword, type PendingPasswords } from "../../src/core/pending-passwords.ts";
+import { hashPassword, matchesHash } from "../../src/core/login/passwords.ts";
+import { normaliseUser } from "../../src/core/fixtures/schema/normalize.ts";
+import {
+  createPendingPasswords,
+  verifyPassword,
+  type PendingPasswords,
+} from "../../src/core/login/pending-passwords.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkRedirectUri, hasOpenPort, matchRedirectUri } from "../../src/core/redirect-uri.ts";
+import { checkRedirectUri, hasOpenPort, matchRedirectUri } from "../../src/core/clients/redirect-uri.ts";
 
 describe("a redirect URI that may be registered", () => {
   it.each([

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
-import type { FixtureSource } from "../../src/core/fixtures/source.ts";
-import { matchesHash } from "../../src/core/passwords.ts";
-import { seed, type SeedOptions, type SeedResult } from "../../src/core/seed.ts";
+import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
+import type { FixtureSource } from "../../src/core/fixtures/read/source.ts";
+import { matchesHash } from "../../src/core/login/passwords.ts";
+import { seed, type SeedOptions, type SeedResult } from "../../src/core/fixtures/apply/seed.ts";
 import { storedSettings } from "../../src/core/settings.ts";
 import { StorageError, type Grant, type Tx, type User } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { sendPage } from "../../src/http/page-writer.ts";
-import { createRenderer, stylesheetPath, type Renderer } from "../../src/http/render.ts";
-import { stylesheetHeaders } from "../../src/http/security-headers.ts";
+import { sendPage } from "../../src/http/pages/page-writer.ts";
+import { createRenderer, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
+import { stylesheetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
 /**

@@ -10,7 +10,7 @@ import type {
   LogoutView,
   PickerView,
   SignedOutView,
-} from "../../src/http/views.ts";
+} from "../../src/http/pages/views.ts";
 import {
   renderAccount,
   renderAccountRevoke,
@@ -22,10 +22,10 @@ import {
   renderLogin,
   renderLogout,
   renderSignedOut,
-} from "../../src/http/pages.ts";
-import { type Page } from "../../src/http/page-writer.ts";
-import { personOf, type PersonView } from "../../src/http/person.ts";
-import type { Renderer } from "../../src/http/render.ts";
+} from "../../src/http/pages/pages.ts";
+import { type Page } from "../../src/http/pages/page-writer.ts";
+import { personOf, type PersonView } from "../../src/http/pages/person.ts";
+import type { Renderer } from "../../src/http/pages/render.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createPendingPasswords, type PendingPasswords } from "../../src/core/pending-passwords.ts";
+import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";

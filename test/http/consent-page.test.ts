@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { renderConsent } from "../../src/http/pages.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { ConsentView } from "../../src/http/views.ts";
+import { renderConsent } from "../../src/http/pages/pages.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { ConsentView } from "../../src/http/pages/views.ts";
 import { elementsOf, hooked, wordsOf, type Element } from "../helpers/html.ts";
 import { consentViews } from "../helpers/sample-views.ts";
 

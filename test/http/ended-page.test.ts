@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { renderEnded } from "../../src/http/pages.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { EndedView } from "../../src/http/views.ts";
+import { renderEnded } from "../../src/http/pages/pages.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { EndedView } from "../../src/http/pages/views.ts";
 import { endedViews } from "../helpers/sample-views.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";

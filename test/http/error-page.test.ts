@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { renderError } from "../../src/http/pages.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { ErrorView } from "../../src/http/views.ts";
+import { renderError } from "../../src/http/pages/pages.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { ErrorView } from "../../src/http/pages/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { unescapeHtml, wordsOf } from "../helpers/html.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { renderLogin } from "../../src/http/pages.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { LoginView } from "../../src/http/views.ts";
+import { renderLogin } from "../../src/http/pages/pages.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { LoginView } from "../../src/http/pages/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";
 import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";

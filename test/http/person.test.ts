@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { renderLogin } from "../../src/http/pages.ts";
-import { personOf } from "../../src/http/person.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { LoginView } from "../../src/http/views.ts";
+import { renderLogin } from "../../src/http/pages/pages.ts";
+import { personOf } from "../../src/http/pages/person.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { LoginView } from "../../src/http/pages/views.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { loginViews } from "../helpers/sample-views.ts";
 

@@ -1,10 +1,10 @@
 import express from "express";
 import request from "supertest";
 import { expect, test } from "vitest";
-import { renderError, renderLogin } from "../../src/http/pages.ts";
-import { sendPage, type Page } from "../../src/http/page-writer.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/security-headers.ts";
+import { renderError, renderLogin } from "../../src/http/pages/pages.ts";
+import { sendPage, type Page } from "../../src/http/pages/page-writer.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/answer/security-headers.ts";
 import { errorViews, loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();

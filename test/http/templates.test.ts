@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
-import { renderLogin, renderSignedOut } from "../../src/http/pages.ts";
-import { createRenderer } from "../../src/http/render.ts";
-import type { LoginView } from "../../src/http/views.ts";
+import { renderLogin, renderSignedOut } from "../../src/http/pages/pages.ts";
+import { createRenderer } from "../../src/http/pages/render.ts";
+import type { LoginView } from "../../src/http/pages/views.ts";
 import { loginViews, signedOutViews } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FixtureClient } from "../../src/core/fixtures/schema-client.ts";
+import type { FixtureClient } from "../../src/core/fixtures/schema/client.ts";
 import { enrol, register, serve, type App } from "../helpers/app.ts";
 import { jwtPart, paths, post, refresh, userinfo, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";

@@ -2,7 +2,7 @@ import { existsSync, fstatSync, rmSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import type { JsonStore } from "../../src/store/json.ts";
+import type { JsonStore } from "../../src/store/json/store.ts";
 import { copyData, newFolder, openAt, scopesIn } from "./folder.ts";
 
 /** What is asked of the disk, and what becomes of data whose disk comes and goes: here Node.js's own file handles fail. */

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openJsonStore, type JsonStore, type JsonStoreOptions } from "../../src/store/json.ts";
+import { openJsonStore, type JsonStore, type JsonStoreOptions } from "../../src/store/json/store.ts";
 
 /** A path for a data folder that does not exist yet, in a folder that goes when the test is over. */
 export function newFolder(): string {

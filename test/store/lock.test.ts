@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { readLock, type Lock } from "../../src/store/lock-file.ts";
+import { readLock, type Lock } from "../../src/store/json/lock-file.ts";
 import { startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 

@@ -1,11 +1,11 @@
 import type { OAuthClient } from "../../client/client.ts";
 import { OperationError } from "../../core/errors.ts";
-import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../app-types.ts";
-import { readSecret } from "../entry-flags.ts";
+import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/app-types.ts";
+import { readSecret } from "../program/entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
-import { callServer, checkUrl, issuerAt, serverOfUrl, type Server } from "../remote.ts";
-import { findServer, startHint } from "../target.ts";
+import { callServer, checkUrl, issuerAt, serverOfUrl, type Server } from "../target/remote.ts";
+import { findServer, startHint } from "../target/target.ts";
 import type { LoginFlags } from "./flags.ts";
 
 /** Where a login goes and as which client: a running server of ours, which tells what it knows of its client, or any provider. */

@@ -1,6 +1,6 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
-import { hasOpenPort, matchRedirectUri } from "../../core/redirect-uri.ts";
+import { hasOpenPort, matchRedirectUri } from "../../core/clients/redirect-uri.ts";
 import { commandFor, quoteWord } from "../../shell-word.ts";
 import type { Place } from "./place.ts";
 

@@ -2,8 +2,8 @@ import { changes, creates, edits, reads, removes } from "./operation.ts";
 
 /** Clients. */
 
-const clients = () => import("../clients-admin.ts");
-const clientsEdit = () => import("../clients-edit.ts");
+const clients = () => import("../clients/admin.ts");
+const clientsEdit = () => import("../clients/edit.ts");
 
 export const clientOperations = {
   "clients.list": reads("/clients", { secrets: "boolean?" }, async (ctx, input) =>

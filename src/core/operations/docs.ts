@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fixtureFileSchema, type FixtureFile } from "../fixtures/schema.ts";
+import { fixtureFileSchema, type FixtureFile } from "../fixtures/schema/schema.ts";
 import {
   client,
   clientInput,

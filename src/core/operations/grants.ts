@@ -2,8 +2,8 @@ import { changes, consentFields, creates, edits, reads, removes } from "./operat
 
 /** Consent grants. */
 
-const grants = () => import("../grants-admin.ts");
-const issue = () => import("../issue.ts");
+const grants = () => import("../grants/admin.ts");
+const issue = () => import("../tokens/issue.ts");
 
 export const grantOperations = {
   "grants.list": reads("/grants", { user: "string?", client: "string?" }, async (ctx, input) =>

@@ -2,7 +2,7 @@ import { changes, consentFields, creates } from "./operation.ts";
 
 /** What the browser flow would yield, without a browser. */
 
-const issue = () => import("../issue.ts");
+const issue = () => import("../tokens/issue.ts");
 
 export const issueOperations = {
   "issue.grant": changes(

@@ -2,7 +2,7 @@ import { changes, creates, reads, removes } from "./operation.ts";
 
 /** Signing keys. */
 
-const keys = () => import("../keys-admin.ts");
+const keys = () => import("../keys/admin.ts");
 
 export const keyOperations = {
   "keys.list": { ...reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)), changes: true },

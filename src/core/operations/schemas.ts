@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { clientSchema } from "../fixtures/schema-client.ts";
-import { userSchema } from "../fixtures/schema-user.ts";
-import type { StateDocument } from "../state.ts";
+import { clientSchema } from "../fixtures/schema/client.ts";
+import { userSchema } from "../fixtures/schema/user.ts";
+import type { StateDocument } from "../fixtures/state/state.ts";
 
 /** Schemas of what operations take and return, for their descriptions in `docs.ts`. */
 

@@ -2,7 +2,7 @@ import { changes, reads, removes } from "./operation.ts";
 
 /** Sessions of browsers. */
 
-const sessions = () => import("../sessions-admin.ts");
+const sessions = () => import("../sessions/admin.ts");
 
 export const sessionOperations = {
   "sessions.list": reads("/sessions", { user: "string?" }, async (ctx, input) =>

@@ -1,5 +1,5 @@
 import { OperationError } from "../errors.ts";
-import type { FixtureSource } from "../fixtures/source.ts";
+import type { FixtureSource } from "../fixtures/read/source.ts";
 import { changes, reads } from "./operation.ts";
 
 /** All the data at once, and the server itself. */
@@ -30,7 +30,10 @@ export const stateOperations = {
       ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
-      const [{ seed }, { tellAll }] = await Promise.all([import("../seed.ts"), import("../backchannel-logout.ts")]);
+      const [{ seed }, { tellAll }] = await Promise.all([
+        import("../fixtures/apply/seed.ts"),
+        import("../logout/backchannel.ts"),
+      ]);
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);
       const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
       try {
@@ -46,14 +49,14 @@ export const stateOperations = {
     "/reset",
     { sources: "array?", fixtures: "any?", keys: "boolean?" },
     async (ctx, { sources, fixtures, keys }, { progress }) => {
-      const { reset } = await import("../reset.ts");
+      const { reset } = await import("../fixtures/apply/reset.ts");
       return reset(ctx, { sources: meantBy(sources, fixtures), keys, progress });
     },
     { bodyLimit: fixtureBody },
   ),
   export: {
     ...reads("/export", { as: "string?" }, async (ctx, input) =>
-      (await import("../export.ts")).exportState(ctx, input),
+      (await import("../fixtures/state/export.ts")).exportState(ctx, input),
     ),
     changes: true,
   },
@@ -61,7 +64,7 @@ export const stateOperations = {
     "/import",
     { document: "body" },
     async (ctx, { document }) => {
-      const { importState } = await import("../import.ts");
+      const { importState } = await import("../fixtures/state/import.ts");
       const { source } = document;
       const [read] = source === undefined ? [{ value: document }] : texts([source]);
       return importState(ctx, read ?? { value: document });

@@ -14,7 +14,7 @@ import type { Fields, Operation, Runner } from "./operation.ts";
 
 /**
  * Every operation of the control API, once: its route, what it takes, and the function of the core that does it. A file for each noun.
- * A running server mounts the table below `/_idp/api` (`http/api.ts`). The command line runs the same functions on a data folder, and the
+ * A running server mounts the table below `/_idp/api` (`http/api/api.ts`). The command line runs the same functions on a data folder, and the
  * library calls them by name.
  */
 export const operations = {

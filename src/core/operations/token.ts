@@ -11,22 +11,22 @@ export const tokenOperations = {
       ...{ expired: "boolean?", not_yet_valid: "boolean?", wrong_issuer: "boolean?", wrong_audience: "boolean?" },
       ...{ bad_signature: "boolean?", unknown_kid: "boolean?", alg_none: "boolean?" },
     },
-    async (ctx, input) => (await import("../issue-token.ts")).issueToken(ctx, input),
+    async (ctx, input) => (await import("../tokens/custom.ts")).issueToken(ctx, input),
     creates,
   ),
   "token.verify": changes(
     "/token/verify",
     { token: "string", audience: "string?", leeway: "number?" },
-    async (ctx, input) => (await import("../verify.ts")).verifyToken(ctx, input),
+    async (ctx, input) => (await import("../tokens/verify.ts")).verifyToken(ctx, input),
     { changes: false },
   ),
   "token.introspect": changes(
     "/token/introspect",
     { token: "string" },
-    async (ctx, input) => (await import("../introspect.ts")).introspectToken(ctx, input),
+    async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
     { changes: false },
   ),
   "token.revoke": changes("/token/revoke", { token: "string" }, async (ctx, input) =>
-    (await import("../revoke.ts")).revokeToken(ctx, input),
+    (await import("../tokens/revoke.ts")).revokeToken(ctx, input),
   ),
 };

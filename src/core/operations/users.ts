@@ -2,8 +2,8 @@ import { changes, creates, edits, reads, removes } from "./operation.ts";
 
 /** Users, and their status. */
 
-const users = () => import("../users.ts");
-const usersEdit = () => import("../users-edit.ts");
+const users = () => import("../users/users.ts");
+const usersEdit = () => import("../users/edit.ts");
 
 export const userOperations = {
   "users.list": reads("/users", { limit: "number?" }, async (ctx, input) => (await users()).listUsers(ctx, input)),

@@ -1,5 +1,5 @@
 /** Opens the data as a command, counts up by one and closes it, as often as it is told. */
-import { openJsonStore } from "../../../src/store/json.ts";
+import { openJsonStore } from "../../../src/store/json/store.ts";
 
 const [dir = "", times = ""] = process.argv.slice(2);
 for (let i = 0; i < Number(times); i++) {

@@ -1,6 +1,6 @@
 /** Each `take` on stdin: tries to open the data as a server, and prints `won` or `locked <pid of the holder>`. `release` gives it free. */
 import { createInterface } from "node:readline";
-import { openJsonStore, type JsonStore } from "../../../src/store/json.ts";
+import { openJsonStore, type JsonStore } from "../../../src/store/json/store.ts";
 import { LockedError } from "../../../src/store/store.ts";
 
 const [dir = ""] = process.argv.slice(2);

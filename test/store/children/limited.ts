@@ -2,7 +2,7 @@
  * Works on a store in a process that may write files of 64 kB only: the journal cannot grow beyond it, as on a full disk.
  * Prints what it saw, as one JSON document.
  */
-import { openJsonStore } from "../../../src/store/json.ts";
+import { openJsonStore } from "../../../src/store/json/store.ts";
 import type { ReadTx } from "../../../src/store/store.ts";
 
 const [dir = ""] = process.argv.slice(2);

@@ -2,7 +2,7 @@
  * Counts as fast as it can in several records at once, and prints each step only when the store has answered for it:
  * `<counter> <value>`. The records are large, so that the journal is folded many times.
  */
-import { openJsonStore } from "../../../src/store/json.ts";
+import { openJsonStore } from "../../../src/store/json/store.ts";
 
 const [dir = ""] = process.argv.slice(2);
 const store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });

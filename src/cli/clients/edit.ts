@@ -1,0 +1,150 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import { OperationError } from "../../core/errors.ts";
+import { checkRedirectUri } from "../../core/clients/redirect-uri.ts";
+import { commandFor } from "../../shell-word.ts";
+import { changesText } from "../output/changes.ts";
+import { askText, clientOr, confirmed, needed, notConfirmed } from "../input/ask.ts";
+import { describeClient } from "./clients.ts";
+import { given, nameOr, readSecret, refuseName, requireChange, saved } from "../program/entry-flags.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { scopeNotes } from "../output/scope-notes.ts";
+import type { SetFields } from "../program/set-field.ts";
+import { findTarget, type Target } from "../target/target.ts";
+
+export interface ClientFlags {
+  readonly name?: string;
+  readonly redirectUri?: readonly string[];
+  readonly scope?: string;
+  readonly public?: true;
+  readonly secretStdin?: true;
+  readonly set?: SetFields;
+}
+
+function refuseBoth(flags: ClientFlags): void {
+  if (flags.public === true && flags.secretStdin === true) {
+    throw new OperationError("usage", "a public client has no secret: give --public or --secret-stdin, not both");
+  }
+}
+
+async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> {
+  return given({
+    ...flags.set,
+    ...given({
+      client_name: flags.name,
+      redirect_uris: flags.redirectUri,
+      scope: flags.scope,
+      client_secret: await readSecret(cli, flags.secretStdin, "secret"),
+    }),
+    ...(flags.public === true && { token_endpoint_auth_method: "none" }),
+  });
+}
+
+/** A secret that was made is told once: nothing but `clients show --show-secrets` tells it again. */
+const said = (
+  verb: string,
+  client: ClientView,
+  { target, about = [] }: { readonly target: Target; readonly about?: readonly string[] },
+): Outcome =>
+  answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
+    notes: [
+      ...about,
+      ...(client.client_secret === undefined
+        ? []
+        : [
+            `The client_secret was made here. To see it again: ${commandFor("idp clients show", client.client_id, "--show-secrets")}`,
+          ]),
+      target.where,
+    ],
+  });
+
+/** `idp clients add` */
+export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+  refuseName(flags.set, "client_id");
+  refuseBoth(flags);
+  const client_id = await nameOr(
+    cli,
+    name,
+    "client_id",
+    "idp clients add shop --redirect-uri http://localhost:3000/cb",
+  );
+  const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags, client_id));
+  const fields = await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) });
+  const target = await findTarget(cli);
+  const client = await saved(target.call("clients.add", { entry: { ...fields, client_id } }));
+  return said("Added", client, { target, about: await scopeNotes(target, fields["scope"]) });
+}
+
+/** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
+async function askedRedirectUri(
+  cli: Invocation,
+  { set, public: isPublic }: ClientFlags,
+  client_id: string,
+): Promise<readonly string[] | undefined> {
+  if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
+  if (!cli.interactive) {
+    const command = (flags: string): string => commandFor("idp clients add", client_id, flags);
+    const withUri = "--redirect-uri http://localhost:3000/callback";
+    throw needed(
+      "the redirect URI",
+      isPublic === true
+        ? command(`--public ${withUri}`)
+        : `${command(withUri)}\nA client that signs nobody in: ${command(`--set 'grant_types=["client_credentials"]'`)}`,
+    );
+  }
+  const proposal = "http://localhost:3000/callback";
+  return [await askText(cli, "Where users are sent back to", { proposal, problem: checkRedirectUri })];
+}
+
+/** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
+export async function editClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+  const example = "idp clients edit demo-app --redirect-uri http://localhost:3000/cb";
+  refuseBoth(flags);
+  const entry = await entryOf(cli, flags);
+  requireChange(entry, commandFor("idp clients edit", name ?? "demo-app", "--name 'Another name'"));
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, example);
+  const before = await target.call("clients.show", { client_id });
+  const changed = {
+    ...entry,
+    ...(flags.public === true && { client_secret: null }),
+    ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
+  };
+  const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
+  const secrets = "client_secret" in entry ? ["client_secret"] : [];
+  return answer(client, (_shown, style) => changesText(client_id, before, client, secrets, style), {
+    notes: [
+      ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
+      ...(await scopeNotes(target, entry["scope"])),
+      target.where,
+    ],
+  });
+}
+
+/** `idp clients rotate-secret` */
+export async function rotateSecret(
+  cli: Invocation,
+  name: string | undefined,
+  flags: { readonly secretStdin?: true },
+): Promise<Outcome> {
+  const client_secret = await readSecret(cli, flags.secretStdin, "secret");
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, "idp clients rotate-secret demo-app");
+  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
+    throw notConfirmed("the secret stays");
+  }
+  const client = await target.call("clients.rotate-secret", { client_id, client_secret });
+  return said("Rotated the secret of", client, { target });
+}
+
+/** `idp clients remove` */
+export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, "idp clients remove demo-app");
+  if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
+    throw notConfirmed(`${client_id} is not removed`);
+  await target.call("clients.remove", { client_id });
+  return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
+    notes: ["Every token it holds answers 401 from now on.", target.where],
+  });
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Command } from "commander";
+import { complete, placeOf, type Candidate } from "./complete.ts";
+import { settle, type GlobalFlags, type Invocation, type Terminal } from "../invocation.ts";
+
+/**
+ * `idp __complete WORD…`: what the scripts of `idp completion` ask at each press of the key. The last word is the one
+ * at the cursor. The answer is a line a candidate, with a tab before its description; or `:files`. It is no command of
+ * its own: it takes words as they are, unfinished ones too, and whatever goes wrong, it is silent.
+ */
+
+/** Nobody waits longer for a list of names, in milliseconds. */
+const patience = 1000;
+
+/** What no shell reads as anything but a name. Any other would have to be quoted, in three ways. */
+const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
+
+/** Writes the answer to stdout. */
+export async function completeWords(
+  program: Command,
+  words: readonly string[],
+  terminal: Terminal,
+  clock: Pick<Invocation, "now" | "takeSignals">,
+): Promise<void> {
+  const current = words.at(-1) ?? "";
+  const place = placeOf(program, words.slice(0, -1));
+  const completion = complete(place, current);
+  if (completion.kind === "files") {
+    terminal.stdout.write(":files\n");
+    return;
+  }
+  const { candidates } =
+    completion.kind === "candidates"
+      ? completion
+      : {
+          candidates: (await names(invocationOf(program, place.values, terminal, clock), completion.of)).map(
+            ({ value, description }) => ({ value: completion.prefix + value, description }),
+          ),
+        };
+  const fitting = candidates.filter(({ value }) => value.startsWith(current) && harmless.test(value));
+  for (const { value, description } of fitting) {
+    terminal.stdout.write(`${value}\t${description.replace(/[\p{C}\s]+/gu, " ")}\n`);
+  }
+}
+
+/** The global flags as far as they tell where the names are. */
+function invocationOf(
+  program: Command,
+  values: ReadonlyMap<string, string>,
+  terminal: Terminal,
+  clock: Pick<Invocation, "now" | "takeSignals">,
+): Invocation {
+  const defaults = program.opts<GlobalFlags>();
+  const { env } = terminal;
+  const url = values.get("url") ?? env.IDP_URL;
+  const adminTokenFile = values.get("admin-token-file");
+  return settle(
+    {
+      ...defaults,
+      data: values.get("data") ?? env.IDP_DATA ?? defaults.data,
+      ...(url !== undefined && { url }),
+      ...(adminTokenFile !== undefined && { adminTokenFile }),
+    },
+    terminal,
+    clock,
+  );
+}
+
+async function names(
+  cli: Invocation,
+  kind: Parameters<typeof import("./complete-names.ts").namesOf>[1],
+): Promise<readonly Candidate[]> {
+  const { namesOf } = await import("./complete-names.ts");
+  const found = namesOf(cli, kind).catch(() => []);
+  return Promise.race([found, delay(patience, [], { ref: false })]);
+}

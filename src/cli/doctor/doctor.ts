@@ -1,0 +1,86 @@
+import { OperationError } from "../../core/errors.ts";
+import { DataFileError } from "../../store/store.ts";
+import { asTyped } from "../output/as-typed.ts";
+import type { Finding } from "./finding.ts";
+import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
+import { networkFindings, type Served } from "./network.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { issuerAt } from "../target/remote.ts";
+import type { Style } from "../output/style.ts";
+import { wrap } from "../output/table.ts";
+import { addressOf, findTarget } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+/** A server that does not answer within this time, in milliseconds, is not well. */
+const patience = 3000;
+
+/** `idp doctor`: what on this machine stands in the way of `idp`. It looks, and changes nothing. */
+export async function doctor(cli: Invocation): Promise<Outcome> {
+  const checks: readonly Finding[] = [
+    nodeFinding(),
+    ...(cli.url === null ? await folderFindings(cli) : []),
+    ...(await networkFindings(cli, await served(cli))),
+  ];
+  const having = (status: Finding["status"]): number => checks.filter((check) => check.status === status).length;
+  const problems = having("problem");
+  const warnings = having("warning");
+  const sum = `${problems === 0 ? "no problem" : count(problems, "problem")}, ${count(warnings, "warning")}`;
+  const document = { ok: problems === 0, problems, warnings, checks };
+  return answer(document, (shown, style) => lines(cli, shown.checks, style), {
+    ...(problems > 0
+      ? { failure: failureOf(new OperationError("refused", `doctor found ${sum}`)) }
+      : { notes: [`doctor found ${sum}.`] }),
+  });
+}
+
+const marks = { ok: "✓", warning: "!", problem: "✗" } as const;
+
+function lines(cli: Invocation, checks: readonly Finding[], style: Style): string {
+  const { width } = cli;
+  const paint = { ok: style.green, warning: style.yellow, problem: style.red } as const;
+  const column = Math.max(...checks.map(({ name }) => name.length));
+  const indent = " ".repeat(column + 4);
+  return checks
+    .map(({ name, status, detail, fix, command }) => {
+      const head = `${paint[status](marks[status])} ${style.bold(name.padEnd(column))}  `;
+      const below = fix === null ? [] : [wrap(asTyped(cli, fix), width, indent)];
+      // Pasted, a command has to be one line.
+      if (command !== null) below.push(indent + asTyped(cli, command));
+      return [head + wrap(detail, width, indent).trimStart(), ...below].join("\n");
+    })
+    .join("\n");
+}
+
+/** What is, or was last, served: by the server that runs, else by what the folder remembers. */
+async function served(cli: Invocation): Promise<Served> {
+  const address = addressIn(cli);
+  if (address !== null) {
+    const answers = await issuerAt(address, patience);
+    // Without its admin token a server tells nothing of its clients.
+    const clients = answers === null ? [] : await clientsOf(cli).catch(() => []);
+    return { address, answers, issuer: null, clients };
+  }
+  const data = await peekAt(cli).catch(() => null);
+  const nothing: Served = { address: null, answers: null, issuer: null, clients: [] };
+  if (data === null) return nothing;
+  return data.read((tx) => {
+    const issuer = tx.get("meta", "issuer")?.value;
+    return { ...nothing, issuer: typeof issuer === "string" ? issuer : null, clients: [...tx.all("clients")] };
+  });
+}
+
+function addressIn(cli: Invocation): string | null {
+  try {
+    return addressOf(cli);
+  } catch (error) {
+    // A lock file that is none has a line of its own.
+    if (error instanceof DataFileError) return null;
+    throw error;
+  }
+}
+
+async function clientsOf(cli: Invocation): Promise<Served["clients"]> {
+  return (await findTarget(cli)).call("clients.list", {});
+}

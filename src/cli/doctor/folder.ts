@@ -1,0 +1,185 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { OperationError, problemText } from "../../core/errors.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { describeFault } from "../../store/json/fault.ts";
+import { findFixtures } from "../../fixture-files.ts";
+import { readLock } from "../../store/json/lock-file.ts";
+import { peek, type Peek } from "../../store/json/peek.ts";
+import { ok, problem, warning, type Finding } from "./finding.ts";
+import { failureOf, putRight } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { issuerAt } from "../target/remote.ts";
+import { requiredNode } from "../../package.ts";
+import { fixturePaths } from "../program/server-flags.ts";
+import { startCommand } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+/** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
+
+/** Milliseconds within which a server that is well answers. */
+const patience = 3000;
+/** Seconds that two clocks may differ by. */
+const fewSeconds = 2;
+
+export function nodeFinding(): Finding {
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = requiredNode.split(".").map(Number);
+  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
+  return isEnough
+    ? ok("node", `${node} (${requiredNode} or newer is needed)`)
+    : problem("node", `${node} is too old`, `Install Node.js ${requiredNode} or newer.`);
+}
+
+export async function folderFindings(cli: Invocation): Promise<readonly Finding[]> {
+  return [
+    ...(await dataFindings(cli).catch((error: unknown) => [unreadable("data")(error)])),
+    await lockFinding(cli).catch(unreadable("lock")),
+    ...diskFindings(cli),
+    await fixtureFinding(cli),
+  ];
+}
+
+/** The data, where nobody works on it: while a server writes, it alone knows. */
+export function peekAt(cli: Invocation): Promise<Peek | null> {
+  return peek(cli.data, cli.now);
+}
+
+const unreadable =
+  (name: string) =>
+  (error: unknown): Finding => {
+    const { code, message, hint } = failureOf(error);
+    if (code === "unexpected") throw error;
+    return problem(name, message, hint);
+  };
+
+async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
+  const file = join(cli.data, "data.json");
+  // Of a folder that others may not look into, existsSync says that it holds nothing.
+  if (existsSync(cli.data)) accessSync(cli.data, constants.R_OK | constants.X_OK);
+  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`)];
+  const { mode } = statSync(file);
+  const what = await describeData(cli, file).catch(unreadable("data"));
+  return [
+    what,
+    ...((mode & 0o077) !== 0
+      ? [
+          warning(
+            "mode",
+            `${file} can be read by other users (${(mode & 0o777).toString(8)}), and holds keys and secrets`,
+            null,
+            `chmod 600 ${quoteWord(file)}`,
+          ),
+        ]
+      : [ok("mode", `${file} is for its owner only`)]),
+    gitFinding(cli),
+  ];
+}
+
+const size = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+async function describeData(cli: Invocation, file: string): Promise<Finding> {
+  const lock = readLock(cli.data);
+  if (lock !== null && lock.state !== "dead") return ok("data", `${file}, ${size(statSync(file).size)}, in use`);
+  const data = await peekAt(cli);
+  if (data === null) return ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`);
+  const counts = await data.read((tx) => [count(tx.count("users"), "user"), count(tx.count("clients"), "client")]);
+  return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
+}
+
+/** A folder that was there before has no `.gitignore` of ours: then git is asked, where there is one. */
+function gitFinding({ data }: Invocation): Finding {
+  const own = join(data, ".gitignore");
+  if (existsSync(own) && /^\*$/m.test(readFileSync(own, "utf8"))) return ok("git", `${data} is ignored by git`);
+  const asked = spawnSync("git", ["check-ignore", "-q", "data.json"], { cwd: resolve(data), stdio: "ignore" });
+  if (asked.status === 0) return ok("git", `${data} is ignored by git`);
+  if (asked.status !== 1) return ok("git", `${data} is in no work tree of git`);
+  return warning(
+    "git",
+    `${data} is not ignored by git, and holds keys and secrets`,
+    null,
+    // The folder may be a project's, with a .gitignore of its own.
+    `printf '%s\\n' '/data.j*' '/lock.json*' >> ${quoteWord(own)}`,
+  );
+}
+
+async function lockFinding({ data }: Invocation): Promise<Finding> {
+  const lock = readLock(data);
+  if (lock === null) return ok("lock", "nobody holds the data");
+  const { pid, url, host, state, kind, startedAt } = lock;
+  if (state === "dead") {
+    return warning(
+      "lock",
+      `left behind by process ${pid}, which has ended`,
+      "Nothing to do: the next command takes it over.",
+    );
+  }
+  if (state === "elsewhere") {
+    // That one gave a sign of life a moment ago.
+    if (host === hostname()) return ok("lock", `held by process ${pid} of another container`);
+    const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
+    return warning("lock", detail, "If no idp runs there:", `rm ${quoteWord(join(data, "lock.json"))}`);
+  }
+  if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);
+  if (url === null)
+    return warning("lock", `held by pid ${pid}, which has been starting since ${startedAt}`, null, "idp wait");
+  return (await issuerAt(url, patience)) === null
+    ? problem(
+        "lock",
+        `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`,
+        `Let it go on, or end it by kill -9 ${pid}:`,
+        `kill -CONT ${pid}`,
+      )
+    : ok("lock", `held by pid ${pid}, which answers at ${url}`);
+}
+
+/** A file is written where the data is, or would be, and removed again: whether that works, and when the disk says it was. */
+function diskFindings(cli: Invocation): readonly Finding[] {
+  let folder = resolve(cli.data);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const file = join(folder, `.idp-doctor.${process.pid}.tmp`);
+  try {
+    writeFileSync(file, "x", { flag: "wx", mode: 0o600 });
+    const off = Math.round((statSync(file).mtimeMs - cli.now()) / 1000);
+    return [
+      ok("disk", `${folder} can be written`),
+      Math.abs(off) <= fewSeconds
+        ? ok("clock", "agrees with the file system's")
+        : warning(
+            "clock",
+            `${Math.abs(off)} s ${off > 0 ? "behind" : "ahead of"} the file system's`,
+            "Set the clock of this machine: tokens carry its time, and whoever checks them has another.",
+          ),
+    ];
+  } catch (error) {
+    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, putRight)];
+  } finally {
+    // On a full disk the name is there, with nothing in it.
+    if (existsSync(file)) rmSync(file);
+  }
+}
+
+async function fixtureFinding(cli: Invocation): Promise<Finding> {
+  const named = fixturePaths(cli, {});
+  try {
+    const { sources, names } = findFixtures(named, process.cwd());
+    if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
+    const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
+    await checkFixtures(sources);
+    return ok("fixtures", `${names.join(", ")}: no problem found`);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    const [first] = error.problems;
+    const where = first === undefined ? "" : `: ${problemText(first)}`;
+    return problem(
+      "fixtures",
+      `${error.message}${where}`,
+      null,
+      ["idp seed --check", ...named.map(quoteWord)].join(" "),
+    );
+  }
+}

@@ -1,0 +1,159 @@
+import { lookup } from "node:dns/promises";
+import { connect, createServer } from "node:net";
+import { defaultIssuer } from "../../core/endpoints.ts";
+import { hasOpenPort, isLoopbackHost } from "../../core/clients/redirect-uri.ts";
+import { commandFor, quoteWord } from "../../shell-word.ts";
+import { ok, problem, warning, type Finding } from "./finding.ts";
+import type { Invocation } from "../invocation.ts";
+import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
+
+/** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
+
+export interface Served {
+  /** Where a server should listen; null: none runs. */
+  readonly address: string | null;
+  /** The issuer that answers there. */
+  readonly answers: string | null;
+  /** Without a server: the issuer that the data was last served under. */
+  readonly issuer: string | null;
+  readonly clients: readonly { readonly client_id: string; readonly redirect_uris: readonly string[] }[];
+}
+
+/** In milliseconds: an app on this machine that does not take a connection by then is not there. */
+const briefly = 500;
+const patience = 3000;
+
+export async function networkFindings(cli: Invocation, served: Served): Promise<readonly Finding[]> {
+  const issuer = served.answers ?? served.issuer ?? defaultIssuer;
+  const apps = localApps(served.clients);
+  return [
+    ...(await issuerFindings(cli, served, issuer)),
+    ...(served.address === null ? await portFindings(cli) : []),
+    ...(await redirectFindings(apps)),
+    ...mixedHosts(issuer, served.clients),
+  ];
+}
+
+async function issuerFindings(
+  cli: Invocation,
+  { address, answers }: Served,
+  issuer: string,
+): Promise<readonly Finding[]> {
+  if (address !== null && answers === null) {
+    // Of a server whose lock is known, that line has told already.
+    return cli.url === null ? [] : [problem("issuer", `nothing answers at ${address}`, null, "idp start")];
+  }
+  const { hostname } = new URL(issuer);
+  const addresses = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true }).catch(() => []);
+  if (addresses.length === 0) {
+    const fix = `Your app and your browser have to reach one and the same issuer: idp start --issuer http://localhost:4370, or a line for ${hostname} in the hosts file. For containers: --backchannel dynamic.`;
+    return [problem("issuer", `${issuer}: "${hostname}" does not resolve on this machine`, fix)];
+  }
+  const found = [...new Set(addresses.map((each) => each.address))].join(" and ");
+  if (address === null) return [ok("issuer", `${issuer} resolves to ${found}; no server runs`)];
+  const there = await issuerAt(issuer, patience);
+  if (there === issuer) return [ok("issuer", `${issuer} resolves to ${found} and answers`)];
+  const what = there === null ? "idp does not answer there" : `there answers the issuer ${there}`;
+  const fix = `The server listens at ${address}. Serve it under an issuer that leads there: idp start --issuer URL`;
+  return [problem("issuer", `${issuer} resolves to ${found}, but ${what}`, fix)];
+}
+
+/** Whether `idp start` would find its port free. */
+async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
+  const port = usualPort(env);
+  if (port === null) return [];
+  const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, port)))).includes(true);
+  const fix = "Another one: idp start --port auto (the issuer changes with it), or --port NUMBER";
+  if (!taken) return [ok("port", `${port} is free for idp start`)];
+  const issuer = await issuerOnPort(port);
+  const holder = issuer === null ? "another program" : `another idp: ${issuer}`;
+  return [problem("port", `${port} is in use by ${holder}`, fix)];
+}
+
+const isTaken = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    // Without IPv6 there is nothing to be taken.
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      resolve(error.code === "EADDRINUSE");
+    });
+    server.listen({ host, port, exclusive: true }, () => {
+      server.close(() => {
+        resolve(false);
+      });
+    });
+  });
+
+/** Origins on this machine, each with the clients that are sent back there. */
+type LocalApps = ReadonlyMap<string, ReadonlySet<Served["clients"][number]>>;
+
+/** An open port is no app that runs all the time. */
+function localApps(clients: Served["clients"]): LocalApps {
+  const apps = new Map<string, Set<Served["clients"][number]>>();
+  for (const client of clients) {
+    for (const uri of client.redirect_uris) {
+      if (hasOpenPort(uri) || !URL.canParse(uri)) continue;
+      const { protocol, hostname, origin } = new URL(uri);
+      if (/^https?:$/.test(protocol) && isLoopbackHost(hostname))
+        apps.set(origin, (apps.get(origin) ?? new Set()).add(client));
+    }
+  }
+  return apps;
+}
+
+async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
+  const silent = await Promise.all(
+    [...apps].map(async ([origin, clients]) => ((await answersAt(origin)) ? [] : [{ origin, clients: [...clients] }])),
+  );
+  const findings = silent.flat().map(({ origin, clients: [first, ...others] }) => {
+    const { client_id: id = "", redirect_uris: uris = [] } = first ?? {};
+    const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
+    const fix = "Start your app; or, if it is elsewhere, say so:";
+    const detail = `nothing listens on ${origin}, where ${id} ${sent} back to`;
+    // It sets all of them at once.
+    const kept = uris.filter((uri) => hasOpenPort(uri) || !URL.canParse(uri) || new URL(uri).origin !== origin);
+    const flags = [...kept.map(quoteWord), "URI"].map((uri) => `--redirect-uri ${uri}`).join(" ");
+    return warning("apps", detail, fix, commandFor("idp clients edit", id, flags));
+  });
+  if (findings.length > 0) return findings;
+  return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];
+}
+
+function answersAt(origin: string): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(origin);
+  return new Promise((resolve) => {
+    const socket = connect({
+      // Browsers take app.localhost for localhost by themselves; not every resolver does (RFC 6761 6.3).
+      host: hostname.replace(/^\[|\]$/g, "").replace(/^.*\.localhost$/, "localhost"),
+      port: Number(port || (protocol === "https:" ? 443 : 80)),
+      timeout: briefly,
+    });
+    const end = (answered: boolean) => () => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once("connect", end(true)).once("error", end(false)).once("timeout", end(false));
+  });
+}
+
+/** Those that are taken for one another. Who has names such as app.localhost has them on purpose. */
+const mixedUp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** To a browser, localhost and 127.0.0.1 are two sites: what one sets, the other does not see. */
+function mixedHosts(issuer: string, clients: Served["clients"]): readonly Finding[] {
+  const own = new URL(issuer).hostname;
+  if (!mixedUp.test(own)) return [];
+  const findings = clients.flatMap(({ client_id: id, redirect_uris: uris }) => {
+    const foreign = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && isOther(own, new URL(uri).hostname));
+    const [first] = foreign;
+    if (first === undefined) return [];
+    const mended = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
+    const all = mended.map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
+    const command = commandFor("idp clients edit", id, all);
+    const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
+    return [warning("hosts", detail, "Use one of them, in your app as well:", command)];
+  });
+  return findings.length > 0 ? findings : [ok("hosts", `apps here and the issuer are all on ${own}`)];
+}
+
+const isOther = (own: string, host: string): boolean => mixedUp.test(host) && host !== own;

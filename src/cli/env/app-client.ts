@@ -1,0 +1,58 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import type { FoundFixtures } from "../../fixture-files.ts";
+import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
+import { loginClient } from "../program/app-types.ts";
+import type { AppValues } from "./app-variables.ts";
+
+/** Which client an app is, and what it has to know of it. */
+
+/** A redirect URI that an app can use as it is: one with an open port (RFC 8252 7.3) says too little. */
+export const fixedRedirectUris = (client: ClientView): readonly string[] =>
+  client.redirect_uris.filter((uri) => !hasOpenPort(uri));
+
+/** The clients that are apps; all of them where the only one is that of `idp login`. */
+export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
+  const apps = clients.filter(({ client_id }) => client_id !== loginClient);
+  return apps.length > 0 ? apps : clients;
+}
+
+/** Whether the fixture files of this folder speak of a client: whoever wrote one means that one, and not what the demo left in the data. */
+export function namedIn({ sources }: FoundFixtures): (client: ClientView) => boolean {
+  const ids = new Set(sources.flatMap((source) => ("text" in source ? clientIdsIn(source.text) : [])));
+  return ({ client_id }) => ids.has(client_id);
+}
+
+/** Without reading the whole of it, which may be long: JSON and YAML write this field in the same way. */
+const clientIdsIn = (text: string): readonly string[] =>
+  Array.from(text.matchAll(/\bclient_id["']?\s*:\s*(?:"([^"]+)"|'([^']+)'|([^\s,}#]+))/g), ([, ...ids]) =>
+    ids.join(""),
+  );
+
+/**
+ * The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none.
+ * @param isNamed those that go before all others
+ */
+export function likelyClient(
+  clients: readonly ClientView[],
+  isNamed: (client: ClientView) => boolean = () => false,
+): ClientView | undefined {
+  const all = appsAmong(clients);
+  const named = all.filter(isNamed);
+  const apps = named.length > 0 ? named : all;
+  return (
+    apps.find((client) => fixedRedirectUris(client).length > 0) ??
+    apps.find(({ redirect_uris }) => redirect_uris.length > 0) ??
+    apps[0]
+  );
+}
+
+/** The values of an app's environment. @param client shown with its secret */
+export function valuesOf(issuer: string, client: ClientView | undefined): AppValues {
+  const secret = client?.public === false ? client["client_secret"] : undefined;
+  return {
+    issuer,
+    client_id: client?.client_id ?? null,
+    client_secret: typeof secret === "string" ? secret : null,
+    redirect_uri: (client && fixedRedirectUris(client)[0]) ?? null,
+  };
+}

@@ -1,0 +1,159 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import { OperationError } from "../../core/errors.ts";
+import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";
+import { commandFor } from "../../shell-word.ts";
+import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
+import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
+import { readTextFile, writeBlock } from "./file.ts";
+import type { Format, Library } from "./choices.ts";
+import { formatted, type Variables } from "./format.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { answererAt } from "../target/remote.ts";
+import { findTarget, startCommand, type Target } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+/** The flags of `idp env`, as commander reads them. */
+export interface EnvFlags extends NameFlags {
+  readonly client?: string;
+  readonly format?: Format;
+  readonly write?: string;
+  readonly for?: Library;
+}
+
+/** Fixtures with a mistake say nothing here: `idp start` and `idp seed` tell of it. */
+async function namedHere(cli: Invocation): Promise<(client: ClientView) => boolean> {
+  const { fixturesOf } = await import("../program/server-flags.ts");
+  try {
+    return namedIn(fixturesOf(cli, {}));
+  } catch {
+    return () => false;
+  }
+}
+
+/** The client of the app: named, or asked for where there are several and somebody to ask. With `--for`, one that the library can use. */
+async function clientOf(cli: Invocation, target: Target, { client: named, for: library }: EnvFlags) {
+  const all = await target.call("clients.list", { secrets: true });
+  const usable = library === undefined ? all : all.filter((await import("./libraries.ts")).canUse(library));
+  const clients = usable.length > 0 ? usable : all;
+  const likely = likelyClient(clients, await namedHere(cli));
+  if (likely === undefined) {
+    throw new OperationError("not_found", "there is no client yet", {
+      hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",
+    });
+  }
+  if (named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1)) return likely;
+  const client_id = await clientOr(cli, target, named);
+  return target.call("clients.show", { client_id, secrets: true });
+}
+
+/** Flags that say twice, or against each other, what is to be printed. @throws {OperationError} usage */
+function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): void {
+  if (library !== undefined) {
+    const given = { prefix, name, format, write };
+    const other = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+    if (other !== undefined) {
+      throw new OperationError("usage", `--for ${library} prints that library's own names: it takes no --${other}`);
+    }
+  }
+  if (write !== undefined && format !== undefined && format !== "dotenv" && format !== "shell") {
+    throw new OperationError("usage", `--write marks its lines with comments, which --format ${format} has none of`, {
+      hint: `Write it yourself: idp env --format ${format} > FILE`,
+    });
+  }
+}
+
+/** `idp env`: what an app needs to know, as variables or as a library's configuration. */
+export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
+  checkFlags(flags);
+  const target = await findTarget(cli);
+  const { issuer } = await target.call("status", {});
+  const client = await clientOf(cli, target, flags);
+  const elsewhere = await elsewhereNotes(cli, target, issuer);
+  if (flags.for !== undefined) return configuration(issuer, client, flags.for, elsewhere);
+  const values = valuesOf(issuer, client);
+  const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  const format = flags.format ?? "dotenv";
+  const notes = [
+    ...elsewhere,
+    ...(values.redirect_uri === null && client.redirect_uris.length > 0
+      ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
+      : []),
+    ...(format === "dotenv" ? expansionNotes(variables, values) : []),
+  ];
+  if (flags.write !== undefined) return written(cli, flags.write, variables, format, notes);
+  return answer(
+    Object.fromEntries(variables),
+    // What is piped is exactly what was meant; on a terminal nothing may act upon it.
+    (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, format),
+    { notes },
+  );
+}
+
+/** For how long the issuer is waited for, in milliseconds. */
+const patience = 1000;
+
+/** An app that is given this issuer would sign in at a server that does not have this data. */
+async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly string[]> {
+  const there = await answererAt(issuer, patience);
+  if (there === null) return [];
+  const where = `Another server answers at ${issuer}`;
+  if (target.server === null) {
+    return [
+      `${where}: it does not have the data in ${cli.data}.`,
+      `Start one that does: ${startCommand(cli)} --port auto`,
+    ];
+  }
+  // A proxy in front of our server may not pass on the health check: then nothing is known.
+  if (there.issuer === null || there.issuer === issuer) return [];
+  return [`${where}: its issuer is ${there.issuer}. The server of this data listens at ${target.server.url}.`];
+}
+
+/**
+ * Next.js and Vite expand variables in the values of a .env file, in whatever quotes they are; `node --env-file` and dotenv do not.
+ * No spelling of a $ suits both.
+ */
+function expansionNotes(variables: Variables, { client_id, client_secret }: AppValues): readonly string[] {
+  const names = variables.filter(([, value]) => value.includes("$")).map(([name]) => name);
+  if (names.length === 0) return [];
+  return [
+    `${names.join(" and ")} ${names.length === 1 ? "contains" : "contain"} $. Next.js and Vite expand it in a .env file; node --env-file does not.`,
+    "For Next.js and Vite, write \\$ for each $ in the file, or use a value without $.",
+    ...(client_id !== null && client_secret?.includes("$") === true
+      ? [`A new secret without $: ${commandFor("idp clients rotate-secret", client_id)}`]
+      : []),
+  ];
+}
+
+async function configuration(
+  issuer: string,
+  client: ClientView,
+  library: Library,
+  elsewhere: readonly string[],
+): Promise<Outcome> {
+  const { configurationOf } = await import("./libraries.ts");
+  const { text, notes } = configurationOf(library, issuer, client, process.cwd());
+  return answer({ library, client_id: client.client_id, text }, () => text, { notes: [...elsewhere, ...notes] });
+}
+
+async function written(
+  cli: Invocation,
+  file: string,
+  variables: Variables,
+  format: Format,
+  notes: readonly string[],
+): Promise<Outcome> {
+  const block = formatted(variables, format);
+  const before = await readTextFile(file);
+  if (before === null && !(await confirmed(cli, `Create ${file}?`))) throw notConfirmed("nothing was written");
+  const changed = await writeBlock(file, before, block);
+  const names = variables.map(([name]) => name);
+  return answer(
+    { file, changed, variables: names },
+    (shown) =>
+      changed ? `Wrote ${count(shown.variables.length, "variable")} into ${shown.file}` : `Up to date: ${shown.file}`,
+    { notes },
+  );
+}

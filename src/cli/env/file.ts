@@ -1,0 +1,78 @@
+import { readFile, stat } from "node:fs/promises";
+import { OperationError } from "../../core/errors.ts";
+import { codeOf } from "../../store/json/fault.ts";
+import { cannotBeWritten, putFile } from "../output/put-file.ts";
+
+/** Our own lines in a file that is somebody else's: between two marks, and nothing else in it changes. */
+
+const marks = { begin: "# idp begin", end: "# idp end" };
+
+/** Bytes as text that gives the same bytes back, whatever their encoding is. */
+const bytesAsText = "latin1";
+
+interface Line {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly number: number;
+}
+
+function linesOf(text: string): readonly Line[] {
+  let start = 0;
+  return text.split(/(?<=\n)/).map((whole, index) => {
+    const line = { text: whole.trimEnd(), start, end: start + whole.length, number: index + 1 };
+    start = line.end;
+    return line;
+  });
+}
+
+/**
+ * The text with our block in place of the one it has, or at its end.
+ * @throws {OperationError} invalid, where the marks in it are no one block
+ */
+function withBlock(text: string, block: string, file: string): string {
+  const lines = linesOf(text);
+  const begins = lines.filter((line) => line.text === marks.begin);
+  const ends = lines.filter((line) => line.text === marks.end);
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const whole = [marks.begin, ...block.split("\n"), marks.end, ""].join(newline);
+  const [begin] = begins;
+  const [end] = ends;
+  if (begin === undefined && end === undefined) {
+    return text + (text === "" || text.endsWith("\n") ? "" : newline) + whole;
+  }
+  if (begin === undefined || end === undefined || begins.length + ends.length > 2 || end.number < begin.number) {
+    const where = [...begins, ...ends].map(({ number }) => number).sort((a, b) => a - b);
+    throw new OperationError("invalid", `${file} has the marks of idp's lines on line ${where.join(", ")}`, {
+      hint: `There has to be one "${marks.begin}", and after it one "${marks.end}", or neither. Nothing was changed.`,
+    });
+  }
+  return text.slice(0, begin.start) + whole + text.slice(end.end);
+}
+
+/** What is in a file; null: there is none. */
+export async function readTextFile(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, bytesAsText);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new OperationError("usage", `--write ${file} cannot be read (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/**
+ * Brings our block in a file up to date, in one step. A new file is the user's alone, since it holds a secret; another keeps its mode,
+ * and a link stays one.
+ * @param before its content as {@link readTextFile} gave it @returns whether anything changed
+ */
+export async function writeBlock(file: string, before: string | null, block: string): Promise<boolean> {
+  const after = withBlock(before ?? "", Buffer.from(block).toString(bytesAsText), file);
+  if (after === before) return false;
+  try {
+    const mode = before === null ? 0o600 : (await stat(file)).mode & 0o777;
+    await putFile(file, Buffer.from(after, bytesAsText), mode);
+  } catch (error) {
+    throw cannotBeWritten(`--write ${file}`, error);
+  }
+  return true;
+}

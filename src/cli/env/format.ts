@@ -1,0 +1,43 @@
+import { OperationError } from "../../core/errors.ts";
+import { isPlainWord, quoteWord } from "../../shell-word.ts";
+import type { Format } from "./choices.ts";
+
+/** Variables as the readers of each format take them: whatever stands in a value, it comes out as it went in. */
+
+export type Variables = readonly (readonly [name: string, value: string])[];
+
+/**
+ * A line of a `.env` file. Such files have no way to escape a quote, but three kinds of quotes: what stands between ' is taken as it
+ * is by dotenv, `node --env-file`, Docker Compose and a shell that sources the file.
+ */
+function dotenvLine([name, value]: Variables[number]): string {
+  if (isPlainWord(value)) return `${name}=${value}`;
+  if (!value.includes("'")) return `${name}='${value}'`;
+  if (!/["\\$`]/.test(value)) return `${name}="${value}"`;
+  if (!value.includes("`")) return `${name}=\`${value}\``;
+  throw new OperationError("refused", `the value of ${name} has every kind of quote, which no .env file can hold`, {
+    hint: "Take another format: idp env --format shell, github or json",
+  });
+}
+
+/** A line for `$GITHUB_ENV`; several for a value that has several. */
+function githubLine([name, value]: Variables[number]): string {
+  if (!/[\r\n]/.test(value)) return `${name}=${value}`;
+  let mark = "idp_end";
+  while (value.includes(mark)) mark += "_";
+  return `${name}<<${mark}\n${value}\n${mark}`;
+}
+
+/** The variables as text, without a line break at its end. @throws {OperationError} refused, where a format cannot hold a value */
+export function formatted(variables: Variables, format: Format): string {
+  switch (format) {
+    case "dotenv":
+      return variables.map(dotenvLine).join("\n");
+    case "shell":
+      return variables.map(([name, value]) => `export ${name}=${quoteWord(value)}`).join("\n");
+    case "github":
+      return variables.map(githubLine).join("\n");
+    case "json":
+      return JSON.stringify(Object.fromEntries(variables), null, 2);
+  }
+}

@@ -1,0 +1,110 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import { OperationError } from "../../core/errors.ts";
+import { commandFor, quoteWord } from "../../shell-word.ts";
+import { fixedRedirectUris, valuesOf } from "./app-client.ts";
+import type { Library } from "./choices.ts";
+import { installedMajor } from "../init/project.ts";
+import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
+import type { Form } from "./libraries/form.ts";
+import { authjs, expressOpenidConnect, nextAuth, openidClient, passport } from "./libraries/node.ts";
+import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
+import { authlib, django } from "./libraries/python.ts";
+
+/** The configuration of libraries that sign users in, in their own words: what they are given, and where they return to. */
+
+const forms: Readonly<Record<Library, Form>> = {
+  authjs,
+  "next-auth": nextAuth,
+  "openid-client": openidClient,
+  passport,
+  "express-openid-connect": expressOpenidConnect,
+  "oidc-client-ts": oidcClientTs,
+  msal,
+  "keycloak-js": keycloakJs,
+  spring,
+  django,
+  authlib,
+  go,
+  "oauth2-proxy": oauth2Proxy,
+  grafana,
+  "mcp-inspector": mcpInspector,
+};
+
+/** Authentication methods that need more than a secret as it stands. */
+const assertions: readonly unknown[] = ["private_key_jwt", "client_secret_jwt"];
+
+const webUris = (client: ClientView): readonly string[] =>
+  fixedRedirectUris(client).filter((uri) => /^https?:/.test(uri));
+
+/** Why a library cannot use a client; null: it can. */
+function refusalOf(library: Library, client: ClientView): string | null {
+  const form = forms[library];
+  const method = client["token_endpoint_auth_method"];
+  if (webUris(client).length === 0) return "it has no redirect URI, so it signs nobody in";
+  if (assertions.includes(method)) {
+    return `it has to authenticate with ${String(method)}, which this prints no configuration for`;
+  }
+  if (client.public && form.clients === "confidential") return "it is public, and this library wants a secret";
+  if (!client.public && form.clients === "public") return "it has a secret, which an app in the browser cannot keep";
+  return form.refusal?.(client) ?? null;
+}
+
+/** Whether a library can use a client: what is proposed for it should be one of these. */
+export const canUse =
+  (library: Library) =>
+  (client: ClientView): boolean =>
+    refusalOf(library, client) === null;
+
+/**
+ * What a library is given to sign users in with a client.
+ * @param client shown with its secret
+ * @param folder the app's, where installed versions are looked for
+ * @returns notes: what the client or the server still lacks
+ * @throws {OperationError} refused, where the two do not go together
+ */
+export function configurationOf(
+  library: Library,
+  issuer: string,
+  client: ClientView,
+  folder: string,
+): { readonly text: string; readonly notes: readonly string[] } {
+  const refusal = refusalOf(library, client);
+  if (refusal !== null) {
+    throw new OperationError("refused", `${library} cannot use the client ${client.client_id}: ${refusal}`, {
+      hint: `Another client: idp env --for ${library} --client CLIENT_ID`,
+    });
+  }
+  const form = forms[library];
+  const uris = webUris(client);
+  const registered = uris.find((uri) => form.returnsTo.test(uri));
+  const redirectUri = registered ?? new URL(form.usual, uris[0]).href;
+  const origins = uris.map((uri) => new URL(uri).origin);
+  const {
+    scope,
+    token_endpoint_auth_method: method,
+    id_token_signed_response_alg: alg,
+    post_logout_redirect_uris: postLogout,
+  } = client;
+  const { client_secret: secret } = valuesOf(issuer, client);
+  const parts = {
+    issuer,
+    clientId: client.client_id,
+    secret,
+    redirectUri,
+    postLogoutRedirectUri: Array.isArray(postLogout) && typeof postLogout[0] === "string" ? postLogout[0] : null,
+    appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
+    authMethod: typeof method === "string" ? method : null,
+    idTokenAlg: typeof alg === "string" ? alg : "RS256",
+    scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
+    major: form.package === undefined ? null : installedMajor(folder, form.package),
+  };
+  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
+  const unregistered =
+    registered === undefined
+      ? [
+          `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet:`,
+          commandFor("idp clients edit", client.client_id, all),
+        ]
+      : [];
+  return { text: form.lines(parts).join("\n"), notes: [...unregistered, ...(form.notes?.(parts) ?? [])] };
+}

@@ -1,0 +1,141 @@
+import { baseOf, endpoints } from "../../../core/endpoints.ts";
+import { formatted } from "../format.ts";
+import { cookieSecret, methodBesideBasic, nameIn, q, refusePlaceholder, type Form } from "./form.ts";
+
+/** Other languages, and programs that sign users in by themselves. */
+
+const springCallback = /\/login\/oauth2\/code\/([\w-]+)$/;
+
+/** https://docs.spring.io/spring-security/reference/servlet/oauth2/login/core.html */
+export const spring: Form = {
+  returnsTo: springCallback,
+  usual: "/login/oauth2/code/idp",
+  clients: "any",
+  refusal: refusePlaceholder("Spring"),
+  lines: (parts) => {
+    const { issuer, clientId, secret, redirectUri, scopes } = parts;
+    const id = nameIn(redirectUri, springCallback);
+    const method = methodBesideBasic(parts);
+    return [
+      "# Spring Security: application.yaml, with spring-boot-starter-oauth2-client",
+      "spring:",
+      "  security:",
+      "    oauth2:",
+      "      client:",
+      "        registration:",
+      `          ${id}:`,
+      `            client-id: ${q(clientId)}`,
+      ...(secret === null ? [] : [`            client-secret: ${q(secret)}`]),
+      ...(method === null ? [] : [`            client-authentication-method: ${method}`]),
+      "            authorization-grant-type: authorization_code",
+      `            redirect-uri: ${q(redirectUri)}`,
+      `            scope: ${q(scopes.join(","))}`,
+      "        provider:",
+      `          ${id}:`,
+      `            issuer-uri: ${q(issuer)}`,
+      "            user-name-attribute: sub",
+    ];
+  },
+};
+
+/** https://pkg.go.dev/github.com/coreos/go-oidc/v3/oidc and https://pkg.go.dev/golang.org/x/oauth2 */
+export const go: Form = {
+  returnsTo: /./,
+  usual: "/callback",
+  clients: "any",
+  lines: ({ issuer, clientId, secret, redirectUri, authMethod, scopes }) => [
+    "// github.com/coreos/go-oidc/v3/oidc, golang.org/x/oauth2",
+    `provider, err := oidc.NewProvider(ctx, ${q(issuer)})`,
+    "if err != nil {",
+    "\tlog.Fatal(err)",
+    "}",
+    "config := oauth2.Config{",
+    `\tClientID:     ${q(clientId)},`,
+    ...(secret === null ? [] : [`\tClientSecret: ${q(secret)},`]),
+    `\tRedirectURL:  ${q(redirectUri)},`,
+    "\tEndpoint:     provider.Endpoint(),",
+    `\tScopes:       []string{${scopes.map(q).join(", ")}},`,
+    "}",
+    // Unless it is told, it tries both, and the first request fails.
+    `config.Endpoint.AuthStyle = oauth2.${authMethod === "client_secret_basic" ? "AuthStyleInHeader" : "AuthStyleInParams"}`,
+    "idTokens := provider.Verifier(&oidc.Config{ClientID: config.ClientID})",
+    "pkce := oauth2.GenerateVerifier() // a new one for each sign-in",
+    "// config.AuthCodeURL(state, oauth2.S256ChallengeOption(pkce)), config.Exchange(ctx, code, oauth2.VerifierOption(pkce)),",
+    '// then idTokens.Verify(ctx, token.Extra("id_token").(string))',
+  ],
+};
+
+/** https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview; it has PKCE, and wants a secret all the same. */
+export const oauth2Proxy: Form = {
+  returnsTo: /\/oauth2\/callback$/,
+  usual: "http://localhost:4180/oauth2/callback",
+  clients: "confidential",
+  lines: ({ issuer, clientId, secret, redirectUri, appUrl, scopes }) => [
+    "# oauth2-proxy --config oauth2-proxy.cfg; upstreams is what it protects",
+    'provider = "oidc"',
+    `oidc_issuer_url = ${q(issuer)}`,
+    `client_id = ${q(clientId)}`,
+    `client_secret = ${q(secret ?? "")}`,
+    `redirect_url = ${q(redirectUri)}`,
+    `scope = ${q(scopes.join(" "))}`,
+    'code_challenge_method = "S256"',
+    'email_domains = ["*"]',
+    "insecure_oidc_allow_unverified_email = true",
+    `cookie_secret = ${q(cookieSecret())}`,
+    `cookie_secure = ${String(redirectUri.startsWith("https:"))}`,
+    `http_address = ${q(new URL(redirectUri).host)}`,
+    `upstreams = [${q(appUrl)}]`,
+  ],
+};
+
+/** https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/ */
+export const grafana: Form = {
+  returnsTo: /\/login\/generic_oauth$/,
+  usual: "/login/generic_oauth",
+  clients: "confidential",
+  refusal: refusePlaceholder("Grafana"),
+  lines: ({ issuer, clientId, secret, redirectUri, authMethod, scopes }) => {
+    const base = baseOf(issuer);
+    const oauth = {
+      ENABLED: "true",
+      NAME: "idp",
+      CLIENT_ID: clientId,
+      CLIENT_SECRET: secret ?? "",
+      AUTH_STYLE: authMethod === "client_secret_basic" ? "InHeader" : "InParams",
+      // Commas need no quotes, which docker run --env-file would take literally.
+      SCOPES: scopes.join(","),
+      AUTH_URL: base + endpoints.authorize,
+      TOKEN_URL: base + endpoints.token,
+      API_URL: base + endpoints.userinfo,
+      USE_PKCE: "true",
+      LOGIN_ATTRIBUTE_PATH: "preferred_username",
+      ALLOW_SIGN_UP: "true",
+    };
+    return [
+      "# Grafana: variables of its environment",
+      formatted(
+        [
+          ["GF_SERVER_ROOT_URL", redirectUri.replace(/login\/generic_oauth$/, "")],
+          ...Object.entries(oauth).map(([name, value]) => [`GF_AUTH_GENERIC_OAUTH_${name}`, value] as const),
+        ],
+        "dotenv",
+      ),
+    ];
+  },
+};
+
+/** https://github.com/modelcontextprotocol/inspector/blob/main/docs/mcp-server-configuration.md */
+export const mcpInspector: Form = {
+  returnsTo: /:6274\/oauth\/callback$/,
+  usual: "http://localhost:6274/oauth/callback",
+  clients: "any",
+  lines: ({ clientId, secret, appUrl, scopes }) => {
+    const oauth = { clientId, ...(secret !== null && { clientSecret: secret }), scopes: scopes.join(" ") };
+    const server = { type: "http", url: `${appUrl}mcp`, oauth };
+    return [JSON.stringify({ mcpServers: { app: server } }, null, 2)];
+  },
+  notes: ({ issuer }) => [
+    "Save it as mcp.json: npx @modelcontextprotocol/inspector --config mcp.json",
+    `The MCP server names this issuer in its protected resource metadata (RFC 9728): "authorization_servers": [${q(issuer)}]`,
+  ],
+};

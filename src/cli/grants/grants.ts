@@ -1,0 +1,61 @@
+import type { GrantView } from "../../core/grants/admin.ts";
+import { grantOr } from "../input/ask.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { pairs, table } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+import { since } from "../output/words.ts";
+
+/** `idp grants list` */
+export async function listGrants(
+  cli: Invocation,
+  flags: { readonly user?: string; readonly client?: string },
+): Promise<Outcome> {
+  const grants = await (await findTarget(cli)).call("grants.list", { user: flags.user, client: flags.client });
+  return answer(grants, (shown, style) =>
+    shown.length === 0
+      ? "No grants. One is made when a user allows a client something: idp issue grant --help"
+      : table(
+          [
+            { title: "GRANT", value: (grant) => grant.id },
+            { title: "USER", value: (grant) => grant.user },
+            { title: "CLIENT", value: (grant) => grant.client },
+            { title: "STATUS", value: (grant) => grant.status, colour: (status, grant) => paint(grant, status, style) },
+            { title: "CHANGED", value: (grant) => since(grant.updatedAt, cli.now()) },
+            { title: "SCOPE", value: (grant) => grant.scope },
+          ],
+          shown,
+          style,
+          cli.width,
+        ),
+  );
+}
+
+const paint = ({ status }: GrantView, text: string, style: Style): string =>
+  status === "active" ? style.green(text) : style.dim(text);
+
+/** The lines of one grant, for `grants show` and `issue grant`. */
+export const describeGrant = (grant: GrantView, style: Style, now: number): string =>
+  [
+    `${style.bold(grant.id)}  ${grant.user}  ${grant.client}  ${paint(grant, grant.status, style)}`,
+    pairs(
+      [
+        ["scope", grant.scope],
+        ["created", `${grant.createdAt}  ${since(grant.createdAt, now)}`],
+        ["updated", `${grant.updatedAt}  ${since(grant.updatedAt, now)}`],
+        ...(grant.revokedAt === null
+          ? []
+          : [["revoked", `${grant.revokedAt}  ${since(grant.revokedAt, now)}`] as const]),
+      ],
+      style,
+    ),
+  ].join("\n");
+
+/** `idp grants show` */
+export async function showGrant(cli: Invocation, given: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const id = await grantOr(cli, target, given, "idp grants show GRANT_ID", "all");
+  const grant = await target.call("grants.show", { id });
+  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()));
+}

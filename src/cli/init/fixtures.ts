@@ -1,0 +1,99 @@
+import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from "../program/app-types.ts";
+
+/** The text of a fixture file for a person to go on from. */
+
+export interface App {
+  readonly type: AppType;
+  readonly clientId: string;
+  /** Null: a public client. */
+  readonly secret: string | null;
+  readonly redirectUris: readonly string[];
+  readonly users: readonly string[];
+  /** Where the JSON Schema is, for editors; null: it is nowhere near. */
+  readonly schema: string | null;
+}
+
+/** A word is one in YAML as well, unless it means something there; all else is in quotes, as JSON has them. */
+const scalar = (text: string): string =>
+  /^[A-Za-z][\w-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : JSON.stringify(text);
+
+const titled = (username: string): string => username.charAt(0).toUpperCase() + username.slice(1);
+
+function userLines(username: string, index: number): readonly string[] {
+  const first = index === 0;
+  return [
+    `  - username: ${scalar(username)}`,
+    ...(/^[a-z]+$/.test(username) ? [`    displayName: ${scalar(titled(username))}`] : []),
+    ...(/^[\w.-]+$/.test(username) ? [`    email: ${scalar(`${username}@example.test`)}`] : []),
+    `    password: ${scalar(username)}${first ? " # without one: signs in from the picker" : ""}`,
+    ...(first
+      ? [
+          "    # status: suspended # or banned: what does your app do then?",
+          "    # claims: { roles: [admin] } # more claims for the tokens",
+        ]
+      : []),
+  ];
+}
+
+/** Where a sign-out may go back to: the app's front page. */
+const frontPages = (uris: readonly string[]): readonly string[] => [
+  ...new Set(uris.filter((uri) => /^https?:/.test(uri) && URL.canParse(uri)).map((uri) => `${new URL(uri).origin}/`)),
+];
+
+const list = (name: string, values: readonly string[]): readonly string[] =>
+  values.length === 0 ? [] : [`    ${name}:`, ...values.map((value) => `      - ${scalar(value)}`)];
+
+const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
+  public: [],
+  confidential: [],
+  service: ["client_credentials"],
+  cli: loginGrantTypes,
+};
+
+function clientLines({ type, clientId, secret, redirectUris }: App): readonly string[] {
+  return [
+    `  - client_id: ${scalar(clientId)}${secret === null ? " # no secret: a public client, with PKCE" : ""}`,
+    ...(secret === null ? [] : [`    client_secret: ${scalar(secret)} # for development only`]),
+    ...list("redirect_uris", redirectUris),
+    ...(type === "cli" ? [] : list("post_logout_redirect_uris", frontPages(redirectUris))),
+    ...list("grant_types", grantTypes[type]),
+    ...(type === "service"
+      ? ["    # scope: orders:read # what it may ask for; define it below scopes"]
+      : [
+          "    # scope: openid profile email # what it may ask for; absent: everything",
+          "    # userinfo_format: standard # email, name, … as libraries expect them, not in the form of the service",
+        ]),
+  ];
+}
+
+/** So that `idp login` has a client to be; whoever wants none takes it out. A service signs nobody in. */
+const loginLines = ({ type, clientId }: App): readonly string[] =>
+  type === "service" || clientId === loginClient
+    ? []
+    : [
+        `  - client_id: ${loginClient} # idp login signs in as this one`,
+        ...list("redirect_uris", [loopbackRedirectUri]),
+        ...list("grant_types", loginGrantTypes),
+      ];
+
+/** The whole file. */
+export function fixtureText(app: App): string {
+  return [
+    "# Who can sign in, and to what: found here by idp start and idp exec.",
+    "# Check it: idp seed --check. Every field: idp seed --print-schema",
+    ...(app.schema === null ? [] : [`# yaml-language-server: $schema=${app.schema}`]),
+    "",
+    app.users.length === 0 ? "users: [] # such as { username: alice }" : "users:",
+    ...app.users.flatMap(userLines),
+    "",
+    "clients:",
+    ...clientLines(app),
+    ...loginLines(app),
+    "",
+    "# scopes:",
+    "#   orders:read: { description: { en: See your orders } }",
+    "# settings:",
+    "#   access_token_ttl: 300 # seconds",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clientIdForm } from "../../core/clients/client-id.ts";
+import { OperationError } from "../../core/errors.ts";
+import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
+import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
+import { usernameForm } from "../../core/users/username.ts";
+import { usualNames } from "../../fixture-files.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { codeOf } from "../../store/json/fault.ts";
+import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
+import { askText, choose, needed } from "../input/ask.ts";
+import { fixtureText, type App } from "./fixtures.ts";
+import { projectOf, usual, type Project } from "./project.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { findServer, startCommand } from "../target/target.ts";
+import { pairs } from "../output/table.ts";
+
+/** The flags of `idp init`, as commander reads them. */
+export interface InitFlags {
+  readonly type?: AppType;
+  readonly client?: string;
+  readonly redirectUri?: readonly string[];
+  readonly user?: readonly string[];
+  readonly force?: true;
+  readonly stdout?: true;
+}
+
+const file = "idp.fixtures.yaml";
+
+/** Only one of the usual names can be meant, so the others are as much in the way. */
+const otherNames = usualNames.filter((name) => name !== file);
+
+/** Short enough for the question and its answer to stand on one line of 80. */
+const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
+  { value: "public", name: "Browser app           public, PKCE" },
+  { value: "confidential", name: "Server-rendered app   confidential" },
+  { value: "service", name: "API or worker         client credentials" },
+  { value: "cli", name: "Command line, device  public, any port" },
+];
+
+/** Refuses before anything is asked. @throws {OperationError} conflict */
+function checkPlace(cli: Invocation, flags: InitFlags): void {
+  if (flags.stdout === true) return;
+  const other = otherNames.find((name) => existsSync(name));
+  if (other !== undefined) {
+    throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
+      hint: `See what would be written: ${again(cli, flags, "--stdout")}`,
+    });
+  }
+  if (flags.force !== true && existsSync(file)) throw taken(cli, flags);
+}
+
+/** The command once more, with a flag besides: off a terminal nobody is asked for a type that was not given. */
+function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: InitFlags, flag: string): string {
+  const isTold = type !== undefined || cli.interactive || projectOf(process.cwd()).type !== null;
+  const words = [
+    ...(isTold ? [] : ["--type", "public"]),
+    ...(type === undefined ? [] : ["--type", type]),
+    ...(client === undefined ? [] : ["--client", client]),
+    ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
+    ...user.flatMap((name) => ["--user", name]),
+  ];
+  return ["idp", "init", ...words, flag].map(quoteWord).join(" ");
+}
+
+const taken = (cli: Invocation, flags: InitFlags): OperationError =>
+  new OperationError("conflict", `${file} is here already`, {
+    hint: `Replace it: ${again(cli, flags, "--force")}\nSee what would be written: ${again(cli, flags, "--stdout")}`,
+  });
+
+async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
+  if (flags.type !== undefined) return flags.type;
+  if (!cli.interactive) {
+    if (project.type !== null) return project.type;
+    throw needed("the type of the app", "--type public, confidential, service or cli");
+  }
+  const proposed = (value: AppType): number => (value === project.type ? 0 : 1);
+  const choices = [...typesInWords].sort((a, b) => proposed(a.value) - proposed(b.value));
+  const chosen = await choose(cli, "What calls the identity provider?", choices, "--type");
+  return typesInWords.find(({ value }) => value === chosen)?.value ?? "public";
+}
+
+const clientIdProblem = (text: string): string | null =>
+  clientIdForm.test(text) ? null : "1 to 200 visible ASCII characters, without spaces, not . or ..";
+
+const redirectUriProblem =
+  (type: AppType) =>
+  (text: string): string | null =>
+    checkRedirectUri(text) ??
+    (type === "confidential" && hasOpenPort(text) ? "Only a public client may leave the port open." : null);
+
+async function redirectUrisOf(cli: Invocation, flags: InitFlags, type: AppType, project: Project) {
+  if (type === "service") {
+    if (flags.redirectUri === undefined) return [];
+    throw new OperationError("usage", "a service signs nobody in: it takes no --redirect-uri");
+  }
+  if (flags.redirectUri !== undefined) return flags.redirectUri;
+  // What a framework returns to is right for an app of its type only.
+  const known = type === project.type;
+  const web = known ? project.redirectUri : usual.redirectUri;
+  const proposal = type === "cli" ? loopbackRedirectUri : web;
+  if (!cli.interactive) return [proposal];
+  const message =
+    known && project.framework !== null ? `Redirect URI (proposed for ${project.framework})` : "Redirect URI";
+  return [await askText(cli, message, { proposal, problem: redirectUriProblem(type) })];
+}
+
+const namesIn = (text: string): readonly string[] => [...new Set(text.split(/[\s,]+/).filter((name) => name !== ""))];
+
+function usersProblem(text: string): string | null {
+  const wrong = namesIn(text).find((name) => !usernameForm.test(name));
+  return wrong === undefined ? null : `"${wrong}" is not a username: letters a to z, digits and . _ - @ +`;
+}
+
+async function usersOf(cli: Invocation, { user }: InitFlags, type: AppType): Promise<readonly string[]> {
+  if (user !== undefined) return [...new Set(user)];
+  if (type === "service") return [];
+  if (!cli.interactive) return ["alice", "bob"];
+  return namesIn(await askText(cli, "Users to sign in with", { proposal: "alice, bob", problem: usersProblem }));
+}
+
+async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
+  const project = projectOf(process.cwd());
+  const type = await typeOf(cli, flags, project);
+  const clientId =
+    flags.client ??
+    (cli.interactive
+      ? await askText(cli, "Its client_id", { proposal: project.clientId, problem: clientIdProblem })
+      : project.clientId);
+  const redirectUris = await redirectUrisOf(cli, flags, type, project);
+  const users = await usersOf(cli, flags, type);
+  const isPublic = type === "public" || type === "cli";
+  const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
+  return {
+    ...{ type, clientId, redirectUris, users },
+    // Of letters and digits alone: no shell takes it for a flag.
+    secret: isPublic ? null : randomBytes(16).toString("hex"),
+    schema: existsSync(schema) ? `./${schema}` : null,
+  };
+}
+
+/** The flag that a field came from. */
+const flagOf = (path: string): string =>
+  path.startsWith("users") ? "--user" : path.includes("redirect_uris") ? "--redirect-uri" : "--client";
+
+/** The file as our own checker reads it: what it would refuse came from a flag. @throws {OperationError} usage */
+async function checkText(text: string): Promise<void> {
+  try {
+    await checkFixtures([{ name: file, text }]);
+  } catch (error) {
+    const [problem] = error instanceof OperationError ? error.problems : [];
+    if (problem === undefined) throw error;
+    throw new OperationError("usage", `${flagOf(problem.path)} ${problem.message}`);
+  }
+}
+
+function write(cli: Invocation, flags: InitFlags, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw taken(cli, flags);
+    throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** `idp init`: a fixture file for an app of one's own. */
+export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> {
+  checkPlace(cli, flags);
+  const app = await appOf(cli, flags);
+  const text = fixtureText(app);
+  await checkText(text);
+  const { clientId: client_id, secret, redirectUris: redirect_uris, users } = app;
+  const document = {
+    file: flags.stdout === true ? null : file,
+    client: { client_id, ...(secret !== null && { client_secret: secret }), redirect_uris },
+    users: users.map((username) => ({ username, password: username })),
+    ...(flags.stdout === true && { text }),
+  };
+  if (flags.stdout === true) return answer(document, () => text.trimEnd());
+  write(cli, flags, text);
+  const server = await findServer(cli).catch(() => null);
+  const longest = Math.max(0, ...users.map((username) => username.length));
+  const next = server === null ? startCommand(cli) : `idp seed, for the server that runs at ${server.url}`;
+  return answer(
+    document,
+    (shown, style) =>
+      [
+        `Created ${style.bold(file)}`,
+        pairs(
+          [
+            ["Client", shown.client.client_id],
+            ...(shown.client.client_secret === undefined ? [] : [["Secret", shown.client.client_secret] as const]),
+            ...shown.client.redirect_uris.map((uri) => ["Returns to", uri] as const),
+            ...shown.users.map(
+              ({ username, password }, index) =>
+                [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
+            ),
+          ],
+          style,
+          "  ",
+        ),
+      ].join("\n"),
+    { notes: [`Next: ${next}`, "What your app needs to know: idp env, or idp exec -- npm test"] },
+  );
+}

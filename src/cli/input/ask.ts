@@ -1,0 +1,192 @@
+import { OperationError } from "../../core/errors.ts";
+import { splitScope } from "../../core/scopes/scopes.ts";
+import { escapeLine } from "../output/escape.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Target } from "../target/target.ts";
+
+/** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
+
+interface Choice {
+  readonly value: string;
+  readonly name: string;
+}
+
+/** More than this and typing finds faster than arrows. */
+const fewEnough = 10;
+
+/** Questions go to stderr, so that `$(idp …)` takes the answer only. */
+async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inquirer").createPromptModule>> {
+  const { createPromptModule } = await import("inquirer");
+  return createPromptModule({ input: cli.stdin, output: cli.stderr });
+}
+
+/** One of some values. @param flag what to give where nobody can be asked, with an example: "--user alice" */
+export async function choose(
+  cli: Invocation,
+  message: string,
+  choices: readonly Choice[],
+  flag: string,
+): Promise<string> {
+  const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
+  const ask = await prompts(cli);
+  if (shown.length <= fewEnough) {
+    const picked: { readonly value: unknown } = await ask({
+      value: { type: "select", message, choices: shown, loop: false },
+    });
+    return String(picked.value);
+  }
+  const source = (typed = ""): readonly Choice[] =>
+    shown.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()));
+  const question = { type: "search", message: `${message} Type to search (next time: ${flag})`, source } as const;
+  const found: { readonly value: unknown } = await ask({ value: question });
+  return String(found.value);
+}
+
+export function needed(what: string, flag: string): OperationError {
+  return new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, {
+    hint: `Give it: ${flag}`,
+  });
+}
+
+/** How wide the names of a list are; one long name does not push all the others apart. */
+const nameWidth = (names: readonly string[]): number => Math.min(20, Math.max(0, ...names.map((name) => name.length)));
+
+/** The username that was given, or the one that is picked. @param flag where to give it, with an example */
+export async function userOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag = "--user alice",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the user", flag);
+  const users = await target.call("users.list", {});
+  const width = nameWidth(users.map(({ username }) => username));
+  return choose(
+    cli,
+    "Which user?",
+    users.map(({ username, email, status }) => ({
+      value: username,
+      name: `${username.padEnd(width)}  ${email}${status === "active" ? "" : `  (${status})`}`,
+    })),
+    flag,
+  );
+}
+
+/** The client id that was given, or the one that is picked. */
+export async function clientOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag = "--client demo-app",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the client", flag);
+  const clients = await target.call("clients.list", {});
+  const width = nameWidth(clients.map(({ client_id }) => client_id));
+  return choose(
+    cli,
+    "Which client?",
+    clients.map(({ client_id, client_name }) => ({
+      value: client_id,
+      name: `${client_id.padEnd(width)}  ${typeof client_name === "string" ? client_name : ""}`.trimEnd(),
+    })),
+    flag,
+  );
+}
+
+/** The grant id that was given, or the one that is picked. @param only "active": revoked ones are not offered */
+export async function grantOr(
+  cli: Invocation,
+  target: Target,
+  given: string | undefined,
+  flag: string,
+  only: "active" | "all",
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!cli.interactive) throw needed("the grant", flag);
+  const grants = (await target.call("grants.list", {})).filter(({ status }) => only === "all" || status === "active");
+  if (grants.length === 0) {
+    throw new OperationError("not_found", only === "all" ? "there is no grant yet" : "there is no active grant", {
+      hint: "Make one: idp issue grant, or sign in to a client",
+    });
+  }
+  return choose(
+    cli,
+    "Which grant?",
+    grants.map(({ id, user, client, scope }) => ({ value: id, name: `${user}  ${client}  ${scope}` })),
+    flag,
+  );
+}
+
+/** The session id that was given, or the one that is picked. */
+export async function sessionOr(cli: Invocation, target: Target, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const flag = "idp sessions end --user alice";
+  if (!cli.interactive) throw needed("the session", flag);
+  const sessions = await target.call("sessions.list", {});
+  if (sessions.length === 0) throw new OperationError("not_found", "there is no session: nobody is signed in");
+  return choose(
+    cli,
+    "Which session?",
+    sessions.map(({ id, user, signedInAt }) => ({ value: id, name: `${user}  since ${signedInAt}` })),
+    flag,
+  );
+}
+
+/**
+ * Scopes to tick, of those that are defined and a client may ask for; they stand ticked, as on the consent page, and `openid` always is.
+ * @returns their names with spaces between
+ */
+export async function askScopes(cli: Invocation, target: Target, client: string): Promise<string> {
+  const { scope } = await target.call("clients.show", { client_id: client });
+  const defined = (await target.call("scopes.list", {})).map(({ name }) => name);
+  const names = typeof scope === "string" ? splitScope(scope).filter((name) => defined.includes(name)) : defined;
+  const choices = names
+    .filter((name) => name !== "openid")
+    .map((name) => ({ value: name, name: escapeLine(name), checked: true }));
+  if (choices.length === 0) return "openid";
+  const ask = await prompts(cli);
+  const said: { readonly value: unknown } = await ask({
+    value: { type: "checkbox", message: "Which scopes, beside openid?", choices, loop: false },
+  });
+  return ["openid", ...(Array.isArray(said.value) ? said.value.map(String) : [])].join(" ");
+}
+
+/** A line of text. @param more `problem`: what is wrong with an answer, in a sentence; it is asked for again then */
+export async function askText(
+  cli: Invocation,
+  message: string,
+  more: { readonly proposal?: string; readonly problem?: (text: string) => string | null } = {},
+): Promise<string> {
+  const { proposal, problem = () => null } = more;
+  const ask = await prompts(cli);
+  const question = {
+    type: "input",
+    message,
+    ...(proposal !== undefined && { default: proposal }),
+    validate: (text: string) => problem(text) ?? true,
+  } as const;
+  const said: { readonly value: unknown } = await ask({ value: question });
+  return String(said.value);
+}
+
+/** A line of text that nobody sees. */
+export async function askSecret(cli: Invocation, message: string): Promise<string> {
+  const ask = await prompts(cli);
+  const said: { readonly value: unknown } = await ask({ value: { type: "password", message } });
+  return String(said.value);
+}
+
+/** Whether to go on. Asked on a terminal only; `--yes` answers it, and where nobody can be asked the command itself is the answer. */
+export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
+  if (cli.yes || !cli.interactive) return true;
+  const ask = await prompts(cli);
+  const question = { type: "confirm", message: escapeLine(message), default: false } as const;
+  const said: { readonly value: unknown } = await ask({ value: question });
+  return said.value === true;
+}
+
+/** The refusal after a "no". */
+export const notConfirmed = (nothing: string): OperationError =>
+  new OperationError("refused", `not confirmed: ${nothing}`);

@@ -1,0 +1,48 @@
+import { OperationError } from "../../core/errors.ts";
+
+/** Standard input. Always as the stream: read by its descriptor, a pipe that has nothing to give yet is an error (EAGAIN). */
+
+/** A pipe that holds more than this holds no token and no secret. */
+const mostBytes = 1024 * 1024;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A stream to its end. @param check is told how many bytes there are so far, and throws where that is too much */
+export async function readBytes(
+  stream: NodeJS.ReadStream,
+  check: (bytes: number) => void = () => undefined,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    check(bytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A token or a secret: a stream to its end, as text. @throws {OperationError} usage, where it is too long, or no text */
+export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
+  const bytes = await readBytes(stream, (length) => {
+    if (length > mostBytes) {
+      throw new OperationError("usage", "standard input holds more than 1 MB: a token or a secret is meant");
+    }
+  });
+  return textOf(bytes);
+}
+
+function textOf(bytes: Buffer): string {
+  let text = "";
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    // Below.
+  }
+  if (bytes.length > 0 && (text === "" || text.includes("\u0000"))) {
+    throw new OperationError("usage", "standard input holds binary data: a token or a secret is meant", {
+      hint: "A text file in UTF-16, as some shells of Windows write it, has to be saved as UTF-8.",
+    });
+  }
+  return text;
+}

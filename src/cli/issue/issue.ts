@@ -1,0 +1,110 @@
+import type { TokenResponse } from "../../core/tokens/response.ts";
+import { OperationError } from "../../core/errors.ts";
+import { duration } from "../../core/time-words.ts";
+import { askScopes, clientOr, userOr } from "../input/ask.ts";
+import { describeGrant } from "../grants/grants.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { scopeNotes } from "../output/scope-notes.ts";
+import type { Style } from "../output/style.ts";
+import { findTarget, type Target } from "../target/target.ts";
+
+/** Flags of everything that is issued for a user and a client. */
+export interface IssueFlags {
+  readonly user?: string;
+  readonly client?: string;
+  readonly scope?: string;
+}
+
+export interface IssueTokensFlags extends IssueFlags {
+  readonly nonce?: string;
+  readonly issuer?: string;
+}
+
+export interface IssueCodeFlags extends IssueFlags {
+  readonly redirectUri?: string;
+  readonly state?: string;
+  readonly nonce?: string;
+  readonly codeChallenge?: string;
+}
+
+/**
+ * Where tokens are made.
+ * @param issuer of tokens that are made in a folder
+ * @throws {OperationError} usage, where a server runs that has another one
+ */
+export async function targetUnder(cli: Invocation, issuer: string | undefined): Promise<Target> {
+  const target = await findTarget(cli, issuer);
+  // IDP_ISSUER is set for all commands at once: it asks for nothing here.
+  if (issuer === undefined || issuer === cli.env.IDP_ISSUER || target.server === null) return target;
+  const { issuer: own } = await target.call("status", {});
+  if (own === issuer) return target;
+  throw new OperationError(
+    "usage",
+    `--issuer ${issuer} is for data that no server runs on: this one issues as ${own}`,
+    {
+      hint: "Leave it out. For a token that names another issuer: idp token issue --wrong-issuer",
+    },
+  );
+}
+
+/** For whom something is issued; what is missing is asked for. */
+export async function forWhom(
+  cli: Invocation,
+  target: Target,
+  flags: IssueFlags,
+): Promise<{ user: string; client: string; scope: string | undefined }> {
+  const user = await userOr(cli, target, flags.user);
+  const client = await clientOr(cli, target, flags.client);
+  // Whoever names both knows what they want: then the default is meant.
+  const asked = flags.user === undefined || flags.client === undefined;
+  const scope = flags.scope ?? (asked && cli.interactive ? await askScopes(cli, target, client) : undefined);
+  return { user, client, scope };
+}
+
+/** `idp issue grant` */
+export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const asked = await forWhom(cli, target, flags);
+  const grant = await target.call("issue.grant", asked);
+  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()), {
+    notes: [...(await scopeNotes(target, asked.scope)), target.where],
+  });
+}
+
+/** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server only. */
+export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { state, nonce } = flags;
+  const asked = await forWhom(cli, target, flags);
+  const issued = await target.call("issue.code", {
+    ...asked,
+    ...{ state, nonce, redirect_uri: flags.redirectUri, code_challenge: flags.codeChallenge },
+  });
+  return answer(issued, (shown) => shown.url, {
+    notes: [
+      `The code is good once, for ${duration(issued.expires_in)}.`,
+      ...(await scopeNotes(target, asked.scope)),
+      target.where,
+    ],
+  });
+}
+
+/** `idp issue tokens` */
+export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
+  const target = await targetUnder(cli, flags.issuer);
+  const asked = await forWhom(cli, target, flags);
+  const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce });
+  return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
+}
+
+/** Each token on a line of its own, from where it can be copied whole. */
+function describeTokens(tokens: TokenResponse, style: Style): string {
+  const { access_token, id_token, refresh_token, token_type, expires_in, scope } = tokens;
+  return [
+    ...Object.entries({ access_token, id_token, refresh_token }).map(
+      ([name, token]) => `${style.bold(name)}\n${token}\n`,
+    ),
+    `${token_type}, expires in ${duration(expires_in)}, scope ${scope}`,
+  ].join("\n");
+}

@@ -1,0 +1,38 @@
+import type { KeyView } from "../../core/keys/admin.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { table } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+
+const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
+  table(
+    [
+      { title: "KEY", value: (key) => key.kid },
+      { title: "ALG", value: (key) => key.alg },
+      {
+        title: "STATUS",
+        // The day will do here, and fits beside the key; --json has the time.
+        value: (key) => (key.expiresAt === null ? key.status : `verifies until ${key.expiresAt.slice(0, 10)}`),
+        colour: (text, key) => (key.status === "signing" ? style.green(text) : style.dim(text)),
+      },
+    ],
+    keys,
+    style,
+    cli.width,
+  );
+
+/** `idp keys list` */
+export async function listKeys(cli: Invocation): Promise<Outcome> {
+  const keys = await (await findTarget(cli)).call("keys.list", {});
+  return answer(keys, (shown, style) => keyTable(cli, shown, style));
+}
+
+/** `idp keys rotate` */
+export async function rotateKeys(cli: Invocation, flags: { readonly alg?: string }): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const keys = await target.call("keys.rotate", { alg: flags.alg });
+  return answer(keys, (shown, style) => keyTable(cli, shown, style), {
+    notes: ["The old keys stay published until the tokens that they signed have expired.", target.where],
+  });
+}

@@ -1,0 +1,31 @@
+import { ExactNumber, exactJson } from "../../json-digits.ts";
+
+/**
+ * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the
+ * screen, retitle the window or forge a line), line separators, marks that turn the direction of the text
+ * around, and lone surrogates, which no encoding has.
+ */
+const acting = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+
+const visible = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** The text as one line that shows what it holds and does nothing. */
+export const escapeLine = (text: string): string => text.replace(acting, visible);
+
+/** Likewise, but its line breaks stay. */
+export const escapeText = (text: string): string => text.split("\n").map(escapeLine).join("\n");
+
+/** A copy of a JSON value in which every string, keys too, is safe to print. */
+export function escapeDeep<T>(value: T): T;
+export function escapeDeep(value: unknown): unknown {
+  if (typeof value === "string") return escapeLine(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => escapeDeep(item));
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [escapeLine(key), escapeDeep<unknown>(member)]),
+  );
+}
+
+/** JSON that reads back as the same value and in which nothing acts on a terminal (JSON.stringify leaves U+0080 to U+009F as they are). */
+export const printableJson = (value: unknown, indent: number): string =>
+  exactJson(value, indent).replace(acting, (character) => (character === "\n" ? character : visible(character)));

@@ -1,0 +1,36 @@
+import { chmod, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { OperationError } from "../../core/errors.ts";
+import { followLinks, replaceFile, syncFolder } from "../../store/json/durable-file.ts";
+import { codeOf } from "../../store/json/fault.ts";
+
+/**
+ * Puts a file there, whole or not at all, so that whoever waits for it reads it the moment it is there. A link stays one; a pipe or a
+ * device is written to as it is.
+ * @param mode from its first moment on
+ * @throws the system's error
+ */
+export async function putFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const there = await stat(file).catch(() => null);
+  if (there !== null && !there.isFile()) {
+    await writeFile(file, content);
+    return;
+  }
+  const target = await followLinks(file);
+  const handle = await replaceFile(target, async (unfinished) => {
+    await unfinished.chmod(mode);
+    await unfinished.writeFile(content);
+  });
+  await handle.close();
+  // Windows has the new name only now.
+  if (process.platform === "win32") await chmod(target, mode);
+  await syncFolder(dirname(target));
+}
+
+/** @param what was typed: the flag and the file @param error what {@link putFile} threw */
+export function cannotBeWritten(what: string, error: unknown): OperationError {
+  const code = codeOf(error);
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  const hint = isFull ? "The disk is full: make room, then try again." : "Is its folder there, and yours?";
+  return new OperationError("usage", `${what} cannot be written (${code})`, { hint, cause: error });
+}

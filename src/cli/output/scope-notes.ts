@@ -1,0 +1,21 @@
+import { nearest } from "../../core/nearest.ts";
+import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
+import type { Target } from "../target/target.ts";
+
+/**
+ * What is said of names that nobody defined. Requests ignore them and the server's log tells so; whoever typed one looks here.
+ * @param scope as it was given; what is no text was refused
+ */
+export async function scopeNotes(target: Target, scope: unknown): Promise<readonly string[]> {
+  const builtIn: readonly string[] = builtInScopes;
+  const others = splitScope(typeof scope === "string" ? scope : "").filter((name) => !builtIn.includes(name));
+  if (others.length === 0) return [];
+  const defined = (await target.call("scopes.list", {})).map(({ name }) => name);
+  return others
+    .filter((name) => !defined.includes(name))
+    .map((name) => {
+      const meant = nearest(name, defined);
+      const next = meant === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${meant}?`;
+      return `Scope "${name}" is not defined, so it is ignored. ${next}`;
+    });
+}

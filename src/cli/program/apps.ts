@@ -1,0 +1,98 @@
+import { Option, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import { variableName, variablePrefix } from "../env/app-variables.ts";
+import { appTypes } from "./app-types.ts";
+import type { EnvFlags } from "../env/env.ts";
+import { formats, libraries } from "../env/choices.ts";
+import type { ExecFlags } from "../server/exec.ts";
+import { collect } from "./flag-values.ts";
+import type { InitFlags } from "../init/init.ts";
+import { fixturesOption, withSettings } from "./settings.ts";
+
+/** The commands that connect an app: init, env, exec. */
+
+/** Which client the app is, and what its variables are called. */
+const withVariables = (command: Command): Command =>
+  command
+    .option("--client <client_id>", "the app's client (default: the first that signs users in)")
+    .option("--prefix <prefix>", "put in front of each name, as in VITE_OIDC_ISSUER", variablePrefix)
+    .option(
+      "--name <value=NAME>",
+      "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
+      variableName,
+    );
+
+function declareInit(program: Command, act: Act): void {
+  program
+    .command("init")
+    .description("write idp.fixtures.yaml: an app's client, and users to sign in with; asks what is not given")
+    .addOption(
+      new Option(
+        "--type <type>",
+        "public: an app in the browser; confidential: one that a server renders; service: an API or worker; cli: a command line or device",
+      ).choices(appTypes),
+    )
+    .option("--client <client_id>", "the app's client_id (default: the name in package.json)")
+    .option("--redirect-uri <uri>", "where users are sent back to; repeatable", collect)
+    .option("--user <username>", "a user, whose password is the name; repeatable (default: alice, bob)", collect)
+    .option("--force", "replace an idp.fixtures.yaml that is there")
+    .option("--stdout", "print the file and write nothing")
+    .addHelpText(
+      "after",
+      examples(
+        "idp init",
+        "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
+        "idp init --no-input --type confidential --client shop --user erin --user frank",
+      ),
+    )
+    .action(act(async (cli, flags: InitFlags) => (await import("../init/init.ts")).init(cli, flags)));
+}
+
+function declareEnv(program: Command, act: Act): void {
+  withVariables(program.command("env").description("print what the app needs to know, its secret too"))
+    .addOption(new Option("--format <format>", "how (default: dotenv)").choices(formats))
+    .option("--write <file>", 'put it into a file: only the lines between "# idp begin" and "# idp end" change')
+    .addOption(
+      new Option("--for <library>", "the configuration of a library instead, as it expects it").choices(libraries),
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "idp env --write .env.local",
+        "idp env --client demo-spa --prefix VITE_ --name issuer=VITE_OIDC_AUTHORITY",
+        'eval "$(idp env --format shell)"',
+        'idp env --format github >> "$GITHUB_ENV"',
+        "idp env --for spring",
+      ),
+    )
+    .action(act(async (cli, flags: EnvFlags) => (await import("../env/env.ts")).env(cli, flags)));
+}
+
+/** Adds the commands that connect an app to the program. @param words what was typed: the child's command stands behind -- */
+export function declareApps(program: Command, act: Act, words: readonly string[]): void {
+  program.commandsGroup("Your app:");
+  declareInit(program, act);
+  declareEnv(program, act);
+  const exec = withVariables(
+    program
+      .command("exec")
+      .usage("[options] -- <command...>")
+      .description("run a command beside a server of its own: in memory, on a free port; its exit code is passed on")
+      .argument("[command...]")
+      .option(...fixturesOption("a fixture file or folder")),
+  );
+  withSettings(exec)
+    .addHelpText(
+      "after",
+      `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
+and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
+as idp users suspend bob reach this server. Exit codes of its own: 125 where
+the server cannot start, 126 and 127 where the command cannot be run or found.
+${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test")}`,
+    )
+    .action(
+      act(async (cli, before: string[], flags: ExecFlags) =>
+        (await import("../server/exec.ts")).exec(cli, { before, words }, flags),
+      ),
+    );
+}

@@ -1,0 +1,65 @@
+import { OperationError } from "../../core/errors.ts";
+import { askSecret, askText } from "../input/ask.ts";
+import { RemoteError } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import type { SetFields } from "./set-field.ts";
+import { readAll } from "../input/stdin.ts";
+
+/** What the commands that add and edit users and clients have in common. */
+
+/** Without those that were not given. */
+export const given = (fields: SetFields): SetFields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** A secret from standard input, without the line break at its end; on a terminal it is asked for and not shown. */
+export async function readSecret(cli: Invocation, wanted: true | undefined, what: string): Promise<string | undefined> {
+  if (wanted === undefined) return undefined;
+  if (cli.interactive) return askSecret(cli, `The ${what}`);
+  const text = cli.stdin.isTTY ? "" : (await readAll(cli.stdin)).replace(/\r?\n$/, "");
+  if (text !== "") return text;
+  throw new OperationError("usage", `there is no ${what} on standard input`, {
+    hint: `printf %s "$SECRET" | idp … --${what}-stdin`,
+  });
+}
+
+/** The name of what is added: given, or asked for on a terminal. @param example a command line that names it */
+export async function nameOr(
+  cli: Invocation,
+  name: string | undefined,
+  what: string,
+  example: string,
+): Promise<string> {
+  if (name !== undefined) return name;
+  if (cli.interactive) {
+    return askText(cli, `The ${what}`, { problem: (text) => (text.trim() === "" ? "It needs one." : null) });
+  }
+  throw new OperationError("usage", `the ${what} is missing, and there is no terminal to ask for it`, {
+    hint: `Give it: ${example}`,
+  });
+}
+
+/** Whether an edit changes anything. @throws {OperationError} usage */
+export function requireChange(entry: SetFields, example: string): void {
+  if (Object.keys(entry).length > 0) return;
+  throw new OperationError("usage", "there is nothing to change", { hint: `Say what: ${example}` });
+}
+
+/**
+ * What an add or an edit came to. Fields that break a rule are wrong usage here: they were flags, not a file.
+ * @throws {OperationError} usage, with every problem
+ */
+export async function saved<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof OperationError || error instanceof RemoteError) || error.code !== "invalid") throw error;
+    const { message, hint, problems } = error;
+    throw new OperationError("usage", message, { problems, ...(hint !== null && { hint }) });
+  }
+}
+
+/** The name is the argument: `--set` may not say another. @throws {OperationError} usage */
+export function refuseName(set: SetFields | undefined, field: string): void {
+  if (set?.[field] === undefined) return;
+  throw new OperationError("usage", `--set ${field} is one too many: the ${field} is the argument`);
+}

@@ -1,0 +1,84 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import { loginClient } from "./app-types.ts";
+import { seconds } from "./flag-values.ts";
+import type { LoginFlags } from "../login/login.ts";
+
+/** The command that acts as a client. */
+
+function issuer(value: string): string {
+  if (!URL.canParse(value) || !/^https?:\/\/[^/]/.test(value) || /[?#]/.test(value)) {
+    throw new InvalidArgumentError("It is an address such as https://login.example.com.");
+  }
+  const metadata = value.indexOf("/.well-known/");
+  if (metadata >= 0) {
+    throw new InvalidArgumentError(`It is the issuer, not its metadata: ${value.slice(0, metadata)}`);
+  }
+  return value;
+}
+
+const whole =
+  (least: number, most: number) =>
+  (value: string): number => {
+    if (!/^\d{1,10}$/.test(value) || Number(value) < least || Number(value) > most) {
+      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    }
+    return Number(value);
+  };
+
+const help = `
+Each check is a line with ✓ or ✗ and what was found; the exit code is 6 where
+one fails or the login is refused. With --print only that token is on standard
+output, and the checks are on standard error. --json prints {"valid","issuer",
+"client","flow","checks":[{"name","ok","detail"}],"tokens","claims","userinfo"}:
+the token response, the claims of the ID token and UserInfo, each null where
+there is none.
+`;
+
+/** Adds `idp login` to the program. */
+export function declareLogin(program: Command, act: Act): void {
+  program.commandsGroup("Act as a client:");
+  program
+    .command("login")
+    .description("sign in to this or any other provider as a client would, and report every check")
+    .addOption(new Option("--issuer <url>", "any provider (default: the running server)").argParser(issuer))
+    .option("--client <client_id>", "the client to be", loginClient)
+    .option("--secret-stdin", "take the client's secret from standard input; a running server is asked for it")
+    .addOption(new Option("--flow <flow>", "how").choices(["code", "device", "client-credentials"]).default("code"))
+    .option("--scope <scopes>", 'scope names with spaces between them (default: "openid profile email")')
+    .addOption(new Option("--print <what>", "print this alone").choices(["access", "id", "refresh", "response"]))
+    .addOption(
+      new Option("--timeout <seconds>", "wait this long for the user").argParser(seconds(1, 86_400)).default(120),
+    )
+    .optionsGroup("Without a person, on an idp server:")
+    .option("--user <username>", "sign in as this user; needs --approve or --deny")
+    .option("--approve", "allow everything on the consent page")
+    .option("--deny", "deny on the consent page, which is asked for anew")
+    .optionsGroup("In a browser:")
+    .option("--no-browser", "print the address and open nothing")
+    .addOption(
+      new Option("--redirect-port <port>", "listen on this port of 127.0.0.1 (default: a free one)").argParser(
+        whole(1, 65_535),
+      ),
+    )
+    .optionsGroup("Parameters of the authorization request:")
+    .option("--prompt <values>", "login, consent, select_account or none")
+    .addOption(
+      new Option("--max-age <seconds>", "how long ago the sign-in may be").argParser(seconds(0, 4_294_967_295)),
+    )
+    .option("--login-hint <name>", "who will probably sign in")
+    .option("--ui-locales <languages>", "the languages of the pages, as: tr en")
+    .option("--acr <values>", "acr_values; the ID token has to have one of them")
+    .addOption(new Option("--response-mode <mode>", "how the answer comes back").choices(["query", "form_post"]))
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp login",
+          "idp login --user alice --approve --json",
+          "TOKEN=$(idp login --client demo-service --flow client-credentials --print access)",
+          "idp login --issuer https://login.example.com --client my-app --secret-stdin < secret.txt",
+        ),
+    )
+    .action(act(async (cli, flags: LoginFlags) => (await import("../login/login.ts")).login(cli, flags)));
+}

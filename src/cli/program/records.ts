@@ -1,0 +1,239 @@
+import { Option, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import type { ClientFlags } from "../clients/edit.ts";
+import { collect } from "./flag-values.ts";
+import { setField } from "./set-field.ts";
+import type { UserFlags } from "../users/edit.ts";
+
+/** The commands on records: users, clients, grants. */
+
+const setOption = ["--set <field=value>", "any other field of a fixture, as JSON or text; repeatable"] as const;
+
+const userFields = (command: Command): Command =>
+  command
+    .option("--email <address>", "the e-mail address")
+    .option("--display-name <name>", "the name that is shown")
+    .option("--password-stdin", "take the password from standard input")
+    .addOption(new Option("--status <status>", "the status").choices(["active", "suspended", "banned"]))
+    .option(...setOption, setField);
+
+const clientFields = (command: Command): Command =>
+  command
+    .option("--name <name>", "the name that is shown")
+    .option("--redirect-uri <uri>", "a redirect URI; repeatable", collect)
+    .option("--scope <scopes>", "what it may ask for, with spaces between (default: everything)")
+    .option("--public", "a public client: no secret, PKCE")
+    .option("--secret-stdin", "take the secret from standard input")
+    .option(...setOption, setField);
+
+function declareUsers(program: Command, act: Act): void {
+  const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
+  users
+    .command("list")
+    .description("list all users")
+    .addHelpText("after", examples("idp users list", "idp users list --json | jq -r '.[].username'"))
+    .action(act(async (cli) => (await import("../users/users.ts")).listUsers(cli)));
+  users
+    .command("show")
+    .description("show one user")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
+    .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
+  userFields(users.command("add"))
+    .description("add a user; a name is enough")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users add erin --email erin@example.test --set language=tr",
+        'printf %s "$PASSWORD" | idp users add erin --password-stdin',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("../users/edit.ts")).addUser(cli, username, flags),
+      ),
+    );
+  userFields(users.command("edit"))
+    .description("change fields of a user")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users edit alice --display-name 'Alice Adams'",
+        'idp users edit alice --set \'claims={"roles":["admin"]}\'',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("../users/edit.ts")).editUser(cli, username, flags),
+      ),
+    );
+  users
+    .command("remove")
+    .description("remove a user, with their grants and sessions")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users remove bob", "idp users remove bob --yes --json"))
+    .action(act(async (cli, username?: string) => (await import("../users/edit.ts")).removeUser(cli, username)));
+  users
+    .command("suspend")
+    .description("suspend a user: no sign-in, tokens answer 403, until restored")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users suspend bob", "idp users restore bob"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "suspend", username)),
+    );
+  users
+    .command("ban")
+    .description("ban a user: as suspended, and sessions end and grants are revoked for good")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users ban bob", "idp users restore bob"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "ban", username)),
+    );
+  users
+    .command("restore")
+    .description("make a suspended or banned user active again")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users restore bob", "idp users restore carol --json"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "restore", username)),
+    );
+}
+
+function declareClients(program: Command, act: Act): void {
+  const clients = program.command("clients").description("list, show, add, edit and remove clients");
+  clients
+    .command("list")
+    .description("list all clients")
+    .option("--show-secrets", "with their secrets")
+    .addHelpText("after", examples("idp clients list", "idp clients list --json | jq -r '.[].client_id'"))
+    .action(
+      act(async (cli, flags: { showSecrets?: true }) =>
+        (await import("../clients/clients.ts")).listClients(cli, flags),
+      ),
+    );
+  clients
+    .command("show")
+    .description("show one client")
+    .argument("[client_id]")
+    .option("--show-secrets", "with its secret")
+    .addHelpText("after", examples("idp clients show demo-app", "idp clients show demo-app --show-secrets --json"))
+    .action(
+      act(async (cli, clientId: string | undefined, flags: { showSecrets?: true }) =>
+        (await import("../clients/clients.ts")).showClient(cli, clientId, flags),
+      ),
+    );
+  declareClientChanges(clients, act);
+}
+
+function declareClientChanges(clients: Command, act: Act): void {
+  clientFields(clients.command("add"))
+    .description("add a client; unless it is public, it gets a secret, which is shown")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients add shop --redirect-uri http://localhost:3000/callback",
+        "idp clients add spa --public --redirect-uri http://localhost:5173/callback --set userinfo_format=standard",
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
+        (await import("../clients/edit.ts")).addClient(cli, clientId, flags),
+      ),
+    );
+  clientFields(clients.command("edit"))
+    .description("change a client; what is given takes the place of what was there")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients edit demo-app --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
+        "idp clients edit demo-app --set require_pkce=true --set audience=null",
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
+        (await import("../clients/edit.ts")).editClient(cli, clientId, flags),
+      ),
+    );
+  clients
+    .command("remove")
+    .description("remove a client, with its grants")
+    .argument("[client_id]")
+    .addHelpText("after", examples("idp clients remove demo-spa", "idp clients remove demo-spa --yes --json"))
+    .action(act(async (cli, clientId?: string) => (await import("../clients/edit.ts")).removeClient(cli, clientId)));
+  clients
+    .command("rotate-secret")
+    .description("give a client another secret; it is shown, and the old one stops working")
+    .argument("[client_id]")
+    .option("--secret-stdin", "take the new secret from standard input")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients rotate-secret demo-app --json | jq -r .client_secret",
+        'printf %s "$SECRET" | idp clients rotate-secret demo-app --secret-stdin',
+      ),
+    )
+    .action(
+      act(async (cli, clientId: string | undefined, flags: { secretStdin?: true }) =>
+        (await import("../clients/edit.ts")).rotateSecret(cli, clientId, flags),
+      ),
+    );
+}
+
+function declareGrants(program: Command, act: Act): void {
+  const grants = program.command("grants").description("list, show and revoke what users allowed to clients");
+  grants
+    .command("list")
+    .description("list grants, active and revoked")
+    .option("--user <username>", "those of one user")
+    .option("--client <client_id>", "those of one client")
+    .addHelpText("after", examples("idp grants list", "idp grants list --user alice --json"))
+    .action(
+      act(async (cli, flags: { user?: string; client?: string }) =>
+        (await import("../grants/grants.ts")).listGrants(cli, flags),
+      ),
+    );
+  grants
+    .command("show")
+    .description("show one grant")
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp grants show g_8fK2aQxYz01b", "idp grants show g_8fK2aQxYz01b --json"))
+    .action(act(async (cli, id?: string) => (await import("../grants/grants.ts")).showGrant(cli, id)));
+  grants
+    .command("revoke")
+    .description("revoke one grant: every token of that user and client dies at once, for good")
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
+    .action(
+      act(async (cli, id?: string) =>
+        (await import("../grants/revoke.ts")).revoke(cli, id, {}, "idp grants revoke GRANT_ID"),
+      ),
+    );
+}
+
+/** Adds the commands on records to the program. */
+export function declareRecords(program: Command, act: Act): void {
+  program.commandsGroup("Users, clients, grants:");
+  declareUsers(program, act);
+  declareClients(program, act);
+  declareGrants(program, act);
+  declareRevoke(program, act);
+}
+
+function declareRevoke(program: Command, act: Act): void {
+  program
+    .command("revoke")
+    .description("revoke grants: every token of that user and client dies at once, for good")
+    .argument("[grant_id]")
+    .option("--user <username>", "the grants of this user")
+    .option("--client <client_id>", "the grants for this client")
+    .addHelpText("after", examples("idp revoke --user alice --client demo-app", "idp revoke --client demo-app --yes"))
+    .action(
+      act(async (cli, grant: string | undefined, flags: { user?: string; client?: string }) =>
+        (await import("../grants/revoke.ts")).revoke(cli, grant, flags),
+      ),
+    );
+}

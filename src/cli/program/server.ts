@@ -1,0 +1,112 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import { collect, seconds } from "./flag-values.ts";
+import { fixturesOption, withSettings } from "./settings.ts";
+import type { ExportFlags } from "../state/export.ts";
+import type { ResetFlags } from "../state/reset.ts";
+import type { SeedFlags } from "../state/seed.ts";
+import type { StartFlags } from "../start/start.ts";
+import type { WaitFlags } from "../server/wait.ts";
+
+/** The commands around a server and its data. */
+
+function port(value: string): number {
+  if (value === "auto") return 0;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 65_535)
+    throw new InvalidArgumentError("It is a number from 0 to 65535, or auto.");
+  return number;
+}
+
+function declareStart(program: Command, act: Act, words: readonly string[]): void {
+  const start = program
+    .command("start")
+    .description("run the server")
+    .addOption(
+      new Option("--port <port>", "a port, or auto for a free one (default: 4370)").argParser(port).env("IDP_PORT"),
+    )
+    .addOption(
+      new Option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)").env(
+        "IDP_HOST",
+      ),
+    )
+    .addOption(
+      new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
+    )
+    .option(...fixturesOption("a fixture file or folder"))
+    .option("--watch", "apply fixtures anew when they change")
+    .option("--memory", "keep everything in memory, nothing on disk")
+    .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
+    .option("--cert <file>", "serve https with this PEM certificate; needs --key")
+    .option("--key <file>", "the PEM private key of --cert")
+    .addOption(
+      new Option(
+        "--backchannel <how>",
+        "dynamic: discovery under another host name gives the back-channel endpoints under that name",
+      ).choices(["off", "dynamic"]),
+    )
+    .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
+    .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
+    .option("--open", "open the account page in a browser")
+    .option("--ready-file <file>", "a JSON file, there for as long as the server is ready");
+  withSettings(start)
+    .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
+    .action(act(async (cli, flags: StartFlags) => (await import("../start/start.ts")).start(cli, flags, words)));
+}
+
+/** Adds the commands around a server to the program. @param words what was typed after `idp` */
+export function declareServer(program: Command, act: Act, words: readonly string[]): void {
+  program.commandsGroup("Server and data:");
+  declareStart(program, act, words);
+  program
+    .command("status")
+    .description("tell whether a server runs on the data; exit 5 where none does")
+    .addHelpText("after", examples("idp status", "idp status --json"))
+    .action(act(async (cli) => (await import("../server/status.ts")).status(cli)));
+  program
+    .command("stop")
+    .description("stop the server and wait until it is gone; exit 5 where none runs")
+    .addHelpText("after", examples("idp stop", "idp stop --data .idp-other"))
+    .action(act(async (cli) => (await import("../server/stop.ts")).stop(cli)));
+  program
+    .command("wait")
+    .description("wait until the server is ready; exit 5 where the time ran out")
+    .addOption(new Option("--timeout <seconds>", "for how long; 0 looks once").argParser(seconds(0)).default(30))
+    .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
+    .action(act(async (cli, flags: WaitFlags) => (await import("../server/wait.ts")).wait(cli, flags)));
+  program
+    .command("seed")
+    .description("apply fixture files: create what is missing, bring the rest to what changed")
+    .argument("[path...]", "files or folders (default: idp.fixtures.json, .yaml or .yml here)")
+    .option("--check", "only check the files; exit 7 where one has a problem")
+    .option("--print-schema", "print the JSON Schema of fixture files")
+    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
+    .action(
+      act(async (cli, paths: string[], flags: SeedFlags) => (await import("../state/seed.ts")).seed(cli, paths, flags)),
+    );
+  program
+    .command("export")
+    .description("write all there is as one JSON document, secrets included")
+    .option("-o, --output <file>", "into this file, for its owner alone; without it: stdout")
+    .addOption(
+      new Option(
+        "--as <form>",
+        "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
+      ).choices(["state", "fixtures"]),
+    )
+    .addHelpText("after", examples("idp export --output state.json", "idp export --as fixtures > idp.fixtures.json"))
+    .action(act(async (cli, flags: ExportFlags) => (await import("../state/export.ts")).exportState(cli, flags)));
+  program
+    .command("import")
+    .description("put an export in the place of all there is")
+    .argument("<file>", "what idp export wrote; - for stdin")
+    .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
+    .action(act(async (cli, file: string) => (await import("../state/import.ts")).importState(cli, file)));
+  program
+    .command("reset")
+    .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")
+    .option(...fixturesOption("to these instead of those in use"))
+    .option("--keys", "renew the signing keys too")
+    .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
+    .action(act(async (cli, flags: ResetFlags) => (await import("../state/reset.ts")).reset(cli, flags)));
+}

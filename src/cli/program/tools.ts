@@ -1,0 +1,35 @@
+import { Argument, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import type { Shell } from "../completion/completion.ts";
+import type { Page } from "../server/open.ts";
+
+/** The commands around the work with `idp`: pages to open, what is wrong on this machine, the shell. */
+
+/** Adds them to the program. */
+export function declareTools(program: Command, act: Act): void {
+  program.commandsGroup("On this machine:");
+  program
+    .command("open")
+    .description("print the address of a page of the running server; on a terminal it is opened too")
+    .addArgument(new Argument("[page]", "which page").choices(["account", "device", "discovery"]).default("account"))
+    .addHelpText("after", examples("idp open", "curl -s $(idp open discovery) | jq -r .issuer"))
+    .action(act(async (cli, page: Page) => (await import("../server/open.ts")).open(cli, page)));
+  program
+    .command("doctor")
+    .description("look for what is wrong here: data, lock, issuer, ports, apps, clock; exit 6 where something is")
+    .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
+    .action(act(async (cli) => (await import("../doctor/doctor.ts")).doctor(cli)));
+  program
+    .command("completion")
+    .description("print the script that completes commands, flags and names in a shell")
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      examples(
+        "source <(idp completion bash)",
+        "echo 'source <(idp completion zsh)' >> ~/.zshrc",
+        "idp completion fish > ~/.config/fish/completions/idp.fish",
+      ),
+    )
+    .action(act(async (cli, shell: Shell) => (await import("../completion/completion.ts")).completion(cli, shell)));
+}

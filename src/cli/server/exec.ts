@@ -1,0 +1,148 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../../core/errors.ts";
+import { unknownHere } from "../../core/nearest.ts";
+import { createIdp, type Idp } from "../../index.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { likelyClient, valuesOf } from "../env/app-client.ts";
+import { variablesOf, type NameFlags } from "../env/app-variables.ts";
+import { failureOf, type Failure } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { printFailure, say } from "../output/print.ts";
+import { fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
+import { count } from "../output/words.ts";
+
+/** The flags of `idp exec`, as commander reads them. */
+export interface ExecFlags extends SettingsFlags, NameFlags {
+  readonly client?: string;
+}
+
+/** Exit codes that are `exec`'s own, as those of env and timeout. */
+const ownFailure = 125;
+const notExecutable = 126;
+const notFound = 127;
+
+/** Nothing of a server in memory is worth a wait; milliseconds for the requests that are still open. */
+const closingPatience = 300;
+
+/** How a child ended: its exit code, or 128 and the number of the signal that ended it. */
+const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
+  code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+
+/** The command behind `--`. @throws {OperationError} usage */
+function commandOf({ before, words }: { readonly before: readonly string[]; readonly words: readonly string[] }) {
+  const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
+  const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
+  if (stray.length > 0 || program === undefined || program === "") {
+    const meant = before.some((word) => word !== "") ? before.map(quoteWord).join(" ") : "npm test";
+    throw new OperationError("usage", `Put -- before the command: idp exec -- ${meant}`);
+  }
+  return { program, args };
+}
+
+const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
+  idp.call("clients.show", { client_id, secrets: true }).catch((error: unknown) => {
+    throw unknownHere(error, client_id, known);
+  });
+
+/** What the child finds in its environment: ours in place of anything that was there. */
+async function environmentOf(cli: Invocation, idp: Idp, flags: ExecFlags): Promise<NodeJS.ProcessEnv> {
+  const clients = await idp.call("clients.list", { secrets: true });
+  const client =
+    flags.client === undefined
+      ? likelyClient(clients)
+      : await clientNamed(
+          idp,
+          flags.client,
+          clients.map(({ client_id }) => client_id),
+        );
+  const variables = new Map([
+    ...variablesOf(valuesOf(idp.issuer, client), flags),
+    ["IDP_URL", idp.issuer] as const,
+    ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
+  ]);
+  const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name));
+  return Object.fromEntries([...kept, ...[...variables].filter(([, value]) => value !== null)]) as NodeJS.ProcessEnv;
+}
+
+/**
+ * Runs the child to its end, with our own standard streams.
+ * A terminal hands Ctrl+C to both of us: the child gets it from there, and decides. Other signals are passed on.
+ */
+function runChild(cli: Invocation, program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { stdio: "inherit", env });
+  const onTerminal = cli.stdin.isTTY || cli.stdout.isTTY || cli.stderr.isTTY;
+  cli.takeSignals((signal) => {
+    if (!(signal === "SIGINT" && onTerminal)) child.kill(signal);
+  });
+  endWithShellOfNpm(cli, () => child.kill("SIGTERM"));
+  return new Promise((resolve, reject) => {
+    child.on("exit", (code, signal) => {
+      resolve(codeOf(code, signal));
+    });
+    child.on("error", reject);
+  });
+}
+
+/** The refusal of a command that could not be run. */
+function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure {
+  const base = { code: "refused", problems: [] };
+  const hint = /\s/.test(program)
+    ? `A whole line is for a shell: idp exec -- sh -c ${quoteWord(program)}`
+    : "Is it installed, and in PATH?";
+  return code === "ENOENT" || code === "ENOTDIR"
+    ? { ...base, message: `${program} was not found`, hint, exit: notFound }
+    : { ...base, message: `${program} cannot be run`, hint: "Is it a program, and executable?", exit: notExecutable };
+}
+
+/** The server, which is closed where the child's environment cannot be told. */
+async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
+  const idp = await createIdp({
+    port: 0,
+    fixtures: fixturesOf(cli, flags).sources,
+    settings: settingsOf(flags),
+    log: (note) => say(cli, note),
+  });
+  try {
+    const env = await environmentOf(cli, idp, flags);
+    const { users, clients } = await idp.call("status", {});
+    say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);
+    return { idp, env };
+  } catch (error) {
+    await idp.close();
+    throw error;
+  }
+}
+
+/** `idp exec`: a command beside a server of its own, which nobody else has and of which nothing stays. */
+export async function exec(
+  cli: Invocation,
+  typed: { readonly before: readonly string[]; readonly words: readonly string[] },
+  flags: ExecFlags,
+): Promise<number> {
+  const { program, args } = commandOf(typed);
+  let interrupted = 0;
+  cli.takeSignals((signal) => {
+    interrupted = codeOf(null, signal);
+  });
+  const started = await startServer(cli, flags).catch(failureOf);
+  if ("exit" in started) {
+    printFailure(cli, started, null);
+    return ownFailure;
+  }
+  const { idp, env } = started;
+  try {
+    if (interrupted > 0) return interrupted;
+    const code = await runChild(cli, program, args, env);
+    say(cli, `idp: stopped. ${program} ended with ${code}.`);
+    return code;
+  } catch (error) {
+    const failure = spawnFailure(program, error as NodeJS.ErrnoException);
+    printFailure(cli, failure, null);
+    return failure.exit;
+  } finally {
+    await Promise.race([idp.close(), delay(closingPatience, null, { ref: false })]);
+  }
+}

@@ -1,0 +1,32 @@
+import { baseOf } from "../../core/endpoints.ts";
+import { OperationError } from "../../core/errors.ts";
+import type { Invocation } from "../invocation.ts";
+import { openBrowser } from "./open-browser.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { issuerAt } from "../target/remote.ts";
+import { addressOf, startHint } from "../target/target.ts";
+
+/** What a browser can be sent to, by its name on the command line: its path below the issuer. */
+const paths = {
+  account: "/account",
+  device: "/device",
+  discovery: "/.well-known/openid-configuration",
+} as const;
+
+export type Page = keyof typeof paths;
+
+/** For how long an answer is waited for, in milliseconds. */
+const patience = 5000;
+
+/** `idp open`: prints the address of a page of the running server, and opens it where a person sits at a terminal. */
+export async function open(cli: Invocation, page: Page): Promise<Outcome> {
+  const address = addressOf(cli);
+  const issuer = address === null ? null : await issuerAt(address, patience);
+  if (issuer === null) {
+    const where = cli.url === null ? `no server runs on ${cli.data}` : `nothing answers at ${cli.url}`;
+    throw new OperationError("no_server", where, { hint: await startHint(cli) });
+  }
+  const url = `${baseOf(issuer)}${paths[page]}`;
+  if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);
+  return answer({ url }, (shown) => shown.url);
+}

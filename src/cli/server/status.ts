@@ -1,0 +1,51 @@
+import { resolve } from "node:path";
+import { OperationError } from "../../core/errors.ts";
+import { duration } from "../../core/time-words.ts";
+import type { OperationOutput } from "../../core/operations/table.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { findTarget, startHint } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+/** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
+export async function status(cli: Invocation): Promise<Outcome> {
+  const target = await findTarget(cli);
+  if (target.server === null) return stopped(cli, await target.call("status", {}).catch(noData));
+  const { server, ...found } = await target.call("status", {});
+  return answer({ running: true, ...found, ...server }, (shown, style) =>
+    [
+      style.green("running"),
+      shown.issuer,
+      `pid ${shown.pid}`,
+      `up ${duration((cli.now() - Date.parse(shown.startedAt ?? "")) / 1000)}`,
+      ...counts(shown),
+    ].join("   "),
+  );
+}
+
+const counts = (found: { users: number; clients: number; grants: number }): readonly string[] => [
+  count(found.users, "user"),
+  count(found.clients, "client"),
+  count(found.grants, "grant"),
+];
+
+function noData(error: unknown): null {
+  if (error instanceof OperationError && error.code === "not_found") return null;
+  throw error;
+}
+
+async function stopped(cli: Invocation, found: OperationOutput<"status"> | null): Promise<Outcome> {
+  const { server: _, ...what } = found ?? { server: null, data: resolve(cli.data, "data.json") };
+  const hint = await startHint(cli);
+  return answer(
+    { running: false, ...what },
+    (shown, style) =>
+      [style.yellow("stopped"), ...(found === null ? [cli.data, "no data yet"] : [shown.data, ...counts(found)])].join(
+        "   ",
+      ),
+    {
+      failure: failureOf(new OperationError("no_server", `no server runs on ${cli.data}`, { hint })),
+    },
+  );
+}

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../../core/errors.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { callServer, type Server } from "../target/remote.ts";
+import { findTarget, findServer, hintElsewhere } from "../target/target.ts";
+
+/** Open requests are answered first; longer than this none of them takes. In milliseconds. */
+const patience = 20_000;
+
+/** `idp stop`: asks the server to end as Ctrl+C would, and returns when it is gone. */
+export async function stop(cli: Invocation): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { server } = target;
+  if (server === null) {
+    const hint = await hintElsewhere(cli);
+    const there = `no server runs on ${cli.data}: there is nothing to stop`;
+    throw new OperationError("no_server", there, hint === null ? {} : { hint });
+  }
+  const { pid } = await target.call("stop", {});
+  const isGone = async (): Promise<boolean> =>
+    cli.url === null ? (await findServer(cli))?.pid !== pid : refuses(server);
+  const { url } = server;
+  for (let waited = 0; !(await isGone()); waited += 20) {
+    if (waited >= patience) throw new OperationError("conflict", `process ${pid} has not ended yet`);
+    await delay(20);
+  }
+  return answer({ stopped: true, url, pid }, (shown) => `Stopped ${shown.url} (pid ${shown.pid}).`);
+}
+
+/** Whether nothing answers there any more. */
+const refuses = (server: Server): Promise<boolean> =>
+  callServer(server, "status", {}).then(
+    () => false,
+    (error: unknown) => error instanceof OperationError && error.code === "no_server",
+  );

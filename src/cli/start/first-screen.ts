@@ -1,0 +1,130 @@
+import { baseOf } from "../../core/endpoints.ts";
+import { commandFor, quoteWord } from "../../shell-word.ts";
+import type { Style } from "../output/style.ts";
+import { columnWidths, rowLines } from "../output/table.ts";
+
+/** The first screen of `idp start`: from it a person can go on. At most 80 cells wide, but what is to be copied is never cut. */
+
+/** A user as the screen shows it. */
+interface ScreenUser {
+  readonly username: string;
+  readonly email: string;
+  readonly status: "active" | "suspended" | "banned";
+  /** Only of the built-in demo. */
+  readonly password: string | null;
+}
+
+/** A client as the screen shows it. */
+export interface ScreenClient {
+  readonly id: string;
+  readonly isPublic: boolean;
+  /** Only of the built-in demo, whose secrets everybody knows. */
+  readonly secret: string | null;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+}
+
+export interface Screen {
+  readonly version: string;
+  /** Milliseconds from the start of the process to ready. */
+  readonly took: number;
+  readonly issuer: string;
+  /** The first few of them, and how many there are. */
+  readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
+  readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
+  /** The client that an app is likely to be; null: none signs users in. */
+  readonly app: ScreenClient | null;
+  /** Where it listens, in words, where its issuer does not say so. */
+  readonly listens: string | null;
+  /** What commands need to reach it: "", or ` --url http://localhost:4370`. */
+  readonly reach: string;
+  /** Where the data is, in words. */
+  readonly data: readonly string[];
+  /** Which fixtures were applied, and what they added and changed. */
+  readonly fixtures: readonly string[];
+}
+
+/** How many users and clients are shown before "… 14 more". */
+export const fewRows = 6;
+
+/** Cells of a line, and of the titles that stand before it. */
+const width = 80;
+const titleWidth = 14;
+
+/** Columns of plain text, aligned. */
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = columnWidths(rows, width - titleWidth);
+  return rows.flatMap((row) => rowLines(row, widths, width - titleWidth));
+}
+
+const more = (all: number, shown: number, command: string): readonly string[] =>
+  all > shown ? [`… ${all - shown} more: ${command}`] : [];
+
+function userRows({ users: { first, all }, reach }: Screen): readonly string[] {
+  if (all === 0) return ["none yet: name some in a fixture file"];
+  const remark = ({ status, password }: ScreenUser): string =>
+    status === "active" ? (password === null ? "" : `password ${password}`) : status;
+  return [
+    ...columns(first.map((user) => [user.username, user.email, remark(user)])),
+    ...more(all, first.length, `idp users list${reach}`),
+  ];
+}
+
+function clientRows({ clients: { first, all }, reach }: Screen): readonly string[] {
+  if (all === 0) return ["none yet: name some in a fixture file"];
+  return [
+    ...columns(
+      first.map(({ id, isPublic, secret, redirectUris, grantTypes }) => [
+        id,
+        isPublic ? "public" : (secret ?? "secret"),
+        redirectUris[0] ?? grantTypes.join(" "),
+      ]),
+    ),
+    ...more(all, first.length, `idp clients list${reach}`),
+  ];
+}
+
+/** What an app needs to know. */
+function environment({ issuer, app, reach }: Screen): readonly string[] {
+  if (app === null) return [`OIDC_ISSUER=${issuer}`];
+  const { id, isPublic, secret, redirectUris } = app;
+  const secretLine =
+    secret === null
+      ? `# OIDC_CLIENT_SECRET: ${commandFor("idp clients show", id, `--show-secrets${reach}`)}`
+      : `OIDC_CLIENT_SECRET=${quoteWord(secret)}`;
+  return [
+    `OIDC_ISSUER=${issuer}`,
+    `OIDC_CLIENT_ID=${quoteWord(id)}`,
+    ...(isPublic ? [] : [secretLine]),
+    `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? "")}`,
+  ];
+}
+
+/** The whole screen, ending in a line break. */
+export function firstScreen(screen: Screen, style: Style): string {
+  const { issuer, took } = screen;
+  const block = (title: string, lines: readonly string[]): string =>
+    lines.map((line, index) => `  ${style.dim((index === 0 ? title : "").padEnd(10))}  ${line}`.trimEnd()).join("\n");
+  return [
+    "",
+    `  ${style.bold(`idp ${screen.version}`)}   ${style.green(`ready in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}`)}`,
+    "",
+    block("Issuer", [style.cyan(issuer)]),
+    ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
+    block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
+    block("Account", [`${baseOf(issuer)}/account`]),
+    "",
+    block("Users", userRows(screen)),
+    block("Clients", clientRows(screen)),
+    "",
+    "  Put this in your app:",
+    "",
+    ...environment(screen).map((line) => `  ${line}`),
+    "",
+    block("Data", screen.data),
+    block("Fixtures", screen.fixtures),
+    "",
+    style.dim("  For development and tests only. Ctrl+C to stop."),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,23 @@
+import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
+
+const checkEveryMs = 500;
+
+/**
+ * npm and npx run a command in a shell. When npm is ended, it ends that shell, and the shell passes the signal on to nobody: the server would
+ * run for ever and keep its port. So `idp` ends when the shell that npm started it in is gone.
+ * A script with a single `&` may leave `idp` in the background on purpose.
+ * @param end is called then
+ */
+export function endWithShellOfNpm(cli: Invocation, end: () => void): void {
+  const script = cli.env["npm_lifecycle_script"] ?? "";
+  if (!script.includes("idp") || script.replaceAll("&&", "").includes("&")) return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    say(cli, "The npm that ran this has ended: so does idp.");
+    end();
+  }, checkEveryMs);
+  timer.unref();
+}

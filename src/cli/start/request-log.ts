@@ -1,0 +1,81 @@
+import type { Mismatch } from "../../core/errors.ts";
+import type { RequestEvent } from "../../http/request-log.ts";
+import { cut } from "../../repeated.ts";
+import { escapeDeep, escapeLine } from "../output/escape.ts";
+import type { Style } from "../output/style.ts";
+import { cells, wrap } from "../output/table.ts";
+
+/** The request log of `idp start`: one line a request; for a refusal the reason below it, and what mends it. */
+
+/** What an endpoint is called here, by the end of its path; anything else is shown as its path. */
+const names: readonly (readonly [RegExp, string])[] = [
+  [/\/api\/v2\/oauth\/([a-z_]+)$/, "$1"],
+  [/\/interaction\/[^/]+\/([a-z]+)$/, "$1"],
+  [/\/\.well-known\/(openid-configuration|oauth-authorization-server)$/, "discovery"],
+  [/\/_idp\/api\//, "api "],
+];
+
+function endpointName(path: string): string {
+  for (const [form, name] of names) {
+    const found = form.exec(path);
+    if (found !== null)
+      return name === "api " ? `api ${path.slice(found.index + found[0].length)}` : name.replace("$1", found[1] ?? "");
+  }
+  return path;
+}
+
+/** The local time of day: `12:04:36`. */
+export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
+
+/** Whoever asks chooses how long a path is. */
+const longestPath = 200;
+
+export const cutPath = (path: string): string => cut(path, longestPath);
+
+/** Of the lines below the first one of a request. */
+const indent = " ".repeat(10);
+
+/** What the server remarks while it runs, among the lines of requests. @param width as of {@link requestLines} */
+export const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
+  style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
+
+/** The lines of one request. @param width cells of the terminal; Infinity where there is none */
+export function requestLines(given: RequestEvent, style: Style, width: number): string {
+  const { time, method, path, status, client, user, note, error, mismatch, fix } = escapeDeep(given);
+  const refused = error !== null || status >= 400;
+  const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
+  const clock = timeOfDay(new Date(time));
+  const head = [
+    style.dim(clock),
+    `${method.padEnd(4)} ${endpointName(path).padEnd(12)}`,
+    paint(String(status)),
+    [client, user].filter((part) => part !== null && part !== "").join("  "),
+  ];
+  const line = head.join("  ").trimEnd();
+  const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
+  const fits = note === null || note === "" || taken + 2 + cells(note) <= width;
+  return [
+    fits ? [line, note ?? ""].join("  ").trimEnd() : line,
+    ...(fits ? [] : [wrap(note, width, indent)]),
+    ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
+    ...(fix === null ? [] : [paint(fixLine(fix, width))]),
+  ].join("\n");
+}
+
+/** Why it was refused. A client id that is not there has its sentence; addresses are long and compared letter by letter. */
+const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>
+  mismatch === null || mismatch.parameter === "client_id" ? [wrap(error, width, indent)] : compared(error, mismatch);
+
+/** What was asked for and what is registered, one below the other: there a slash too many is seen. Neither is broken. */
+const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
+  [
+    `${/^\w+/.exec(error)?.[0] ?? ""}: ${parameter} is not registered`,
+    `asked:      ${sent}`,
+    ...(registered.length === 0 ? ["none"] : registered).map(
+      (each, index) => `${index === 0 ? "registered:" : "           "} ${each}`,
+    ),
+  ].map((line) => indent + line);
+
+/** Pasted, a command has to be one line, however long; words are wrapped. */
+const fixLine = (fix: string, width: number): string =>
+  fix.startsWith("idp ") ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent);

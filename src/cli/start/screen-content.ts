@@ -1,0 +1,90 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
+import type { Idp } from "../../index.ts";
+import type { FoundFixtures } from "../../fixture-files.ts";
+import { likelyClient, namedIn } from "../env/app-client.ts";
+import { loginClient } from "../program/app-types.ts";
+import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
+import { seedSummary } from "./seed-summary.ts";
+import { count } from "../output/words.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { version } from "../../package.ts";
+
+/** What the first screen of `idp start` shows, of a server that has just started. */
+
+/** @param file where the data is; null: in memory, where no command looks for a server, so that it is named by its address */
+export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string | null): Promise<Screen> {
+  const users = await idp.call("users.list", { limit: fewRows });
+  const { users: allUsers } = await idp.call("status", {});
+  const clients = await idp.call("clients.list", { secrets: true });
+  const demo = demoOf(fixtures);
+  const shown = (client: ClientView): ScreenClient => screenClient(client, demo.secrets.get(client.client_id));
+  const app = likelyClient(clients, namedIn(fixtures));
+  return {
+    version,
+    took: performance.now(),
+    issuer: idp.issuer,
+    listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
+    reach: file === null ? ` --url ${quoteWord(idp.issuer)}` : "",
+    users: {
+      first: users.map(({ username, email, status }) => {
+        return { username, email, status, password: demo.passwords.get(username) ?? null };
+      }),
+      all: allUsers,
+    },
+    clients: {
+      first: clients.slice(0, fewRows).map(shown),
+      all: clients.length,
+    },
+    app: app === undefined || app.client_id === loginClient || app.redirect_uris.length === 0 ? null : shown(app),
+    data:
+      file === null
+        ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
+        : [`${file}, kept between runs`],
+    fixtures: [
+      fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
+      seedSummary(idp.seeded),
+      ...beside(idp.seeded, { users: allUsers, clients: clients.length }),
+    ],
+  };
+}
+
+/** What the data holds beside what the fixtures name: of earlier ones, or added since. */
+function beside(seeded: Idp["seeded"], all: { readonly users: number; readonly clients: number }): readonly string[] {
+  const more = (["users", "clients"] as const).flatMap((kind) => {
+    const { added, changed, same } = seeded[kind];
+    const others = all[kind] - added.length - changed.length - same;
+    return others > 0 ? [count(others, kind.slice(0, -1))] : [];
+  });
+  return more.length === 0 ? [] : [`beside them ${more.join(" and ")} from before: idp reset removes them`];
+}
+
+function portOf(issuer: string): number {
+  const { port, protocol } = new URL(issuer);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
+/** What of the built-in demo everybody knows: passwords by username, secrets by client id. Of other fixtures nothing is told. */
+function demoOf({ sources }: FoundFixtures): {
+  readonly passwords: ReadonlyMap<string, string>;
+  readonly secrets: ReadonlyMap<string, string>;
+} {
+  const demos = sources.flatMap((source) => ("value" in source ? [source.value as FixtureFile] : []));
+  const known = (entries: readonly (readonly [string, string | undefined])[]): ReadonlyMap<string, string> =>
+    new Map(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
+  return {
+    passwords: known(demos.flatMap(({ users = [] }) => users.map((user) => [user.username, user.password] as const))),
+    secrets: known(
+      demos.flatMap(({ clients = [] }) => clients.map((client) => [client.client_id, client.client_secret] as const)),
+    ),
+  };
+}
+
+/** @param known the secret that everybody knows; shown where it is still the client's */
+const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
+  id: client.client_id,
+  isPublic: client.public,
+  secret: known !== undefined && client.client_secret === known ? known : null,
+  redirectUris: client.redirect_uris,
+  grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
+});

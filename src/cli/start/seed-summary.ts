@@ -1,0 +1,19 @@
+import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
+import { few } from "../output/words.ts";
+
+/** What applying fixtures did, in words: one line a kind of record. */
+
+/** "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds that no fixture names are left out. */
+export function seedSummary(result: SeedResult): string {
+  const kinds = (["users", "clients", "scopes", "grants", "settings"] as const).flatMap((kind) => {
+    const { added, changed, same } = result[kind];
+    const details = few(changed.map(({ name, fields }) => `${name}: ${fields.join(" ")}`));
+    const parts = [
+      ...(added.length > 0 ? [`${added.length} added`] : []),
+      ...(changed.length > 0 ? [`${changed.length} changed (${details})`] : []),
+      ...(same > 0 ? [`${same} same`] : []),
+    ];
+    return parts.length === 0 ? [] : [`${kind} ${parts.join(", ")}`];
+  });
+  return kinds.length === 0 ? "nothing in them" : kinds.join("; ");
+}

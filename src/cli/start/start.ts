@@ -1,0 +1,221 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { baseOf } from "../../core/endpoints.ts";
+import { OperationError } from "../../core/errors.ts";
+import type { RequestEvent } from "../../http/request-log.ts";
+import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
+import type { FoundFixtures } from "../../fixture-files.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { codeOf } from "../../store/json/fault.ts";
+import { escapeDeep, printableJson } from "../output/escape.ts";
+import { firstScreen } from "./first-screen.ts";
+import { widthOf, type Invocation } from "../invocation.ts";
+import { openBrowser } from "../server/open-browser.ts";
+import { endWithShellOfNpm } from "./npm-shell.ts";
+import { say } from "../output/print.ts";
+import { showProgress, type Progress } from "../output/progress.ts";
+import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import { adminTokenOf, issuerOnPort } from "../target/remote.ts";
+import { cutPath, remarkLines, requestLines } from "./request-log.ts";
+import { screenOf } from "./screen-content.ts";
+import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
+import { count } from "../output/words.ts";
+import { version } from "../../package.ts";
+
+/** The flags of `idp start`, as commander reads them. */
+export interface StartFlags extends SettingsFlags {
+  /** 0: a free one. */
+  readonly port?: number;
+  readonly host?: string;
+  readonly issuer?: string;
+  readonly memory?: true;
+  readonly allowHost?: readonly string[];
+  readonly templates?: string;
+  readonly open?: true;
+  readonly readyFile?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly backchannel?: "off" | "dynamic";
+  readonly dynamicRegistration?: true;
+  readonly watch?: true;
+}
+
+/** `--cert` and `--key`, which mean nothing without each other. */
+function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined) {
+    const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
+    throw new OperationError("usage", `--${given} needs --${missing} too`, {
+      hint: "idp start --cert localhost.pem --key localhost-key.pem",
+    });
+  }
+  return { tls: { cert: readPem("cert", cert), key: readPem("key", key) } };
+}
+
+function readPem(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new OperationError("usage", `--${flag} ${file} cannot be read`, { hint: "It is a PEM file", cause: error });
+  }
+}
+
+function optionsOf(
+  cli: Invocation,
+  flags: StartFlags,
+  fixtures: FoundFixtures,
+  { progress, log }: { readonly progress: Progress; readonly log: (note: string) => void },
+): IdpOptions {
+  const { port, host, issuer, allowHost } = flags;
+  const adminToken = adminTokenOf(cli.env);
+  let read: FoundFixtures | null = fixtures;
+  return {
+    ...(flags.memory === true ? {} : { data: cli.data }),
+    ...(port === undefined ? {} : { port }),
+    ...(host === undefined ? {} : { host }),
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    ...(adminToken === null ? {} : { adminToken }),
+    ...tlsOf(flags),
+    ...(flags.templates === undefined ? {} : { templates: flags.templates }),
+    ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
+    ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
+    // Read once for the start; a reset reads them as they are then.
+    fixtures: () => {
+      const { sources } = read ?? fixturesOf(cli, flags);
+      read = null;
+      return sources;
+    },
+    onProgress: progress.update,
+    settings: settingsOf(flags),
+    ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),
+    log,
+  };
+}
+
+/** What waits for a reader at most, in bytes: a log that is not read must not fill the memory. */
+const mostWaiting = 1024 * 1024;
+
+/** One line of JSON a request, or lines for a person; with `--quiet` none. What is dropped while nobody reads is counted. */
+function requestLog(cli: Invocation): (event: RequestEvent) => void {
+  const { stdout } = cli;
+  let dropped = 0;
+  const goOn = (): void => {
+    stdout.write(`${droppedLine(cli, dropped)}\n`);
+    dropped = 0;
+  };
+  return (event) => {
+    if (dropped > 0 || stdout.writableLength > mostWaiting) {
+      if (dropped === 0) stdout.once("drain", goOn);
+      dropped += 1;
+      return;
+    }
+    const shown = { ...event, path: cutPath(event.path) };
+    const line = cli.json ? printableJson({ event: "request", ...shown }, 0) : requestLines(shown, cli.out, cli.width);
+    stdout.write(`${line}\n`);
+  };
+}
+
+function droppedLine(cli: Invocation, requests: number): string {
+  const time = new Date(cli.now());
+  if (cli.json) return printableJson({ event: "dropped", time: time.toISOString(), requests }, 0);
+  return remarkLines(`${count(requests, "request")} not logged: nobody read this`, time, cli.out, cli.width);
+}
+
+/** A line of the log that is of no one request; on stderr, for it is no answer. */
+function logRemark(cli: Invocation, note: string): void {
+  if (cli.json) say(cli, note);
+  else if (!cli.quiet) {
+    cli.stderr.write(`${remarkLines(note, new Date(cli.now()), cli.err, widthOf(cli.stderr))}\n`);
+  }
+}
+
+/**
+ * `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk.
+ * @param words what was typed after `idp`
+ */
+export async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  // From the first moment on: a signal while it starts must end it as well. A second one changes nothing.
+  cli.takeSignals(() => {
+    stop();
+  });
+  endWithShellOfNpm(cli, stop);
+  const { readyFile } = flags;
+  if (readyFile !== undefined) await removeReadyFile(readyFile);
+  const fixtures = fixturesOf(cli, flags);
+  const progress = showProgress(cli, "Loading fixtures");
+  let serving = false;
+  const log = (note: string): void => {
+    if (serving) logRemark(cli, note);
+    else say(cli, note);
+  };
+  const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log }))
+    .catch(async (error: unknown) => {
+      throw (await portTaken(error, words)) ?? error;
+    })
+    .finally(progress.end);
+  try {
+    await announce(cli, flags, idp, fixtures);
+    serving = true;
+    // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
+    idp.call("keys.list", {}).catch(() => undefined);
+    const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
+    await Promise.race([stopped, idp.closed]);
+    await watching?.close();
+  } finally {
+    if (readyFile !== undefined) await removeReadyFile(readyFile);
+    await idp.close();
+  }
+  return null;
+}
+
+/** The command as it was typed, on a free port: on other data, or with other fixtures, it would be another server. */
+function onFreePort(words: readonly string[]): string {
+  const kept = words.filter(
+    (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
+  );
+  const command = ["idp", ...kept, "--port", "auto"].map(quoteWord).join(" ");
+  const hasIssuer = words.some((word) => /^--issuer(=|$)/.test(word));
+  return hasIssuer ? command : `${command}   (the issuer changes with it)`;
+}
+
+/** Where the port is another idp's, the refusal says whose; null where it was refused for something else. */
+async function portTaken(error: unknown, words: readonly string[]): Promise<OperationError | null> {
+  const { message, cause } = error instanceof OperationError ? error : { message: "", cause: undefined };
+  if (codeOf(cause) !== "EADDRINUSE") return null;
+  const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
+  const issuer = await issuerOnPort(port);
+  return issuer === null
+    ? new OperationError("conflict", message, { hint: `Use another port: ${onFreePort(words)}`, cause })
+    : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
+        hint: `Use that one, or another port for this one: ${onFreePort(words)}`,
+        cause,
+      });
+}
+
+async function watch(cli: Invocation, flags: StartFlags, idp: Idp, found: FoundFixtures) {
+  const { watchFixtures } = await import("./watch.ts");
+  return watchFixtures(cli, idp, { paths: fixturePaths(cli, flags), found, read: () => fixturesOf(cli, flags) });
+}
+
+/** Says that it is ready, in the form that was asked for. */
+async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<void> {
+  const { issuer, port } = idp;
+  const file = flags.memory === true ? null : join(cli.data, "data.json");
+  const data = file === null ? null : resolve(file);
+  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version };
+  if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
+  if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
+  else {
+    if (!cli.quiet) {
+      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, file)), cli.out)}\n`);
+    }
+    // What a script waits for.
+    if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
+  }
+  if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/account`);
+}

@@ -1,0 +1,133 @@
+import { realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { isFixtureName, usualNames, type FoundFixtures } from "../../fixture-files.ts";
+import type { Idp } from "../../index.ts";
+import { printableJson } from "../output/escape.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { printFailure } from "../output/print.ts";
+import { timeOfDay } from "./request-log.ts";
+import { seedSummary } from "./seed-summary.ts";
+import { few } from "../output/words.ts";
+
+/** `idp start --watch`: fixtures are applied anew when they change. */
+
+/** Milliseconds without a further event: an editor saves in several steps. */
+const quiet = 80;
+
+/** Where a path leads to; null where there is nothing, or no way: who reads the fixtures is told why. */
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Folders are watched, not files: an editor that puts a new file in the place of the old one is seen, and a file that comes. */
+function foldersOf(paths: readonly string[]): Map<string, (name: string) => boolean> {
+  const folders = new Map<string, (name: string) => boolean>();
+  const add = (folder: string, concerns: (name: string) => boolean): void => {
+    const before = folders.get(folder);
+    folders.set(folder, before === undefined ? concerns : (name) => before(name) || concerns(name));
+  };
+  if (paths.length === 0) add(process.cwd(), (name) => usualNames.includes(name));
+  for (const path of paths.map((one) => resolve(one))) {
+    add(dirname(path), (name) => name === basename(path));
+    const real = realPathOf(path);
+    if (real === null) continue;
+    if (statSync(real).isDirectory()) add(real, isFixtureName);
+    else add(dirname(real), (name) => name === basename(real));
+  }
+  return folders;
+}
+
+/**
+ * Watches until it is closed. What is broken is told, and leaves the running state alone.
+ * @param paths as they were named; none: the usual file of the working folder
+ * @param read finds and reads the fixtures anew
+ */
+export function watchFixtures(
+  cli: Invocation,
+  idp: Idp,
+  { paths, found, read }: { paths: readonly string[]; found: FoundFixtures; read: () => FoundFixtures },
+): { readonly close: () => Promise<void> } {
+  let watchers: readonly FSWatcher[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let last = JSON.stringify(found.sources);
+  let work = Promise.resolve();
+  let closed = false;
+
+  /** What is watched already stays so where that fails (too many watches). */
+  function rewatch(): void {
+    const fresh: FSWatcher[] = [];
+    try {
+      for (const [folder, concerns] of foldersOf(paths)) {
+        if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
+        const watcher = watchFolder(folder, (_event, name) => {
+          if (name === null || concerns(name)) later();
+        });
+        watcher.on("error", later);
+        fresh.push(watcher);
+      }
+    } catch (error) {
+      for (const watcher of fresh) watcher.close();
+      throw error;
+    }
+    for (const watcher of watchers) watcher.close();
+    watchers = fresh;
+  }
+
+  function later(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      work = work.then(refresh);
+    }, quiet);
+  }
+
+  async function refresh(): Promise<void> {
+    if (closed) return;
+    try {
+      // A folder may be another one of the same name by now. Before the files are read: no change comes between.
+      rewatch();
+      const now = read();
+      const text = JSON.stringify(now.sources);
+      if (text === last) return;
+      last = text;
+      if (now.names.length === 0) {
+        tell({ applied: false, files: [] }, "The fixture file is gone. What it brought stays; idp reset goes back.");
+        return;
+      }
+      const { vanished, ...seeded } = await idp.changeFixtures(now.sources);
+      const stays = vanished.length === 0 ? "" : `\n  no longer in them, but kept until idp reset: ${few(vanished)}`;
+      const line = `${now.names.join(", ")}: ${seedSummary(seeded)}${stays}`;
+      tell({ applied: true, files: now.names, ...seeded, vanished }, line);
+    } catch (error) {
+      last = "";
+      const failure = failureOf(error);
+      if (cli.json) tell({ applied: false, error: failure }, "");
+      else printFailure(cli, { ...failure, hint: "The server goes on as it was. Mend it and save it again." }, null);
+    }
+  }
+
+  function tell(event: object, line: string): void {
+    const time = new Date(cli.now());
+    if (cli.json) {
+      cli.stdout.write(`${printableJson({ event: "fixtures", time: time.toISOString(), ...event }, 0)}\n`);
+    } else if (!cli.quiet) {
+      cli.stdout.write(`${cli.out.dim(timeOfDay(time))}  ${line}\n`);
+    }
+  }
+
+  rewatch();
+  // What changed between the start and here.
+  later();
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      for (const watcher of watchers) watcher.close();
+      await work;
+    },
+  };
+}

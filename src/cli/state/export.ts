@@ -1,0 +1,42 @@
+import type { Invocation } from "../invocation.ts";
+import { answer, say, type Outcome } from "../output/print.ts";
+import { cannotBeWritten, putFile } from "../output/put-file.ts";
+import { findTarget } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+export interface ExportFlags {
+  readonly output?: string;
+  readonly as?: "state" | "fixtures";
+}
+
+/** `idp export`: the document is the answer; with `--output` it goes into a file, and the answer says what is in it. */
+export async function exportState(cli: Invocation, { output, as }: ExportFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const document = await target.call("export", { as });
+  const warning =
+    as === "fixtures"
+      ? "Passwords are not in it, since their hashes cannot be: give users a password of your own. Secrets of clients are; clients that registered themselves are not."
+      : "It holds private keys, client secrets and password hashes: keep it to yourself.";
+  if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
+  await writePrivate(output, `${textOf(document)}\n`);
+  const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;
+  const counts = { users: users?.length ?? 0, clients: clients?.length ?? 0, grants: grants?.length ?? 0 };
+  say(cli, warning);
+  return answer(
+    { file: output, ...counts },
+    (shown) =>
+      `Wrote ${shown.file}: ${count(shown.users, "user")}, ${count(shown.clients, "client")}, ${count(shown.grants, "grant")}.`,
+  );
+}
+
+/** Readable, and the same for the same data. */
+const textOf = (document: object): string => JSON.stringify(document, null, 2);
+
+/** For its owner alone. */
+async function writePrivate(file: string, text: string): Promise<void> {
+  try {
+    await putFile(file, text, 0o600);
+  } catch (error) {
+    throw cannotBeWritten(`--output ${file}`, error);
+  }
+}

@@ -1,0 +1,82 @@
+import { createAttempts } from "../../core/attempts.ts";
+import type { Context } from "../../core/context.ts";
+import { defaultIssuer } from "../../core/endpoints.ts";
+import { openKeyRing } from "../../core/keys/keys.ts";
+import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
+import { effectiveSettings, storedSettings } from "../../core/settings.ts";
+import type { Runner } from "../../core/operations/operation.ts";
+import {
+  runOperation,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from "../../core/operations/table.ts";
+import { randomText } from "../../random.ts";
+import type { Store } from "../../store/store.ts";
+import { openStore } from "../../store/open.ts";
+import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
+import { fixturesOf } from "../program/server-flags.ts";
+import { version } from "../../package.ts";
+
+/** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
+
+/**
+ * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
+ * @param issuer wins over the remembered one
+ */
+async function contextOf(cli: Invocation, store: Store, issuer: string | undefined): Promise<Context> {
+  const { now } = cli;
+  const remembered = await store.read((tx) => ({
+    issuer: tx.get("meta", "issuer")?.value,
+    settings: storedSettings(tx),
+  }));
+  const log = (note: string): void => say(cli, note);
+  const passwords = createPendingPasswords({ store, random: randomText }, (error) => log(String(error)));
+  return {
+    issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
+    settings: effectiveSettings(remembered.settings, {}),
+    // The next command reads them anew.
+    reloadSettings: () => Promise.resolve(),
+    keys: await openKeyRing(store, now, randomText),
+    // As `idp start` would find them. The next command looks anew.
+    fixtures: {
+      sources: () => fixturesOf(cli, {}).sources,
+      latest: () => fixturesOf(cli, {}).sources,
+      use: () => undefined,
+      inTurn: (work) => work(),
+    },
+    attempts: createAttempts(now),
+    ...{ store, now, random: randomText, passwords, log },
+  };
+}
+
+/**
+ * Runs an operation on the data folder.
+ * @throws {LockedError} where a server holds it
+ */
+export async function runOnFolder<N extends OperationName>(
+  cli: Invocation,
+  name: N,
+  input: OperationInput<N>,
+  { issuer, progress }: { readonly issuer: string | undefined; readonly progress: Runner["progress"] },
+): Promise<OperationOutput<N>> {
+  const store = await openStore({
+    data: cli.data,
+    kind: "command",
+    version,
+    now: cli.now,
+    // Under --json stderr holds an error and nothing else (CONTRACT 6).
+    log: (note) => {
+      if (!cli.json) say(cli, note);
+    },
+  });
+  try {
+    const ctx = await contextOf(cli, store, issuer);
+    const result = await runOperation(ctx, name, input, { server: null, progress });
+    await ctx.passwords.settle();
+    return result;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,269 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { baseOf, defaultPort } from "../../core/endpoints.ts";
+import { OperationError, type Problem } from "../../core/errors.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import {
+  operations,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from "../../core/operations/table.ts";
+import { isObject } from "../../core/json-object.ts";
+import { isLoopback } from "../../client/loopback.ts";
+import { RemoteError } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+
+/** An operation on a running server, through its control API. */
+
+export interface Server {
+  /** Where it listens, or its issuer: everything is served below it. */
+  readonly url: string;
+  /** Null: nobody gave it. The server is asked all the same: what is wrong may be that there is none. */
+  readonly adminToken: string | null;
+  /** Who holds the data, where the server was found by that; `state` tells whether the process is one of this machine. */
+  readonly pid?: number;
+  readonly state?: "alive" | "elsewhere";
+}
+
+const tokenHint =
+  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.";
+
+/** A seed of 64 MB may take its time; nothing else takes a second. */
+const patience = 120_000;
+
+/** After so long without an answer the server is asked whether it answers at all. In milliseconds, as is the next. */
+const silence = 5000;
+
+/** What keeps a server busy that is well: it takes in all there is. */
+const slow: readonly OperationName[] = ["seed", "import", "reset"];
+const healthPatience = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
+
+/**
+ * Waits for a call as long as its server answers anything at all: one that was stopped (Ctrl+Z) takes connections, and says nothing.
+ * @throws {OperationError} no_server
+ */
+async function whileAnswering<T>(
+  { url, pid, state }: Server,
+  limit: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const { signal } = over;
+  const falls = async (): Promise<never> => {
+    do await delay(silence, null, { signal });
+    while ((await issuerAt(url, limit)) !== null);
+    throw new OperationError("no_server", `pid ${pid} holds the data but does not answer (was it stopped?)`, {
+      hint:
+        state === "alive"
+          ? `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`
+          : `See to it where it runs: ${url}`,
+    });
+  };
+  try {
+    return await Promise.race(pid === undefined ? [call(signal)] : [call(signal), falls()]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * Calls an operation.
+ * @throws {RemoteError} what the operation refuses, as it would refuse it on a folder
+ * @throws {OperationError} no_server, where nothing answers there; usage, where the admin token is not taken
+ */
+export async function callServer<N extends OperationName>(
+  server: Server,
+  name: N,
+  input: OperationInput<N>,
+): Promise<OperationOutput<N>> {
+  const { url, adminToken } = server;
+  const { method, path, fields }: Pick<Operation, "method" | "path" | "fields"> = operations[name];
+  const values: Record<string, unknown> = { ...input };
+  const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
+    const value = encodeURIComponent(String(values[parameter]));
+    Reflect.deleteProperty(values, parameter);
+    return value;
+  });
+  const whole = Object.keys(fields).find((field) => fields[field] === "body");
+  const given = Object.entries(
+    whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
+  ).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
+  const address = `${baseOf(url)}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
+  const content = method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(Object.fromEntries(given)) };
+  const { status, body } = await whileAnswering(server, healthPatience(name), (signal) =>
+    send(url, address, { method, adminToken, signal, ...content }),
+  );
+  if (status === 204) return null as OperationOutput<N>;
+  if (status < 300 && body !== undefined) return body as OperationOutput<N>;
+  if (status === 401 && adminToken === null && isErrorBody(body)) {
+    throw new OperationError("usage", `the server at ${url} wants its admin token`, { hint: tokenHint });
+  }
+  throw refusalOf(url, status, body);
+}
+
+interface Answer {
+  readonly status: number;
+  /** Undefined: it is no JSON. */
+  readonly body: unknown;
+}
+
+/** By `node:http`: `fetch` would cost each command 50 ms to load. */
+async function send(
+  url: string,
+  address: string,
+  {
+    method,
+    adminToken,
+    body,
+    timeout = patience,
+    signal,
+  }: {
+    readonly method: string;
+    /** Null: for what everybody may ask. */
+    readonly adminToken: string | null;
+    readonly body?: string;
+    readonly timeout?: number;
+    /** Ends it. */
+    readonly signal?: AbortSignal;
+  },
+): Promise<Answer> {
+  const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
+  const headers = {
+    ...(adminToken !== null && { Authorization: `Bearer ${adminToken}` }),
+    "Content-Type": "application/json",
+  };
+  return new Promise((resolve, reject) => {
+    const tls = { rejectUnauthorized: !isLoopback(address) };
+    const options = { method, headers, agent: false, timeout, ...tls, ...(signal !== undefined && { signal }) };
+    const sent = request(address, options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", fail);
+      response.on("end", () => {
+        resolve({ status: response.statusCode ?? 0, body: parsed(Buffer.concat(chunks).toString("utf8")) });
+      });
+    });
+    function fail(cause: Error): void {
+      reject(
+        new OperationError("no_server", `nothing answers at ${url}`, {
+          hint: "Start it: idp start. Without --url and IDP_URL a command works on the data folder",
+          cause,
+        }),
+      );
+    }
+    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${timeout / 1000} s`)));
+    sent.on("error", fail);
+    sent.end(body);
+  });
+}
+
+/** What answers at an address: an idp with this issuer, or something else; null: nothing does. @param timeout milliseconds */
+export async function answererAt(url: string, timeout: number): Promise<{ readonly issuer: string | null } | null> {
+  const health = `${baseOf(url)}/_idp/health`;
+  const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
+  if (found === null) return null;
+  const { status, issuer } = Object(found.body) as Readonly<Record<string, unknown>>;
+  return { issuer: status === "ok" && typeof issuer === "string" ? issuer : null };
+}
+
+/** The issuer of the idp that answers at an address; null: none does. @param timeout milliseconds */
+export const issuerAt = async (url: string, timeout: number): Promise<string | null> =>
+  (await answererAt(url, timeout))?.issuer ?? null;
+
+/** The port that `idp start` takes; null where it takes a free one. */
+export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
+  return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
+}
+
+/** The issuer of the idp that listens on a port of this machine; null: it is none, or does not say so at once. */
+export async function issuerOnPort(port: number): Promise<string | null> {
+  const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 1000));
+  return (await Promise.all(asked)).find((issuer) => issuer !== null) ?? null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface ErrorBody {
+  readonly error: string;
+  readonly error_description: string;
+  readonly hint?: string;
+  readonly problems?: unknown;
+}
+
+const isProblem = (value: unknown): value is Problem =>
+  isObject(value) && typeof value["path"] === "string" && typeof value["message"] === "string";
+
+const problemsIn = ({ problems }: ErrorBody): readonly Problem[] =>
+  Array.isArray(problems) ? problems.filter(isProblem) : [];
+
+const isErrorBody = (body: unknown): body is ErrorBody =>
+  typeof body === "object" &&
+  body !== null &&
+  "error" in body &&
+  typeof body.error === "string" &&
+  "error_description" in body &&
+  typeof body.error_description === "string";
+
+function refusalOf(url: string, status: number, body: unknown): Error {
+  if (!isErrorBody(body)) {
+    return new OperationError("no_server", `what answers at ${url} is not idp (status ${status})`, {
+      hint: "Is the address right? It is the issuer that idp start prints.",
+    });
+  }
+  if (status === 401) {
+    return new OperationError("usage", body.error_description, { hint: tokenHint });
+  }
+  const { error_description: description } = body;
+  // What has no place in the input is the description, once more.
+  const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
+  return new RemoteError(body.error, description, body.hint ?? null, problemsIn(body).filter(isNews));
+}
+
+/** `--url` or IDP_URL, where it is an address. @throws {OperationError} usage */
+export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  const name = env.IDP_URL === url ? "IDP_URL" : "--url";
+  throw new OperationError("usage", `${name} takes an address such as http://localhost:4370; this is "${url}"`);
+}
+
+/** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
+export function serverOfUrl(cli: Invocation, url: string): Server {
+  const { adminTokenFile, env } = cli;
+  const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
+  return { url: checkUrl({ url, env }), adminToken };
+}
+
+/** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */
+export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv): string | null {
+  const trimmed = token.trim();
+  return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
+}
+
+/** What no header can carry, Node refuses to send (RFC 9110 5.5). @throws {OperationError} usage */
+function sendable(token: string, from: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
+    hint: "Letters, digits and - . _ ~ + / only, as the server was given it or as the lock.json of its data folder has it",
+  });
+}
+
+function readTokenFile(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
+  }
+  // The lock file will do as well as the bare token.
+  const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
+  if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
+  return sendable(token, `--admin-token-file ${file}`);
+}

@@ -1,0 +1,164 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../../core/errors.ts";
+import type { Operation, Runner } from "../../core/operations/operation.ts";
+import {
+  operations,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from "../../core/operations/table.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { readLock } from "../../store/json/lock-file.ts";
+import { LockedError } from "../../store/store.ts";
+import { defaultData, type Invocation } from "../invocation.ts";
+import { callServer, checkUrl, issuerOnPort, serverOfUrl, usualPort, type Server } from "./remote.ts";
+
+/** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
+
+export interface Target {
+  /** Null: the folder, where no server runs. */
+  readonly server: Server | null;
+  /** Where a change was made, in words for stderr. */
+  readonly where: string;
+  /** Runs an operation. The result is the same on a server and on a folder. */
+  call<N extends OperationName>(
+    name: N,
+    input: OperationInput<N>,
+    progress?: Runner["progress"],
+  ): Promise<OperationOutput<N>>;
+}
+
+/** What starts a server on this data, to be copied. */
+export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
+  data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
+
+/**
+ * How to reach the one that runs on the usual port, on other data or in memory, where none runs on this data; null where none does, and for `--url`,
+ * which named another.
+ */
+export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url">): Promise<string | null> {
+  const port = url === null ? usualPort(env) : null;
+  const issuer = port === null ? null : await issuerOnPort(port);
+  if (issuer === null) return null;
+  return [
+    `Another one runs at ${issuer}, on other data or in memory`,
+    "On other data: --data DIR, or type this in its folder",
+    `In memory: --url ${issuer}, with the IDP_ADMIN_TOKEN it was started with`,
+  ].join("\n");
+}
+
+/**
+ * The next step where no server is found. Where one runs elsewhere, to start another would be refused, and is not what is asked for.
+ * @param more what else could be done
+ */
+export const startHint = async (cli: Pick<Invocation, "data" | "env" | "url">, more = ""): Promise<string> =>
+  (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}${more}`;
+
+/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
+export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
+  const { url, env } = cli;
+  if (url !== null) return checkUrl({ url, env });
+  const lock = readLock(cli.data);
+  return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
+}
+
+/** For how long a server that is just starting is waited for, in milliseconds. */
+const startingPatience = 10_000;
+
+/** A server by its lock. */
+type Found = Server & { readonly pid: number; readonly startedAt: string };
+
+/**
+ * The running server of the data folder, by its lock; null where none runs. One that is starting is waited for.
+ * @throws {LockedError} where it does not get ready
+ */
+export async function findServer(cli: Invocation): Promise<Found | null> {
+  for (let waited = 0; ; waited += 20) {
+    const lock = readLock(cli.data);
+    if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
+    if (lock.url !== null && lock.adminToken !== null)
+      return { ...lock, url: lock.url, adminToken: lock.adminToken, state: lock.state };
+    if (waited >= startingPatience) {
+      throw new OperationError(
+        "no_server",
+        `the idp of process ${lock.pid} has been starting since ${lock.startedAt}`,
+        {
+          hint: "Wait for it, or end that process.",
+        },
+      );
+    }
+    await delay(20);
+  }
+}
+
+const onServer = (server: Server): Target => ({
+  server,
+  where: `via the running server ${server.url}`,
+  call: (name, input) => callServer(server, name, input),
+});
+
+/**
+ * Finds what a command works on.
+ * @param issuer of tokens that are issued on a folder; absent: the one it was last served under
+ * @throws {OperationError} not_found, where there is no data
+ */
+export async function findTarget(cli: Invocation, issuer?: string): Promise<Target> {
+  if (cli.url !== null) return onServer(serverOfUrl(cli, cli.url));
+  const server = await findServer(cli);
+  if (server === null) return onFolder(cli, issuer);
+  const target = onServer(server);
+  return {
+    ...target,
+    call: (name, input) =>
+      target.call(name, input).catch((error: unknown) => {
+        throw server.state === "elsewhere" && isUnanswered(error) ? heldElsewhere(cli, server) : error;
+      }),
+  };
+}
+
+const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";
+
+/** The lock of a machine or a container that is gone, or cannot be reached: what holds the data cannot be seen from here. */
+const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationError =>
+  new OperationError(
+    "no_server",
+    `an idp of another machine or container holds the data (pid ${pid}), and nothing answers at ${url}`,
+    {
+      hint: `If it runs no more, remove its lock: rm ${quoteWord(join(data, "lock.json"))}`,
+    },
+  );
+
+function onFolder(cli: Invocation, issuer: string | undefined): Target {
+  return {
+    server: null,
+    where: `in ${join(cli.data, "data.json")}`,
+    async call<N extends OperationName>(
+      name: N,
+      input: OperationInput<N>,
+      progress?: Runner["progress"],
+    ): Promise<OperationOutput<N>> {
+      const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
+      if (operation.needsServer) {
+        throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
+          hint: await startHint(cli),
+        });
+      }
+      if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
+        throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
+          hint: await startHint(cli, ". Other data: --data DIR"),
+        });
+      }
+      const { runOnFolder } = await import("./folder.ts");
+      try {
+        return await runOnFolder(cli, name, input, { issuer, progress });
+      } catch (error) {
+        // A server took the data between the look at the lock and the opening of the folder.
+        const server = error instanceof LockedError ? await findServer(cli) : null;
+        if (server === null) throw error;
+        return callServer(server, name, input);
+      }
+    },
+  };
+}

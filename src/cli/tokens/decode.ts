@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { decodeToken, findTokens, type DecodedToken } from "../../core/tokens/decode.ts";
+import { duration, relative, utcTime } from "../../core/time-words.ts";
+import { asNumber, exactJson } from "../../json-digits.ts";
+import { packageFile } from "../../package.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { pairs } from "../output/table.ts";
+import { readText } from "./input.ts";
+
+/**
+ * `idp token decode`: what a token says. Needs no server, no data and no key.
+ * The document is one object for one token; for a token response an object keyed by `access_token`, `id_token`, `refresh_token`;
+ * for several lines an array.
+ */
+export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
+  const decoded = findTokens(await readText(cli, argument)).map(({ name, token }) => ({
+    name,
+    said: decodeToken(token, cli.now()),
+  }));
+  const named = decoded.every(({ name }) => name !== null);
+  const document: unknown = named
+    ? Object.fromEntries(decoded.map(({ name, said }) => [name, said]))
+    : decoded.length === 1
+      ? decoded[0]?.said
+      : decoded.map(({ said }) => said);
+  const notes = ["Signature not checked. To check it: idp token verify"];
+  const shown = decoded.map(({ name, said }) => ({
+    title: name === null ? kindOf(said) : `${name}  ${kindOf(said)}`,
+    said,
+  }));
+  return {
+    ...answer(
+      shown,
+      (tokens, style) => tokens.map(({ title, said }) => describe(title, said, cli.now() / 1000, style)).join("\n\n"),
+      { notes },
+    ),
+    document,
+  };
+}
+
+/** Kinds by `typ` (RFC 9068 2.1, RFC 9449 4.2, OpenID Connect Back-Channel Logout 2.4, RFC 9101 10.8). */
+const byType: Readonly<Record<string, string>> = {
+  "at+jwt": "access token",
+  "rt+jwt": "refresh token",
+  "logout+jwt": "logout token",
+  "dpop+jwt": "DPoP proof",
+  "oauth-authz-req+jwt": "request object",
+};
+
+/** What kind of token this looks like: by `typ`, else by the claims that only one kind has. */
+function kindOf({ header, payload }: DecodedToken): string {
+  const typ = typeof header.typ === "string" ? header.typ.toLowerCase().replace(/^application\//, "") : "";
+  if (Object.hasOwn(byType, typ)) return byType[typ] ?? "";
+  if ("nonce" in payload || "at_hash" in payload || "azp" in payload) return "ID token";
+  if ("scope" in payload || "scp" in payload) return "access token, by its claims";
+  return "token";
+}
+
+/** @param now seconds since 1970 */
+function describe(title: string, { header, payload }: DecodedToken, now: number, style: Style): string {
+  const rows = (members: DecodedToken["payload"], text: (name: string, value: unknown) => string): string =>
+    pairs(
+      Object.entries(members).map(([name, value]) => [name, text(name, value)] as const),
+      style,
+      "  ",
+    ) || style.dim("  none");
+  const scopes = typeof payload["scope"] === "string" ? payload["scope"].split(" ").filter(Boolean) : [];
+  const words = scopes.length === 0 ? {} : scopeWords();
+  return [
+    style.bold(title),
+    "Header",
+    rows(header, (_name, value) => plain(value)),
+    "Claims",
+    rows(payload, (name, value) => (times.has(name) ? timeText(name, value, now, style) : plain(value))),
+    ...(scopes.length === 0
+      ? []
+      : [
+          "Scopes",
+          pairs(
+            scopes.map((name) => [name, words[`scope.${name}`] ?? style.dim("not one of those built in")] as const),
+            style,
+            "  ",
+          ),
+        ]),
+  ].join("\n");
+}
+
+/** The words of the consent page, which need no server. Of a scope that fixtures define, only the server has some. */
+const scopeWords = (): Readonly<Record<string, string>> =>
+  JSON.parse(readFileSync(packageFile("templates/locales/en.json"), "utf8")) as Record<string, string>;
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : exactJson(value, 0));
+
+/** Claims that are times in seconds since 1970 (RFC 7519 4.1, OpenID Connect Core 2 and 5.1). */
+const times: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "auth_time", "updated_at"]);
+
+function timeText(name: string, value: unknown, now: number, style: Style): string {
+  const time = asNumber(value);
+  if (time === undefined) return plain(value);
+  const when = utcTime(time);
+  return when === null
+    ? `${plain(value)}  ${style.yellow("not a date")}`
+    : `${plain(value)}  ${when}  ${distance(name, time - now, style)}`;
+}
+
+function distance(name: string, seconds: number, style: Style): string {
+  if (name === "exp") {
+    return seconds > 0 ? style.green(`expires in ${duration(seconds)}`) : style.red(`expired ${duration(seconds)} ago`);
+  }
+  if (seconds > 1 && name !== "updated_at") return style.yellow(`${duration(seconds)} from now`);
+  return relative(seconds);
+}

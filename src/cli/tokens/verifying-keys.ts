@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { Problem } from "../../client/check.ts";
+import { OperationError } from "../../core/errors.ts";
+import { isObject } from "../../core/json-object.ts";
+import { shown } from "../../core/tokens/claim-checks.ts";
+import type { Keys } from "../../core/tokens/verify-foreign.ts";
+import { readSecret } from "../program/entry-flags.ts";
+import type { Invocation } from "../invocation.ts";
+
+/** Where the keys come from that verify a token of any issuer. */
+
+export interface KeyFlags {
+  readonly issuer?: string;
+  readonly jwks?: string;
+  readonly secretStdin?: true;
+}
+
+/** The keys that the flags name; null: those of the server or the folder. @throws {OperationError} */
+export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: KeyFlags): Promise<Keys | null> {
+  if (secretStdin === true) {
+    if (jwks !== undefined) throw new OperationError("usage", "give --jwks or --secret-stdin, not both");
+    return { kind: "secret", secret: (await readSecret(cli, secretStdin, "secret")) ?? "" };
+  }
+  if (jwks !== undefined) {
+    const isAddress = /^https?:\/\//i.test(jwks);
+    return keySet(isAddress ? await getJson(jwks) : readJson(jwks), jwks);
+  }
+  if (issuer === undefined) return null;
+  const address = await jwksUri(issuer);
+  return keySet(await getJson(address), address);
+}
+
+/** A JWK Set, or one JWK alone (RFC 7517 4, 5). */
+function keySet(value: unknown, from: string): Keys {
+  const listed = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isObject) : null;
+  const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
+  if (jwks === null) {
+    throw new OperationError("invalid", `${from} is no JWK Set`, {
+      hint: 'It is an object with a list "keys" (RFC 7517 5).',
+    });
+  }
+  return { kind: "public", jwks, from };
+}
+
+function readJson(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new OperationError("not_found", `--jwks ${file} cannot be read`, { cause });
+  }
+  return parse(text, file);
+}
+
+function parse(text: string, from: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OperationError("invalid", `${from} is not JSON`, { cause });
+  }
+}
+
+async function getJson(address: string): Promise<unknown> {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw new OperationError("invalid", `${address} is no address that keys can be had from`, {
+      hint: "It begins with http:// or https://.",
+    });
+  }
+  // Loaded where keys are fetched only: https takes a while.
+  const { send } = await import("../../client/http.ts");
+  const { status, text } = await send({ method: "GET", url: address }).catch((cause: unknown) => {
+    if (!(cause instanceof Problem)) throw cause;
+    const hint = `${cause.message}. Is the address right?`;
+    throw new OperationError("no_server", `nothing answers at ${address}`, { hint, cause });
+  });
+  if (status !== 200) {
+    const why = status >= 300 && status < 400 ? "; redirects are not followed here" : "";
+    throw new OperationError("no_server", `${address} answers with status ${status}${why}`);
+  }
+  return parse(text, address);
+}
+
+/** OpenID Connect Discovery 4, else RFC 8414 3.1. An issuer that calls itself otherwise is another one (Discovery 4.3). */
+async function jwksUri(issuer: string): Promise<string> {
+  const { metadataAddresses } = await import("../../client/provider.ts");
+  const addresses = metadataAddresses(issuer);
+  const found = await getJson(addresses[0]).catch((error: unknown) =>
+    getJson(addresses[1]).catch(() => {
+      throw error;
+    }),
+  );
+  const { issuer: named, jwks_uri: address } = isObject(found) ? found : {};
+  if (named !== issuer) {
+    throw new OperationError("refused", `the issuer at ${issuer} calls itself ${shown(named)}`, {
+      hint: "An issuer is compared letter by letter, a slash at its end too.",
+    });
+  }
+  if (typeof address !== "string") throw new OperationError("invalid", `${issuer} names no jwks_uri`);
+  return address;
+}

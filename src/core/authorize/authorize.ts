@@ -1,0 +1,76 @@
+import { cut, redacted } from "../../repeated.ts";
+import { StorageError } from "../../store/store.ts";
+import { verifyIdTokenHint } from "../tokens/accept.ts";
+import { refuse } from "./purpose.ts";
+import { checkAuthorizationRequest, type AuthorizationRequest } from "./request.ts";
+import type { RawParameters } from "./parameters.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
+import { advance, settle, type StepResult } from "../sign-in/next-step.ts";
+import { putBackPushed, takePushed } from "./par.ts";
+import { RedirectedError } from "./response.ts";
+import { liveSession } from "../sessions/sessions.ts";
+
+/**
+ * The path of a sign-in:
+ *
+ *   authorize ──▶ nextStep ──▶ login page ──▶ login  (records who signed in) ────┐
+ *                 ▲ │   └────▶ consent page ▶ consent (records what was decided) │
+ *                 │ │                                                            │
+ *                 └─┼────────────────────────────────────────────────────────────┘
+ *                   └────▶ return: ends the interaction, and as its purpose says sends the browser to the client, with a code or with
+ *                          the reason why not, or to one of our own pages
+ *
+ * `nextStep` alone knows the order (`next-step.ts`). A `Purpose` says what a sign-in needs and how it ends (`purpose.ts`). Login and
+ * consent know nothing about each other, or about what follows.
+ */
+
+/**
+ * Begins an authorization request (RFC 6749 4.1.1, OpenID Connect Core 3.1.2).
+ * @throws {OAuthError} to be shown to the person; {RedirectedError} to be sent to the client
+ */
+export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
+  const { parameters, pushed } = await takePushed(ctx, raw);
+  const request = await ctx.store.read((tx) =>
+    checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null }),
+  );
+  if (request.ignoredScopes.length > 0) {
+    ctx.log(`scope "${cut(redacted(request.ignoredScopes.join(" ")), 500)}" is not defined: ignored`);
+  }
+  const hintedUserId = await hintedUser(ctx, request);
+  try {
+    return await begin(ctx, { kind: "authorization", request, hintedUserId }, browser);
+  } catch (error) {
+    if (error instanceof StorageError && pushed !== null) await putBackPushed(ctx, pushed);
+    throw error;
+  }
+}
+
+/** The only user that will do, by `id_token_hint` or the `claims` parameter; null: any user. */
+async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<string | null> {
+  const { idTokenHint: hint, requiredUserId } = request;
+  if (hint === null) return requiredUserId;
+  try {
+    const { sub } = await verifyIdTokenHint(ctx, hint);
+    if (requiredUserId === null || requiredUserId === sub) return sub;
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
+  }
+  throw refuse(
+    request,
+    "login_required",
+    "id_token_hint and the claims parameter name two users (OpenID Connect Core 5.5.1)",
+  );
+}
+
+/** Begins a sign-in for one of our own pages. @param path of the page, below the issuer */
+export const beginSignIn = (ctx: Context, path: string, browser: Browser): Promise<StepResult> =>
+  begin(ctx, { kind: "page", path }, browser);
+
+async function begin(ctx: Context, record: SignInRecord, browser: Browser): Promise<StepResult> {
+  const result = await ctx.store.transaction((tx) =>
+    advance(tx, ctx, newInteraction(ctx, record, browser), liveSession(tx, browser.session), browser),
+  );
+  return settle(ctx, result);
+}

@@ -1,0 +1,98 @@
+import type { Client } from "../../store/store.ts";
+import { askedMode } from "./target.ts";
+import { grantTypesOf, mayUse } from "../clients/clients.ts";
+import { OAuthError } from "../errors.ts";
+import { single, type RawParameters } from "./parameters.ts";
+import { checkLength } from "./request-length.ts";
+import { responseModes } from "./response.ts";
+
+/** The checks of single parameters of an authorization request; the list of all checks is in `authorization-request.ts`. */
+
+const prompts = ["none", "login", "consent", "select_account"] as const;
+export type Prompt = (typeof prompts)[number];
+
+/** Each comes once, and together they are short enough to be kept (RFC 6749 3.1). */
+export function checkParameters(raw: RawParameters): void {
+  const texts: (string | undefined)[] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    if (typeof value !== "object") texts.push(name, value);
+    else if (name === "resource" || name === "audience") texts.push(name, ...value);
+    else throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
+  }
+  checkLength(texts);
+}
+
+/** Nothing external is fetched for a request, and no request object is obeyed (OpenID Connect Core 6). */
+export function refuseRequestObjects(raw: RawParameters): void {
+  if (single(raw, "request") !== undefined) {
+    throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters");
+  }
+  if (single(raw, "request_uri") !== undefined) {
+    throw new OAuthError(
+      "request_uri_not_supported",
+      "request_uri is taken from the pushed authorization request endpoint only (RFC 9126); send plain parameters or push them",
+    );
+  }
+}
+
+/** Some clients must push their requests (RFC 9126 6). */
+export function refuseUnpushed(client: Client): void {
+  if (client.require_pushed_authorization_requests === true) {
+    throw new OAuthError(
+      "invalid_request",
+      `client "${client.client_id}" has to push its requests: POST them to the pushed authorization request endpoint first (RFC 9126)`,
+    );
+  }
+}
+
+export function checkResponseType(raw: RawParameters, client: Client): void {
+  const responseType = single(raw, "response_type");
+  if (responseType === undefined) throw new OAuthError("invalid_request", 'response_type is missing; send "code"');
+  if (responseType !== "code") {
+    throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`);
+  }
+  requireCodes(client);
+}
+
+export function requireCodes(client: Client): void {
+  if (!mayUse(client, "authorization_code")) {
+    throw new OAuthError(
+      "unauthorized_client",
+      `client "${client.client_id}" may not use authorization_code: its grant_types are "${grantTypesOf(client).join(" ")}"`,
+    );
+  }
+}
+
+export function checkResponseMode(raw: RawParameters): void {
+  const mode = single(raw, "response_mode");
+  if (mode !== undefined && askedMode(raw) === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      `response_mode "${mode}" is not supported; use ${responseModes.join(" or ")}`,
+    );
+  }
+}
+
+/** OpenID Connect Core 3.1.2.1. */
+export function checkPrompt(value: string | undefined): readonly Prompt[] {
+  const names = [...new Set((value ?? "").split(" ").filter((name) => name !== ""))];
+  const unknown = names.filter((name) => !(prompts as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new OAuthError(
+      "invalid_request",
+      `prompt "${unknown.join(" ")}" is not supported; use ${prompts.join(", ")}`,
+    );
+  }
+  if (names.includes("none") && names.length > 1) {
+    throw new OAuthError("invalid_request", `prompt "none" cannot be joined with another: "${names.join(" ")}"`);
+  }
+  return names as Prompt[];
+}
+
+export function checkMaxAge(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (!/^\d{1,9}$/.test(value)) {
+    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds below 1,000,000,000`);
+  }
+  return Number(value);
+}

@@ -1,0 +1,85 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { checkAcr } from "../login/acr.ts";
+import { claimScope, isProtocolClaim, noClaims, releasingScopes, type RequestedClaims } from "../scopes/claims.ts";
+import { OAuthError } from "../errors.ts";
+import { isObject } from "../json-object.ts";
+import { mayAsk } from "../scopes/scopes.ts";
+
+/** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
+
+/** What a request asks for with its `claims` parameter. */
+export interface ClaimsRequest {
+  readonly claims: RequestedClaims;
+  /** The claims that need consent, as scopes of one claim each: the consent page and the grant treat them like other scopes. */
+  readonly scopes: readonly string[];
+  /** The only user who may sign in (OpenID Connect Core 5.5.1: `sub` with a value). */
+  readonly sub: string | null;
+}
+
+const refuse = (what: string): OAuthError =>
+  new OAuthError("invalid_request", `claims ${what} (OpenID Connect Core 5.5)`);
+
+function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<string, unknown>>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse("is not JSON");
+  }
+  if (!isObject(value)) throw refuse("is not a JSON object");
+  const member = (name: "userinfo" | "id_token"): Record<string, unknown> => {
+    const given = Object.hasOwn(value, name) ? value[name] : {};
+    if (!isObject(given)) throw refuse(`has a member "${name}" that is not an object`);
+    for (const [claim, wish] of Object.entries(given)) {
+      if (wish !== null && !isObject(wish)) throw refuse(`asks for "${claim}" with neither null nor an object`);
+    }
+    return given;
+  };
+  return { userinfo: member("userinfo"), id_token: member("id_token") };
+}
+
+/** The values asked for; none where any will do. */
+function wishedValues(wish: unknown): readonly unknown[] {
+  if (!isObject(wish)) return [];
+  if (wish["value"] !== undefined) return [wish["value"]];
+  return Array.isArray(wish["values"]) ? (wish["values"] as readonly unknown[]) : [];
+}
+
+function wishedSub(wish: unknown): string | null {
+  const [value] = wishedValues(wish);
+  return typeof value === "string" ? value : null;
+}
+
+/** Whether one of the scopes that release a claim is one that the client may ask for. */
+export const mayAskClaim = (tx: ReadTx, client: Client, name: string): boolean =>
+  releasingScopes(tx, client, name).some((scope) => mayAsk(client, scope));
+
+/**
+ * @param text the parameter; undefined: not sent
+ * @param scopes the scopes of the request: the claims they release need no consent of their own
+ * @throws {OAuthError} invalid_request; unmet_authentication_requirements (Core 5.5.1.1)
+ */
+export function readClaimsParameter(
+  tx: ReadTx,
+  client: Client,
+  text: string | undefined,
+  scopes: readonly string[],
+): ClaimsRequest {
+  if (text === undefined) return { claims: noClaims, scopes: [], sub: null };
+  const { userinfo, id_token: idToken } = parse(text);
+  const acr = idToken["acr"];
+  if (isObject(acr) && acr["essential"] === true) checkAcr(wishedValues(acr));
+  const needConsent = new Set<string>();
+  /** Core 5.5.1: unknown claims, and those of scopes that the client may not request, are ignored. */
+  const requested = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => {
+      if (isProtocolClaim(name)) return false;
+      const releasing = releasingScopes(tx, client, name);
+      if (releasing.length === 0) return true;
+      if (!mayAskClaim(tx, client, name)) return false;
+      if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
+      return true;
+    });
+  const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken)) };
+  return { claims, scopes: [...needConsent], sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]) };
+}

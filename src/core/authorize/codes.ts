@@ -1,0 +1,63 @@
+import type { Client, Code, Grant, Session, Tx, User } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
+import { grantedNow } from "../grants/granted-scopes.ts";
+import { hashOf } from "../secrets.ts";
+
+/** Authorization codes: opaque, 256 random bits, single-use (CONTRACT 2.3). The store has only their hash. */
+
+/** The part of the request that the token endpoint needs. */
+export interface CodeRequest {
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly claims: RequestedClaims;
+  readonly nonce: string | null;
+  readonly codeChallenge: string | null;
+  readonly resources: readonly string[];
+  /** Thumbprint of the key to which the code is bound (RFC 9449 10). */
+  readonly dpopJkt: string | null;
+}
+
+/** A code is remembered this long (milliseconds) after it expires, so that a replay is recognized. */
+const usedCodeMemory = 600_000;
+
+export const requestOf = (code: Code): CodeRequest => code.request as CodeRequest;
+
+/** Who gets a code, and under which grant. */
+export interface CodeOwner {
+  readonly client: Client;
+  readonly user: User;
+  readonly grant: Grant;
+  /** Null: the code was made without a browser. */
+  readonly session: Session | null;
+}
+
+/** Draws a code for what the grant allows of the request. */
+export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeRequest): string {
+  const code = ctx.random(32);
+  const usableUntil = ctx.now() + ctx.settings.code_ttl * 1000;
+  tx.insert("codes", {
+    id: hashOf(code),
+    clientId: to.client.client_id,
+    userId: to.user.id,
+    grantId: to.grant.id,
+    epoch: to.grant.epoch,
+    request: {
+      redirectUri: request.redirectUri,
+      scopes: grantedNow(tx, to.client, to.grant, request.scopes).filter((scope) => singleClaim(scope) === null),
+      claims: request.claims,
+      nonce: request.nonce,
+      codeChallenge: request.codeChallenge,
+      resources: request.resources,
+      dpopJkt: request.dpopJkt,
+    } satisfies CodeRequest,
+    family: `f_${ctx.random(12)}`,
+    authTime: to.session?.authTime ?? Math.floor(ctx.now() / 1000),
+    amr: to.session?.amr ?? [],
+    sid: to.session?.sid ?? null,
+    usableUntil,
+    usedAt: null,
+    expiresAt: usableUntil + usedCodeMemory,
+  });
+  return code;
+}

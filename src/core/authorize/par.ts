@@ -1,0 +1,108 @@
+import type { Client, PushedRequest } from "../../store/store.ts";
+import { checkAuthorizationRequest } from "./request.ts";
+import { refuseRequestUri } from "./target.ts";
+import type { RawParameters } from "./parameters.ts";
+import { verifyIdTokenHint } from "../tokens/accept.ts";
+import type { Context } from "../context.ts";
+import { verifyProof, type Proof } from "../tokens/dpop.ts";
+import { OAuthError } from "../errors.ts";
+import { RedirectedError } from "./response.ts";
+
+/** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
+
+const prefix = "urn:ietf:params:oauth:request_uri:";
+
+/** Seconds: the browser follows at once (RFC 9126 2.2 suggests 5 to 600). */
+const pushedRequestTtl = 60;
+
+export interface PushedAnswer {
+  readonly request_uri: string;
+  /** Seconds. */
+  readonly expires_in: number;
+}
+
+const isPushed = (requestUri: unknown): requestUri is string =>
+  typeof requestUri === "string" && requestUri.startsWith(prefix);
+
+/**
+ * Checks a request as the authorization endpoint does, and stores it.
+ * @param proof null: no DPoP header was sent
+ * @throws {OAuthError} what the authorization endpoint refuses, here as a response to the client (RFC 9126 2.3)
+ */
+export async function pushRequest(
+  ctx: Context,
+  client: Client,
+  sent: RawParameters,
+  proof: Proof | null,
+): Promise<PushedAnswer> {
+  if (isSent(sent, "request_uri")) {
+    throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)");
+  }
+  const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
+  const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
+  const { idTokenHint } = await ctx.store.read((tx) => {
+    try {
+      return checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
+    } catch (error) {
+      throw error instanceof RedirectedError ? error.error : error;
+    }
+  });
+  if (idTokenHint !== null) await verifyIdTokenHint(ctx, idTokenHint);
+  return ctx.store.transaction((tx) => {
+    const id = prefix + ctx.random(32);
+    tx.insert("pushedRequests", {
+      id,
+      clientId: client.client_id,
+      parameters,
+      expiresAt: ctx.now() + pushedRequestTtl * 1000,
+    });
+    return { request_uri: id, expires_in: pushedRequestTtl };
+  });
+}
+
+/** A parameter without a value counts as not sent (RFC 6749 3.1). */
+const isSent = (sent: RawParameters, name: string): boolean => (sent[name] ?? "") !== "";
+
+/** A DPoP header binds the code as `dpop_jkt` does, and if both are sent, they must agree (RFC 9449 10.1). */
+async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): Promise<RawParameters> {
+  if (proof === null) return {};
+  const jkt = await verifyProof(ctx, proof, null);
+  if (isSent(sent, "dpop_jkt") && sent["dpop_jkt"] !== jkt) {
+    throw new OAuthError(
+      "invalid_dpop_proof",
+      "dpop_jkt names another key than the one of the DPoP proof (RFC 9449 10.1)",
+    );
+  }
+  return { dpop_jkt: jkt };
+}
+
+/**
+ * The parameters of a request: the pushed ones, if it names them.
+ * @throws {OAuthError | RedirectedError} invalid_request_uri if it was used before, expired, or pushed by another client
+ */
+export async function takePushed(
+  ctx: Context,
+  raw: RawParameters,
+): Promise<{ readonly parameters: RawParameters; readonly pushed: PushedRequest | null }> {
+  const requestUri = raw["request_uri"];
+  if (!isPushed(requestUri)) return { parameters: raw, pushed: null };
+  const taken = await ctx.store.transaction((tx) => {
+    const request = tx.get("pushedRequests", requestUri);
+    if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
+    return tx.remove("pushedRequests", requestUri);
+  });
+  if (taken === undefined) {
+    const error = new OAuthError(
+      "invalid_request_uri",
+      `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
+    );
+    return ctx.store.read((tx) => refuseRequestUri(tx, raw, error));
+  }
+  return { parameters: taken.parameters, pushed: taken };
+}
+
+/** Undoes {@link takePushed}: a request whose interaction could not be written was not used. */
+export const putBackPushed = (ctx: Context, taken: PushedRequest): Promise<void> =>
+  ctx.store.transaction((tx) => {
+    tx.insert("pushedRequests", taken);
+  });

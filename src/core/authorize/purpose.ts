@@ -1,0 +1,72 @@
+import type { Client, Grant, Tx, User } from "../../store/store.ts";
+import { checkStillAllowed, type AuthorizationRequest } from "./request.ts";
+import { findClient } from "../clients/clients.ts";
+import { drawCode } from "./codes.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { grantFor } from "../grants/granted-scopes.ts";
+import { recordGrant } from "../grants/grants.ts";
+import type { AuthorizationRecord } from "../sign-in/interactions.ts";
+import type { Ending, Needs, Outcome, Purpose } from "../sign-in/purpose.ts";
+import { answerClient, RedirectedError } from "./response.ts";
+import { summarise } from "./request-summary.ts";
+
+/** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
+export function authorizationPurpose(record: AuthorizationRecord): Purpose {
+  const { request } = record;
+  const { clientId, redirectUri, uiLocales } = request;
+  return {
+    needs: needsOf(record),
+    shown: { app: { clientId, redirectUri }, ownPage: null, uiLocales, summary: () => summarise(request) },
+    check: (tx) => void checkStillAllowed(tx, request),
+    refuse: (code, description) => refuse(request, code, description),
+    finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
+  };
+}
+
+function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
+  const { prompt, maxAge, loginHint, clientId, redirectUri, scopes } = request;
+  const login = prompt.includes("select_account") ? "choice" : prompt.includes("login") ? "again" : "once";
+  return {
+    ...{ login, maxAge, loginHint },
+    userId: hintedUserId,
+    consent: { clientId, redirectUri, scopes, again: prompt.includes("consent") },
+    silent: prompt.includes("none"),
+  };
+}
+
+function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Outcome): Ending {
+  if (outcome === "cancelled") return refused(request, "The user cancelled the sign-in");
+  if (outcome === "denied") return refused(request, "The user denied the request");
+  const { user, session } = outcome.session;
+  const client = findClient(tx, request.clientId);
+  const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
+  const code = drawCode(tx, ctx, { client, user, grant, session }, request);
+  const answer = answerClient(ctx.issuer, request, { code });
+  return { kind: "return", answer, clientId: client.client_id, username: user.username };
+}
+
+/** The grant that the code is for: by what the user allowed, else the one there is, else by policy (`skip_consent`, `consent: skip`). */
+function settleGrant(
+  tx: Tx,
+  ctx: Context,
+  { scopes }: AuthorizationRequest,
+  to: { readonly user: User; readonly client: Client; readonly allowed: readonly string[] | null },
+): Grant {
+  const { user, client, allowed } = to;
+  if (allowed !== null) return recordGrant(tx, ctx, { user, client, asked: scopes, allowed, by: "user" });
+  const grant = grantFor(tx, client, user.id, scopes);
+  return grant ?? recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "policy" });
+}
+
+const refused = (request: AuthorizationRequest, description: string): Ending => ({
+  kind: "refused",
+  error: refuse(request, "access_denied", description),
+});
+
+/** A refusal that is sent to the client. */
+export const refuse = (
+  request: AuthorizationRequest,
+  code: "login_required" | "consent_required" | "access_denied",
+  description: string,
+): RedirectedError => new RedirectedError(new OAuthError(code, description), request);

@@ -1,0 +1,22 @@
+import { isObject } from "../json-object.ts";
+
+/** Bytes. A longer request object is not read at all. */
+const longest = 8192;
+
+/**
+ * `response_mode` and `state` of a request object (OpenID Connect Core 6.1), by which its refusal goes back to the client. Its signature is
+ * not verified, so nothing else of it may be used, and client and redirect URI must be proven before (CONTRACT 2.1).
+ * @param request the parameter; undefined: not sent
+ */
+export function responseParametersOf(request: string | undefined): { readonly mode?: string; readonly state?: string } {
+  if (request === undefined || request.length > longest) return {};
+  let payload: unknown;
+  try {
+    payload = JSON.parse(Buffer.from(request.split(".")[1] ?? "", "base64url").toString("utf8"));
+  } catch {
+    return {};
+  }
+  if (!isObject(payload)) return {};
+  const { response_mode: mode, state } = payload;
+  return { ...(typeof mode === "string" && { mode }), ...(typeof state === "string" && state !== "" && { state }) };
+}

@@ -1,0 +1,56 @@
+import type { AuthorizationRequest } from "./request.ts";
+import { singleClaim } from "../scopes/claims.ts";
+
+/** An authorization request in short, for the developer: folded away at the foot of the login and the consent page. */
+
+/** What is worth knowing of a request that is no reason to refuse it. */
+export type RequestNote =
+  | { readonly kind: "no-pkce" | "no-state" | "no-nonce" }
+  /** Names that nobody defined: ignored (CONTRACT 2.1). */
+  | { readonly kind: "unknown-scopes"; readonly scopes: readonly string[] };
+
+export interface RequestSummary {
+  /** The parameters under their names, in the order of the standard. */
+  readonly details: readonly { readonly name: string; readonly value: string }[];
+  readonly notes: readonly RequestNote[];
+}
+
+/** The beginning of a token: enough to tell it from another, too little to use it. */
+const shortened = (token: string): string => `${token.slice(0, 16)}…`;
+
+export function summarise(request: AuthorizationRequest): RequestSummary {
+  const { scopes, nonce } = request;
+  const details: { name: string; value: string }[] = [];
+  const say = (name: string, value: string | null): void => {
+    if (value !== null && value !== "") details.push({ name, value });
+  };
+  say("client_id", request.clientId);
+  say("redirect_uri", request.redirectUri);
+  say("response_mode", request.mode === "query" ? null : request.mode);
+  const claims: string[] = [];
+  const names: string[] = [];
+  for (const scope of scopes) {
+    const claim = singleClaim(scope);
+    if (claim === null) names.push(scope);
+    else claims.push(claim);
+  }
+  say("scope", names.join(" "));
+  say("claims", claims.join(" "));
+  say("state", request.state);
+  say("nonce", nonce);
+  say("code_challenge", request.codeChallenge);
+  say("prompt", request.prompt.join(" "));
+  say("max_age", request.maxAge === null ? null : String(request.maxAge));
+  say("login_hint", request.loginHint);
+  say("id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint));
+  say("ui_locales", request.uiLocales);
+  say("resource", request.resources.join(" "));
+  say("acr_values", request.acrValues);
+  say("dpop_jkt", request.dpopJkt);
+  const notes: RequestNote[] = [];
+  if (request.codeChallenge === null) notes.push({ kind: "no-pkce" });
+  if (request.state === null) notes.push({ kind: "no-state" });
+  if (nonce === null && scopes.includes("openid")) notes.push({ kind: "no-nonce" });
+  if (request.ignoredScopes.length > 0) notes.push({ kind: "unknown-scopes", scopes: request.ignoredScopes });
+  return { details, notes };
+}

@@ -1,0 +1,128 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import {
+  checkMaxAge,
+  checkParameters,
+  checkPrompt,
+  checkResponseMode,
+  checkResponseType,
+  refuseRequestObjects,
+  refuseUnpushed,
+  requireCodes,
+  type Prompt,
+} from "./checks.ts";
+import { requireRegistered, settleClient, targetOf } from "./target.ts";
+import type { RequestedClaims } from "../scopes/claims.ts";
+import { readClaimsParameter } from "./claims-parameter.ts";
+import { findClient, requiresPkce } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { checkThumbprint } from "../tokens/dpop.ts";
+import { OAuthError } from "../errors.ts";
+import { mayStillAsk } from "../grants/granted-scopes.ts";
+import { single, type RawParameters } from "./parameters.ts";
+import { checkChallenge } from "./pkce.ts";
+import { RedirectedError, type ResponseTarget } from "./response.ts";
+import { checkCodeLength } from "./request-length.ts";
+import { checkResources } from "./resources.ts";
+import { resolveScopes } from "../scopes/scopes.ts";
+
+/** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
+export interface AuthorizationRequest extends ResponseTarget {
+  readonly clientId: string;
+  /** Includes a scope for each single claim that needs consent. */
+  readonly scopes: readonly string[];
+  readonly claims: RequestedClaims;
+  /** Undefined names: ignored, and reported in the log. */
+  readonly ignoredScopes: readonly string[];
+  readonly nonce: string | null;
+  readonly codeChallenge: string | null;
+  readonly prompt: readonly Prompt[];
+  /** Seconds. */
+  readonly maxAge: number | null;
+  readonly loginHint: string | null;
+  readonly idTokenHint: string | null;
+  /** The only user that will do: `sub` of the `claims` parameter. */
+  readonly requiredUserId: string | null;
+  /** Languages for the pages, best first. */
+  readonly uiLocales: string | null;
+  /** RFC 8707. */
+  readonly resources: readonly string[];
+  /** Voluntary (OpenID Connect Core 3.1.2.1): shown to the developer. */
+  readonly acrValues: string | null;
+  /** RFC 9449 10. */
+  readonly dpopJkt: string | null;
+}
+
+/**
+ * Checks a request in the only safe order: client and redirect URI first (a refusal is thrown as {@link OAuthError} and shown to the
+ * person), then the rest (thrown as {@link RedirectedError} and sent to the client).
+ * @throws {OAuthError | RedirectedError}
+ */
+export function checkAuthorizationRequest(
+  tx: ReadTx,
+  ctx: Context,
+  raw: RawParameters,
+  { pushed }: { readonly pushed: boolean },
+): AuthorizationRequest {
+  const { client, redirectUri } = settleClient(tx, raw);
+  const target = targetOf(raw, redirectUri);
+  try {
+    checkParameters(raw);
+    refuseRequestObjects(raw);
+    if (!pushed) refuseUnpushed(client);
+    checkResponseType(raw, client);
+    checkResponseMode(raw);
+    const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
+    const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
+    const nonce = single(raw, "nonce") ?? null;
+    const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
+    checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
+    return {
+      redirectUri,
+      state: target.state,
+      mode: target.mode,
+      clientId: client.client_id,
+      scopes: [...scopes, ...claims.scopes],
+      claims: claims.claims,
+      ignoredScopes: ignored,
+      nonce,
+      codeChallenge: checkChallenge(
+        single(raw, "code_challenge"),
+        single(raw, "code_challenge_method"),
+        requiresPkce(client),
+      ),
+      prompt: checkPrompt(single(raw, "prompt")),
+      maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
+      loginHint: single(raw, "login_hint") ?? null,
+      idTokenHint: single(raw, "id_token_hint") ?? null,
+      requiredUserId: claims.sub,
+      uiLocales: single(raw, "ui_locales") ?? null,
+      resources,
+      acrValues: single(raw, "acr_values") ?? null,
+      dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
+    };
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, target) : error;
+  }
+}
+
+/**
+ * Checks a request against its client again: the client may have changed while a page of the request was open.
+ * @throws {OAuthError | RedirectedError} as {@link checkAuthorizationRequest}
+ */
+export function checkStillAllowed(tx: ReadTx, request: AuthorizationRequest): Client {
+  const { redirectUri, scopes, codeChallenge } = request;
+  const client = findClient(tx, request.clientId, redirectUri);
+  requireRegistered(client, redirectUri);
+  try {
+    requireCodes(client);
+    if (codeChallenge === null) checkChallenge(undefined, undefined, requiresPkce(client));
+    const gone = scopes.filter((scope) => !mayStillAsk(tx, client, scope));
+    if (gone.length > 0) {
+      const now = `its registered scope is "${client.scope ?? ""}" by now`;
+      throw new OAuthError("invalid_scope", `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`);
+    }
+    return client;
+  } catch (error) {
+    throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
+  }
+}

@@ -1,0 +1,46 @@
+import { OAuthError } from "../errors.ts";
+import { isAbsoluteUri } from "../uri.ts";
+
+/** Resource indicators (RFC 8707): for which API an access token is meant. Clients send them as `resource` or `audience`. */
+
+/** They are kept with each code, and many short strings take ten times the memory of their characters. */
+const most = 20;
+
+/** The targets of a request. @throws {OAuthError} invalid_target */
+export function checkResources(sent: readonly string[]): readonly string[] {
+  // A parameter without a value counts as not sent (RFC 6749 3.1).
+  const values = sent.filter((value) => value !== "");
+  if (values.length > most) {
+    throw new OAuthError(
+      "invalid_target",
+      `resource and audience have ${values.length} values; at most ${most} are accepted`,
+    );
+  }
+  for (const value of values) {
+    if (!isAbsoluteUri(value) || value.includes("#")) {
+      throw new OAuthError(
+        "invalid_target",
+        `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience (RFC 8707 2)`,
+      );
+    }
+  }
+  return [...new Set(values)];
+}
+
+/**
+ * What a token request may have of what was granted: it may narrow (RFC 8707 2.2).
+ * @throws {OAuthError} invalid_target
+ */
+export function narrowResources(granted: readonly string[], values: readonly string[]): readonly string[] {
+  const asked = checkResources(values);
+  if (asked.length === 0) return granted;
+  // Where the authorization request named none, the token request may still choose.
+  const foreign = granted.length === 0 ? [] : asked.filter((value) => !granted.includes(value));
+  if (foreign.length > 0) {
+    throw new OAuthError(
+      "invalid_target",
+      `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")} (RFC 8707 2.2)`,
+    );
+  }
+  return asked;
+}

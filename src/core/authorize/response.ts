@@ -1,0 +1,57 @@
+import { inQuotes, type OAuthError } from "../errors.ts";
+
+/** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
+
+/** Where and how the client wants the response. */
+export interface ResponseTarget {
+  readonly redirectUri: string;
+  readonly state: string | null;
+  readonly mode: ResponseMode;
+}
+
+/**
+ * How the response travels: in the address (OAuth 2.0 Multiple Response Types 2.1), or in a form that the browser posts (OAuth 2.0 Form Post
+ * Response Mode 2).
+ */
+export const responseModes = ["query", "fragment", "form_post"] as const;
+export type ResponseMode = (typeof responseModes)[number];
+
+/** A refusal that goes to the client by redirect: for everything that fails after client and redirect URI are proven. */
+export class RedirectedError extends Error {
+  override readonly name = "RedirectedError";
+  readonly error: OAuthError;
+  readonly target: ResponseTarget;
+  constructor(error: OAuthError, target: ResponseTarget) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.target = target;
+  }
+}
+
+/** The response: where it goes and what it says. */
+export interface AuthorizationResponse {
+  readonly target: ResponseTarget;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Completes a response: adds `state` as it was sent, and `iss`, which tells the client who responded (RFC 9207 2). */
+export const answerClient = (
+  issuer: string,
+  target: ResponseTarget,
+  parameters: Readonly<Record<string, string>>,
+): AuthorizationResponse => ({
+  target,
+  parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
+});
+
+/** The address that carries a response. The redirect URI in it stays exactly as it was registered; it has no fragment of its own. */
+export function responseLocation({ target: { redirectUri, mode }, parameters }: AuthorizationResponse): string {
+  const separator = mode === "fragment" ? "#" : redirectUri.includes("?") ? "&" : "?";
+  return redirectUri + separator + new URLSearchParams(parameters).toString();
+}
+
+/** The parameters of a refusal (RFC 6749 4.1.2.1). */
+export const errorParameters = (error: OAuthError): Record<string, string> => ({
+  error: error.code,
+  error_description: inQuotes(error.message),
+});

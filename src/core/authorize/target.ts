@@ -1,0 +1,91 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { findClient, isPublic } from "../clients/clients.ts";
+import { OAuthError } from "../errors.ts";
+import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
+import { single, type RawParameters } from "./parameters.ts";
+import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./response.ts";
+import { responseParametersOf } from "./request-object.ts";
+
+/** Who sent an authorization request, and where its answer goes: settled before anything else of it is read. */
+
+/** How the answer travels: a refusal too, and so before anything else is checked. */
+export function targetOf(raw: RawParameters, redirectUri: string): ResponseTarget {
+  const object = responseParametersOf(single(raw, "request"));
+  const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(object.mode) : undefined;
+  return {
+    redirectUri,
+    state: single(raw, "state") ?? object.state ?? null,
+    mode: askedMode(raw) ?? modeOfObject ?? "query",
+  };
+}
+
+function namedClient(tx: ReadTx, raw: RawParameters): Client {
+  for (const name of ["client_id", "redirect_uri"]) {
+    if (Array.isArray(raw[name])) {
+      throw new OAuthError(
+        "invalid_request",
+        `${name} was sent ${raw[name].length} times; send it once (RFC 6749 3.1)`,
+        { fix: listClients },
+      );
+    }
+  }
+  const clientId = single(raw, "client_id");
+  if (clientId === undefined) {
+    throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", { fix: listClients });
+  }
+  return findClient(tx, clientId, single(raw, "redirect_uri"));
+}
+
+/** The client and its redirect URI: nothing is sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
+export function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
+  const client = namedClient(tx, raw);
+  const redirectUri = single(raw, "redirect_uri");
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      `redirect_uri is missing; client "${client.client_id}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
+      { fix: showClient(client) },
+    );
+  }
+  requireRegistered(client, redirectUri);
+  return { client, redirectUri };
+}
+
+export function requireRegistered(client: Client, redirectUri: string): void {
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
+    const registered = client.redirect_uris.join("  ") || "none";
+    throw new OAuthError(
+      "invalid_request",
+      `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
+      {
+        fix: addRedirectUri(client, redirectUri),
+        mismatch: {
+          parameter: "redirect_uri",
+          sent: redirectUri,
+          registered: client.redirect_uris,
+          rule: "RFC 6749 3.1.2.3, RFC 9700 2.1",
+        },
+      },
+    );
+  }
+}
+
+/** The mode that the request asks for, if it is supported. */
+export const askedMode = (raw: RawParameters): ResponseMode | undefined => responseModeOf(single(raw, "response_mode"));
+
+const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
+  responseModes.find((mode) => mode === name);
+
+/**
+ * Refuses a request whose `request_uri` is unknown. Client and redirect URI come first here too (CONTRACT 2.1).
+ * @throws {OAuthError} a refusal of those; `error` itself, if the request has no `redirect_uri` (RFC 9126 4)
+ * @throws {RedirectedError} `error`, if it has one
+ */
+export function refuseRequestUri(tx: ReadTx, raw: RawParameters, error: OAuthError): never {
+  const client = namedClient(tx, raw);
+  const redirectUri = single(raw, "redirect_uri");
+  if (redirectUri === undefined) throw error;
+  requireRegistered(client, redirectUri);
+  throw new RedirectedError(error, targetOf(raw, redirectUri));
+}

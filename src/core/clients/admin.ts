@@ -1,0 +1,71 @@
+import type { Client, ReadTx, Tx } from "../../store/store.ts";
+import { isPublic } from "./clients.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { didYouMean } from "../nearest.ts";
+
+/**
+ * A client as an operator sees it: the record itself under the names of RFC 7591, its secret only when asked for, and
+ * whether it is a public client (RFC 6749 2.1), which the record says in several ways.
+ */
+export type ClientView = Readonly<Record<string, unknown>> & {
+  readonly client_id: string;
+  readonly redirect_uris: readonly string[];
+  readonly public: boolean;
+};
+
+/** A client as a fixture would say it: what was registered, without what is kept beside it. */
+export function metadataOf(
+  client: Client,
+): Readonly<Record<string, unknown>> & Pick<Client, "client_id" | "client_secret" | "redirect_uris"> {
+  const { epoch: _, createdAt: __, updatedAt: ___, registrationTokenHash: ____, ...metadata } = client;
+  return metadata;
+}
+
+/** A client as it is shown. @param secrets with its secret */
+export function viewClient(client: Client, secrets: boolean): ClientView {
+  const { client_secret, ...shown } = metadataOf(client);
+  const view = { ...shown, public: isPublic(client) };
+  return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
+}
+
+function* clientIds(tx: ReadTx): Generator<string> {
+  for (const client of tx.all("clients")) yield client.client_id;
+}
+
+/** The client of this id. @throws {OperationError} not_found, with the id that may be meant */
+export function requireClient(tx: ReadTx, clientId: string): Client {
+  const client = tx.get("clients", clientId);
+  if (client === undefined) {
+    throw new OperationError("not_found", `no client "${clientId}"`, {
+      hint: didYouMean(clientId, clientIds(tx), { text: "All clients", command: ["idp", "clients", "list"] }),
+    });
+  }
+  return client;
+}
+
+/** Takes a client away, and with it its grants and all that it began: one of the same id that comes after it has nothing of it. */
+export function removeClientRecord(tx: Tx, { client_id }: Client): void {
+  for (const grant of tx.findAll("grants", "client", client_id)) tx.remove("grants", grant.id);
+  for (const name of ["codes", "pushedRequests", "deviceRequests"] as const) {
+    for (const { id, clientId } of [...tx.all(name)]) if (clientId === client_id) tx.remove(name, id);
+  }
+  for (const session of [...tx.all("sessions")]) {
+    const clientIds = session.clientIds.filter((id) => id !== client_id);
+    if (clientIds.length < session.clientIds.length) tx.put("sessions", { ...session, clientIds });
+  }
+  tx.remove("clients", client_id);
+}
+
+/** Whether secrets are shown too; they are left out unless this is set. */
+export interface SecretsChoice {
+  readonly secrets?: boolean | undefined;
+}
+
+/** Every client, in the order they were added. */
+export const listClients = (ctx: Context, input: SecretsChoice): Promise<readonly ClientView[]> =>
+  ctx.store.read((tx) => [...tx.all("clients")].map((client) => viewClient(client, input.secrets === true)));
+
+/** One client. @throws {OperationError} not_found */
+export const showClient = (ctx: Context, input: SecretsChoice & { readonly client_id: string }): Promise<ClientView> =>
+  ctx.store.read((tx) => viewClient(requireClient(tx, input.client_id), input.secrets === true));

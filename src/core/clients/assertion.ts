@@ -1,0 +1,100 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
+import type { Client } from "../../store/store.ts";
+import { assertionAlgorithms } from "./assertion-algorithms.ts";
+import type { Context } from "../context.ts";
+import { baseOf, endpoints } from "../endpoints.ts";
+import { OAuthError } from "../errors.ts";
+import { fetchJson } from "../outbound.ts";
+import { readJws } from "../tokens/jws.ts";
+import { hashOf } from "../secrets.ts";
+
+/** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */
+
+export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+export type AssertionMethod = keyof typeof assertionAlgorithms;
+
+/** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
+const longestLife = 3600;
+
+/** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3). */
+const clockSkew = 10;
+
+const refuse = (reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
+
+/**
+ * Whose assertion this says it is; nothing is proven by that.
+ * @throws {OAuthError} invalid_client
+ */
+export function assertedClientId(assertion: string): string {
+  const jws = readJws(assertion);
+  if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
+  const { sub } = jws.payload;
+  if (typeof sub === "string") return sub;
+  throw refuse('it has no "sub" claim (RFC 7523 3)');
+}
+
+/** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
+async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
+  if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
+  const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri, client));
+  if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
+  const { createLocalJWKSet } = await import("jose");
+  try {
+    return createLocalJWKSet(jwks as JSONWebKeySet);
+  } catch (error) {
+    throw refuse(`the keys of client "${client.client_id}" are not a JWK Set (RFC 7517 5)`, error);
+  }
+}
+
+/**
+ * Proves a client by its assertion, which passes once (RFC 7523 3).
+ * @param credentials the assertion, and `base`: that of the endpoints where it is not the issuer
+ * @throws {OAuthError} invalid_client with the rule that failed
+ */
+export async function verifyAssertion(
+  ctx: Context,
+  { client, version }: { readonly client: Client; readonly version: number | undefined },
+  method: AssertionMethod,
+  { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
+): Promise<void> {
+  const bases = [baseOf(ctx.issuer), ...(asked === null ? [] : [asked])];
+  const key = await keyOf(client, method);
+  const { jwtVerify } = await import("jose");
+  let claims: { readonly jti?: string; readonly exp?: number };
+  try {
+    const options = {
+      // OpenID Connect Registration 2: a client that registered one may use that one only.
+      algorithms: assertionAlgorithms[method].filter((alg) => alg === (client.token_endpoint_auth_signing_alg ?? alg)),
+      issuer: client.client_id,
+      subject: client.client_id,
+      // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.
+      audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(endpoints).map((path) => base + path))],
+      requiredClaims: ["exp", "jti"],
+      currentDate: new Date(ctx.now()),
+      clockTolerance: clockSkew,
+    };
+    claims = (
+      typeof key === "function" ? await jwtVerify(assertion, key, options) : await jwtVerify(assertion, key, options)
+    ).payload;
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+  }
+  const { jti = "", exp = 0 } = claims;
+  // Not for longer than it says: until then its jti is remembered.
+  if (exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
+  if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
+  const id = hashOf(`${client.client_id} ${jti}`);
+  const isNew = await ctx.store.transaction((tx) => {
+    // Its keys were fetched, which takes as long as their server likes: it may have others by now.
+    if (tx.version("clients", client.client_id) !== version) {
+      throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
+    }
+    if (tx.get("usedAssertions", id) !== undefined) return false;
+    tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
+    return true;
+  });
+  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request (RFC 7523 3)');
+}

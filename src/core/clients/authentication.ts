@@ -1,0 +1,153 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { clientSecretLimits } from "../attempts.ts";
+import { assertedClientId, assertionType, verifyAssertion } from "./assertion.ts";
+import { authMethods, findClient } from "./clients.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { commandOn } from "../hint.ts";
+import { sameSecret } from "../secrets.ts";
+
+/** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3, CONTRACT 2.3). */
+
+/** What a request says of its client, as the http layer read it. */
+export interface ClientCredentials {
+  /** Values of an `Authorization: Basic` header, form-decoded (RFC 6749 2.3.1); null: none was sent. */
+  readonly basic: {
+    readonly id: string;
+    readonly secret: string;
+    /** The secret as it stood there. */
+    readonly raw: string;
+  } | null;
+  /** `client_id` and `client_secret` of the body. */
+  readonly id: string | undefined;
+  readonly secret: string | undefined;
+  /** `client_assertion` and its type (RFC 7523 2.2). */
+  readonly assertion: string | undefined;
+  readonly assertionType: string | undefined;
+  /** The address of who sent it. */
+  readonly address: string;
+  /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer (CONTRACT 1). */
+  readonly base: string | null;
+}
+
+const explained: Readonly<Record<string, string>> = {
+  client_secret_post: "client_id and client_secret in the body",
+  client_secret_basic: "an Authorization: Basic header",
+  client_secret_jwt: "a client_assertion signed with its secret",
+  private_key_jwt: "a client_assertion signed with its private key",
+  none: "client_id in the body and no secret",
+};
+
+/** RFC 6749 2.3: no more than one method in a request. An equal `client_id` beside another method is none. */
+function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): void {
+  const used = [
+    basic !== null && "the Authorization header",
+    secret !== undefined && "client_secret",
+    assertion !== undefined && "client_assertion",
+  ].filter((one) => one !== false);
+  if (used.length > 1) {
+    throw new OAuthError(
+      "invalid_request",
+      `two ways of client authentication at once: send ${used.join(" or ")}, not both (RFC 6749 2.3)`,
+    );
+  }
+  if (basic !== null && id !== undefined && id !== basic.id) {
+    throw new OAuthError(
+      "invalid_request",
+      `client_id "${id}" of the body is not the "${basic.id}" of the Authorization header`,
+    );
+  }
+}
+
+/** Whose credentials these are; nothing is proven yet. */
+function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials): string {
+  if (assertion !== undefined) {
+    if (type !== assertionType) {
+      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`);
+    }
+    const asserted = assertedClientId(assertion);
+    if (id !== undefined && id !== asserted) {
+      throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`);
+    }
+    return asserted;
+  }
+  const clientId = basic?.id ?? id;
+  if (clientId === undefined) {
+    throw new OAuthError(
+      "invalid_client",
+      "client_id is missing: send it in the body, or authenticate with a Basic header",
+    );
+  }
+  return clientId;
+}
+
+/** Id and secret in each other's place: the usual refusal would repeat the secret. */
+export class SwappedCredentialsError extends OAuthError {}
+
+function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCredentials): void {
+  const given = basic?.secret ?? secret;
+  if (given === undefined || tx.get("clients", clientId) !== undefined || tx.get("clients", given) === undefined)
+    return;
+  throw new SwappedCredentialsError(
+    "invalid_client",
+    `client_id and client_secret are in each other's place: "${given}" is the id of a client`,
+  );
+}
+
+/** The methods that what was sent can be, in the words of RFC 7591 2. */
+function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
+  if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
+  if (basic === null) return [secret !== undefined ? "client_secret_post" : "none"];
+  // With an empty secret it says who it is and no more: one that is empty may as well be left out (RFC 6749 2.3.1).
+  return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
+}
+
+/**
+ * The client that a request proves to be.
+ * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails,
+ *   too_many_requests where too many proofs have failed before
+ */
+export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
+  refuseTwoMethods(credentials);
+  const clientId = claimedId(credentials);
+  const { client, version } = await ctx.store.read((tx) => {
+    refuseSwapped(tx, clientId, credentials);
+    return { client: findClient(tx, clientId), version: tx.version("clients", clientId) };
+  });
+  const used = methodsOf(credentials);
+  const allowed = authMethods(client);
+  const method = used.find((name) => allowed.includes(name));
+  if (method === undefined) {
+    const wanted = allowed.map((name) => `${name} (${explained[name] ?? "see its metadata"})`).join(" or ");
+    throw new OAuthError(
+      "invalid_client",
+      `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}`,
+    );
+  }
+  if (method === "none") return client;
+  const limits = clientSecretLimits(clientId, credentials.address);
+  const wrong = `wrong secrets for client "${clientId}"`;
+  if (method === "client_secret_jwt" || method === "private_key_jwt") {
+    const wasRight = ctx.attempts.begin(wrong, limits);
+    await verifyAssertion(ctx, { client, version }, method, credentials);
+    wasRight();
+  } else if (!ctx.attempts.check(wrong, limits, () => isItsSecret(client, credentials))) {
+    throw notItsSecret(client, credentials);
+  }
+  return client;
+}
+
+function isItsSecret({ client_secret: expected }: Client, { basic, secret }: ClientCredentials): boolean {
+  const given = basic?.secret ?? secret;
+  return given !== undefined && expected !== undefined && sameSecret(given, expected);
+}
+
+function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): OAuthError {
+  const unencoded =
+    basic === null || !/[+%]/.test(basic.raw)
+      ? ""
+      : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
+  return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${unencoded}`, {
+    fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },
+  });
+}

@@ -1,0 +1,119 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { addUnknownClient } from "../fix-commands.ts";
+import { nearest } from "../nearest.ts";
+
+/** What holds for a client where its metadata says nothing (CONTRACT sections 2.3 and 3). */
+
+/** Some metadata of a client, of its record or as a fixture writes it. */
+type Stated<Name extends "client_secret" | "grant_types" | "token_endpoint_auth_method"> = {
+  readonly [N in Name]?: Client[N] | undefined;
+};
+
+/** A client that cannot prove who it is (RFC 6749 2.1). */
+export function isPublic(client: Stated<"token_endpoint_auth_method" | "client_secret">): boolean {
+  const method = client.token_endpoint_auth_method;
+  return method === undefined ? client.client_secret === undefined : method === "none";
+}
+
+/** The ways in which this client may authenticate: the one it registered, else post and basic. */
+export function authMethods(client: Client): readonly string[] {
+  if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method];
+  return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
+}
+
+/** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too (CONTRACT section 3). */
+const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
+
+export const grantTypesOf = (client: Stated<"grant_types">): readonly string[] =>
+  client.grant_types ?? defaultGrantTypes;
+
+/** Whether the client may use this grant type. */
+export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);
+
+/** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
+export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);
+
+/** What a person is told that a client is called, in the language of the page. */
+export type ClientName = (language: string) => string;
+
+/**
+ * `client_name#tr` where the page is Turkish (RFC 7591 2.2), else `client_name`, else the id.
+ * @param client its id alone, where it is gone
+ */
+export const clientName =
+  (client: { readonly client_id: string; readonly [metadata: string]: unknown }): ClientName =>
+  (language) =>
+    inLanguage(client, "client_name", language) ?? client.client_id;
+
+/** Metadata for people, in their language where it was given in it (RFC 7591 2.2); null where it was not given. */
+export function inLanguage(
+  client: Readonly<Record<string, unknown>>,
+  wanted: "client_name" | "policy_uri" | "tos_uri",
+  language: string,
+): string | null {
+  const isWanted = (name: string): boolean =>
+    name.startsWith(wanted) && name.slice(wanted.length).toLowerCase().split("-")[0] === `#${language}`;
+  const found = client[Object.keys(client).find(isWanted) ?? wanted];
+  return typeof found === "string" ? found : null;
+}
+
+/** What the client of this id is called; null where there is none. */
+export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName | null> =>
+  ctx.store.read((tx) => {
+    const client = tx.get("clients", clientId);
+    return client === undefined ? null : clientName(client);
+  });
+
+/**
+ * A client that authenticated, as it is now: it may have been changed since.
+ * @throws {OAuthError} invalid_client where it was removed, or removed and registered again
+ */
+export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Client {
+  const client = tx.get("clients", id);
+  if (client?.epoch === epoch) return client;
+  throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
+}
+
+/** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins` (CONTRACT 2.5). */
+export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
+  ctx.store.read((tx) => tx.has("clients", "origin", origin));
+
+/** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
+const lookedAt = 200;
+
+function similarId(tx: ReadTx, clientId: string): string | undefined {
+  const ids: string[] = [];
+  for (const client of tx.all("clients")) {
+    if (ids.length === lookedAt) break;
+    ids.push(client.client_id);
+  }
+  return nearest(clientId, ids);
+}
+
+/** The refusal of a client that nobody registered. @param redirectUri where it wanted to return to */
+function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAuthError {
+  const meant = similarId(tx, clientId);
+  return new OAuthError(
+    "invalid_client",
+    `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
+    {
+      fix: addUnknownClient(clientId, redirectUri),
+      ...(meant !== undefined && {
+        mismatch: { parameter: "client_id", sent: clientId, registered: [meant], rule: "RFC 6749 2.2" },
+      }),
+    },
+  );
+}
+
+/**
+ * The client that a request names.
+ * @param redirectUri where it wanted to return to
+ * @throws {OAuthError} invalid_client where nobody registered it
+ */
+export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): Client {
+  const client = tx.get("clients", clientId);
+  if (client === undefined) throw unknownClient(tx, clientId, redirectUri);
+  return client;
+}

@@ -1,0 +1,96 @@
+import { hasUriCharacters } from "../uri.ts";
+
+/**
+ * Redirect URIs: which may be registered, and which of them a request names (CONTRACT 2.1; RFC 6749 3.1.2, RFC 8252).
+ * Nothing here parses and writes anew: a URL parser turns `http:localhost:3000/cb` or `/x/../cb` into the registered URI.
+ */
+
+const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+
+/** Scheme, host, port and what follows, of a URI with an authority and without user info. */
+const webUri = /^https?:\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([^/?]*))?([/?].*)?$/i;
+
+const loopbackHost = /^(?:(?:[a-z0-9_-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+
+/** Whether a host, as a URL names it, never leaves the machine (RFC 8252 7.3, RFC 6761 6.3). */
+export const isLoopbackHost = (host: string): boolean => loopbackHost.test(host);
+
+/** A path that a browser would rewrite before it goes there. */
+const dotSegment = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+
+const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
+
+/**
+ * Whether a redirect URI may be registered.
+ * @returns null, or the sentence that says what is wrong and what to write
+ */
+export function checkRedirectUri(uri: string): string | null {
+  if (uri === "") return "is empty; write the whole address, as http://localhost:3000/callback";
+  if (!hasUriCharacters(uri)) {
+    return `"${uri}" holds a character that a URI cannot have; percent-encode it (RFC 3986 2)`;
+  }
+  if (uri.includes("#")) return `"${uri}" has a fragment; leave out "#" and what follows (RFC 6749 3.1.2)`;
+  const name = scheme.exec(uri)?.[1]?.toLowerCase();
+  if (name === undefined && uri.includes("*")) return wildcard(uri);
+  if (name === undefined) return `"${uri}" is not absolute; write the whole address, as http://localhost:3000/callback`;
+  return name === "http" || name === "https" ? checkWebUri(uri, name) : checkPrivateUri(uri, name);
+}
+
+/** Compared as text, a pattern matches nothing. */
+const wildcard = (uri: string): string =>
+  `"${uri}" has a wildcard, which matches nothing: redirect URIs are compared letter by letter. Register each address by itself`;
+
+function checkWebUri(uri: string, name: "http" | "https"): string | null {
+  const authority = /^https?:\/\/([^/?]*)/i.exec(uri)?.[1] ?? "";
+  if (authority.includes("@")) return `"${uri}" has user info; leave out what stands before "@"`;
+  const parts = webUri.exec(uri);
+  if (parts === null) {
+    return authority.includes("*") ? wildcard(uri) : `"${uri}" is not an address of the form ${name}://host/path`;
+  }
+  const [, host = "", port, rest = ""] = parts;
+  const loopback = isLoopbackHost(host);
+  if (name === "http" && !loopback) {
+    return `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
+  }
+  if (port !== undefined && !isPort(port)) {
+    if (port !== "*") return `"${uri}" has the port "${port}"; a port is a number from 1 to 65535`;
+    if (name === "https" || !loopback) {
+      return `"${uri}" leaves the port open; port "*" is for http on loopback only (RFC 8252 7.3)`;
+    }
+  }
+  if (rest.includes("*")) return wildcard(uri);
+  if (!URL.canParse(port === "*" ? uri.replace(":*", ":1") : uri)) return `"${uri}" is not a valid URL`;
+  if (dotSegment.test(rest))
+    return `"${uri}" has "." or ".." in its path, which browsers rewrite; write the plain path`;
+  return null;
+}
+
+/** RFC 8252 7.1 and 8.4: a reversed domain name, so that two apps of one device do not take the same scheme. */
+function checkPrivateUri(uri: string, name: string): string | null {
+  if (!name.includes(".")) {
+    return `"${uri}" has the scheme "${name}"; use https, http on loopback, or a private-use scheme with a dot, as com.example.app:/callback (RFC 8252 7.1)`;
+  }
+  if (uri.includes("*")) return wildcard(uri);
+  return uri.length === name.length + 1
+    ? `"${uri}" has nothing after its scheme; write as com.example.app:/callback`
+    : null;
+}
+
+const openPort = /^(http:\/\/(?:\[[^\]]*\]|[^/?:[\]]+)):\*([/?].*)?$/i;
+
+/** Whether a registered redirect URI leaves its port open: a loopback URI with port `*` (RFC 8252 7.3). */
+export const hasOpenPort = (registered: string): boolean => openPort.test(registered);
+
+/**
+ * Whether a request's redirect URI is the registered one: letter by letter (RFC 9700 2.1).
+ * @param isPublic for public clients a registered loopback URI with port `*` matches any port, and none (RFC 8252 7.3)
+ */
+export function matchRedirectUri(registered: string, asked: string, isPublic: boolean): boolean {
+  const open = openPort.exec(registered);
+  if (open === null) return registered === asked;
+  const [, before = "", after = ""] = open;
+  if (!isPublic || asked.length < before.length + after.length) return false;
+  if (!asked.startsWith(before) || !asked.endsWith(after)) return false;
+  const port = asked.slice(before.length, asked.length - after.length);
+  return port === "" || (port.startsWith(":") && isPort(port.slice(1)));
+}

@@ -1,0 +1,182 @@
+import type { Client, Tx } from "../../store/store.ts";
+import { grantTypesOf } from "./clients.ts";
+import { metadataOf, removeClientRecord } from "./admin.ts";
+import { registrationLimits } from "../attempts.ts";
+import type { Context } from "../context.ts";
+import { baseOf, endpoints } from "../endpoints.ts";
+import { OAuthError, OperationError, type Problem } from "../errors.ts";
+import { isObject } from "../json-object.ts";
+import { hashOf, sameSecret } from "../secrets.ts";
+
+/** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** What the answer says beside the metadata (RFC 7591 3.2.1, RFC 7592 3). */
+type Registered = Metadata & { readonly client_id: string };
+
+/** A refusal in the words of RFC 7591 3.2.2. */
+function refuse(problems: readonly Problem[]): OAuthError {
+  const said = problems
+    .map(({ path, message }) => `${path.replace(/^clients\[0\]\.?/, "")} ${message}`.trim())
+    .join("; ");
+  const aboutRedirect = problems.every(({ path }) => path.startsWith("clients[0].redirect_uris"));
+  return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said);
+}
+
+/** Of one client: whoever may register can fill the disk with them. */
+const longestMetadata = 16_384;
+
+/** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
+async function check(sent: unknown, given: Metadata): Promise<Client> {
+  if (!isObject(sent)) {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
+    );
+  }
+  const { registrableMetadata } = await import("../fixtures/schema/client.ts");
+  const { checkFixtures } = await import("../fixtures/apply/seed.ts");
+  const { normaliseClient } = await import("../fixtures/schema/normalize.ts");
+  const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
+  const client = { ...Object.fromEntries(taken), ...given };
+  try {
+    await checkFixtures([{ value: { clients: [client] } }]);
+  } catch (error) {
+    throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
+  }
+  // Of what is kept, now that it is known not to be nested too deep to be written.
+  if (JSON.stringify(client).length > longestMetadata) {
+    throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
+  }
+  return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, { at: "", epoch: "" });
+}
+
+/** Whether the client proves itself by a secret, or signs with one: then it is given one. @throws {OAuthError} where it may have none */
+function needsSecret(sent: unknown): boolean {
+  const { token_endpoint_auth_method: method, id_token_signed_response_alg: alg } = (sent ?? {}) as Metadata;
+  if (method === "none" && alg === "HS256") {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      'id_token_signed_response_alg is "HS256", whose key is the client_secret, but token_endpoint_auth_method is "none": ask for RS256, or for a method with a secret',
+    );
+  }
+  return (method !== "none" && method !== "private_key_jwt") || alg === "HS256";
+}
+
+function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
+  const uri = `${baseOf(ctx.issuer)}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
+  return {
+    // RFC 7591 2: the defaults that were taken are told too.
+    grant_types: grantTypesOf(client),
+    response_types: ["code"],
+    ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
+    ...metadataOf(client),
+    client_id_issued_at: Math.floor(Date.parse(client.createdAt) / 1000),
+    ...(client.client_secret !== undefined && { client_secret_expires_at: 0 }),
+    registration_access_token: registrationAccessToken,
+    registration_client_uri: uri,
+  };
+}
+
+/**
+ * Registers a client (RFC 7591 3).
+ * @param address of who sent it
+ * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri, too_many_requests
+ */
+export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
+  const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
+  ctx.attempts.begin("registrations", registrationLimits(address));
+  const checked = await check(sent, { client_id: `c_${ctx.random(12)}`, ...secret });
+  const registrationAccessToken = ctx.random(32);
+  const at = new Date(ctx.now()).toISOString();
+  const client: Client = {
+    ...checked,
+    epoch: ctx.random(9),
+    createdAt: at,
+    updatedAt: at,
+    registrationTokenHash: hashOf(registrationAccessToken),
+  };
+  await ctx.store.transaction((tx) => {
+    tx.insert("clients", client);
+  });
+  return answer(ctx, client, registrationAccessToken);
+}
+
+/** Who manages a client: its id, and the token that its registration gave. */
+export interface RegistrationAccess {
+  readonly clientId: string;
+  readonly token: string | undefined;
+}
+
+/** RFC 7592 2: an unknown client and a wrong token are not told apart. */
+function requireAccess(client: Client | undefined, token: string | undefined): Client {
+  if (token === undefined) {
+    throw new OAuthError(
+      "missing_token",
+      "no registration access token: send it as Authorization: Bearer (RFC 7592 2)",
+    );
+  }
+  if (client?.registrationTokenHash === undefined || !sameSecret(hashOf(token), client.registrationTokenHash)) {
+    throw new OAuthError("invalid_token", "the registration access token is not the one of this client (RFC 7592 2)");
+  }
+  return client;
+}
+
+/** The client as it is registered (RFC 7592 2.1). @throws {OAuthError} missing_token, invalid_token */
+export async function readRegistration(ctx: Context, { clientId, token }: RegistrationAccess): Promise<Registered> {
+  const client = await ctx.store.read((tx) => requireAccess(tx.get("clients", clientId), token));
+  return answer(ctx, client, token ?? "");
+}
+
+/**
+ * Replaces the client's metadata (RFC 7592 2.2); id, secret and token stay.
+ * @throws {OAuthError} missing_token, invalid_token, invalid_client_metadata, invalid_redirect_uri
+ */
+export async function updateRegistration(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Registered> {
+  for (;;) {
+    const client = await tryUpdate(ctx, access, sent);
+    if (client !== null) return answer(ctx, client, access.token ?? "");
+  }
+}
+
+/** @returns null if the client was changed while its new metadata were checked: its secret may be another by now */
+async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown): Promise<Client | null> {
+  const { before, version } = await ctx.store.read((tx) => ({
+    before: requireAccess(tx.get("clients", access.clientId), access.token),
+    version: tx.version("clients", access.clientId),
+  }));
+  const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
+  if (id !== before.client_id) {
+    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`);
+  }
+  if (secret !== undefined && secret !== before.client_secret) {
+    throw new OAuthError(
+      "invalid_client_metadata",
+      "client_secret is not the one of this client, and it cannot be chosen (RFC 7592 2.2)",
+    );
+  }
+  const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
+  const checked = await check(sent, { client_id: before.client_id, ...kept });
+  return ctx.store.transaction((tx: Tx) => {
+    requireAccess(tx.get("clients", access.clientId), access.token);
+    if (tx.version("clients", access.clientId) !== version) return null;
+    const { epoch, createdAt, registrationTokenHash } = before;
+    const updatedAt = new Date(ctx.now()).toISOString();
+    const changed: Client = {
+      ...checked,
+      epoch,
+      createdAt,
+      updatedAt,
+      ...(registrationTokenHash !== undefined && { registrationTokenHash }),
+    };
+    tx.put("clients", changed);
+    return changed;
+  });
+}
+
+/** Removes the client; its tokens die with it (RFC 7592 2.3). @throws {OAuthError} missing_token, invalid_token */
+export const removeRegistration = (ctx: Context, { clientId, token }: RegistrationAccess): Promise<void> =>
+  ctx.store.transaction((tx) => {
+    removeClientRecord(tx, requireAccess(tx.get("clients", clientId), token));
+  });

@@ -1,0 +1,100 @@
+import type { Client, Grant, Interaction, User } from "../../store/store.ts";
+import { findClient } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { isCovered } from "../grants/granted-scopes.ts";
+import { activeGrant } from "../grants/grants.ts";
+import { findInteraction, InteractionError, recordFact, type Browser } from "../sign-in/interactions.ts";
+import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
+import type { RequestSummary } from "../authorize/request-summary.ts";
+import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
+import { hashOf, sameSecret } from "../secrets.ts";
+
+/** The consent page and its form: records what was decided. */
+
+/** Bound to the user who saw the page: if another user signs in, in another tab, they do not decide for this one. */
+const csrfFor = (interaction: Interaction, user: User): string => hashOf(`${interaction.csrf} ${user.id}`);
+
+export interface ScopeRow extends NamedScope {
+  /** The values that would be sent. */
+  readonly values: readonly ReleasedValue[];
+}
+
+export interface ConsentPage {
+  readonly csrf: string;
+  readonly client: Client;
+  readonly user: User;
+  readonly redirectUri: string;
+  readonly uiLocales: string | null;
+  readonly fresh: readonly ScopeRow[];
+  readonly granted: readonly ScopeRow[];
+  /** What is always sent, unless the row of `openid` shows it. */
+  readonly always: readonly ReleasedValue[];
+  readonly request: RequestSummary;
+}
+
+/**
+ * What the consent page shows; null: consent is not what is missing (signed out meanwhile, or granted in another tab).
+ * @throws {InteractionError | RedirectedError}
+ */
+export const showConsent = (ctx: Context, uid: string, browser: Browser): Promise<ConsentPage | null> =>
+  ctx.store.read((tx) => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    const session = sessionFor(tx, interaction, browser);
+    const { needs, shown } = purposeOf(interaction);
+    if (needs.consent === null || session === null) return null;
+    if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
+    const { clientId, scopes } = needs.consent;
+    const client = findClient(tx, clientId);
+    const grant: Pick<Grant, "scopes"> = activeGrant(tx, session.user.id, client.client_id) ?? { scopes: [] };
+    const before = grant.scopes;
+    // A scope that only repeats what is granted is not asked for.
+    const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, client, grant, name));
+    const released = releasedValues(tx, client, session.user);
+    const rows = (names: readonly string[]): ScopeRow[] =>
+      namedScopes(tx, names).map(({ name, description }) => ({
+        name,
+        description,
+        values: name === "openid" ? released.always : released.by(name),
+      }));
+    return {
+      csrf: csrfFor(interaction, session.user),
+      client,
+      user: session.user,
+      redirectUri: needs.consent.redirectUri,
+      uiLocales: shown.uiLocales,
+      fresh: rows(asked.filter((name) => !before.includes(name))),
+      granted: rows(asked.filter((name) => before.includes(name))),
+      always: scopes.includes("openid") ? [] : released.always,
+      request: shown.summary(),
+    };
+  });
+
+export interface ConsentForm {
+  readonly csrf: string;
+  readonly decision: "allow" | "deny";
+  /** The selected scopes. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Takes the consent form: records the decision, and takes the next step in the same transaction, so that a decision counts once.
+ * @throws {InteractionError}; {RedirectedError} if the user denies
+ */
+export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {
+  const result = await ctx.store.transaction((tx) => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    const session = sessionFor(tx, interaction, browser);
+    const question = purposeOf(interaction).needs.consent;
+    if (question === null) throw new InteractionError("gone");
+    // Signed out since the page was shown: nobody decides.
+    if (session === null) return advance(tx, ctx, interaction, null, browser);
+    if (!sameSecret(form.csrf, csrfFor(interaction, session.user))) throw new InteractionError("csrf");
+    const decided = { sessionId: session.session.id, allowed: allowedBy(form, question.scopes) };
+    return advance(tx, ctx, recordFact(tx, interaction, { consent: decided }), session, browser);
+  });
+  return settle(ctx, result);
+}
+
+/** Only scopes that were asked for, whatever the form says; openid cannot be deselected (CONTRACT 2.2). Null: denied. */
+const allowedBy = (form: ConsentForm, asked: readonly string[]): readonly string[] | null =>
+  form.decision === "deny" ? null : asked.filter((name) => name === "openid" || form.scopes.includes(name));

@@ -1,0 +1,86 @@
+import type { Client, ReadTx, User } from "../../store/store.ts";
+import { everythingOf, idTokenClaims, singleClaim, userInfo } from "../scopes/claims.ts";
+
+/** What the consent page says of a scope. */
+
+/** A scope's name, and what a fixture says of it by language. */
+export interface NamedScope {
+  readonly name: string;
+  readonly description: Readonly<Record<string, string>> | null;
+}
+
+/** The fixture's own words by language; null for a scope of the spec, whose words are the pages' own. */
+const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
+  tx.get("scopes", name)?.description ?? null;
+
+export const namedScopes = (tx: ReadTx, names: readonly string[]): NamedScope[] =>
+  names.map((name) => ({ name, description: scopeDescription(tx, name) }));
+
+/** One value that a scope releases. */
+export interface ReleasedValue {
+  /** The path in the UserInfo answer: `email.domain`. */
+  readonly name: string;
+  readonly value: string | boolean | null;
+}
+
+/** Adds the leaves of a value, with their paths. */
+function addLeaves(into: ReleasedValue[], value: unknown, path: string): void {
+  if (typeof value !== "object" || value === null) {
+    const plain = typeof value === "string" || typeof value === "boolean" || value === null;
+    into.push({ name: path, value: plain ? value : JSON.stringify(value) });
+    return;
+  }
+  const keys = Object.keys(value);
+  if (keys.length === 0) into.push({ name: path, value: JSON.stringify(value) });
+  const isList = Array.isArray(value);
+  for (const key of keys) {
+    const name = isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    addLeaves(into, (value as Record<string, unknown>)[key], name);
+  }
+}
+
+/** The values of `document` by their paths. */
+function leavesOf(document: Record<string, unknown>): ReleasedValue[] {
+  const leaves: ReleasedValue[] = [];
+  if (Object.keys(document).length > 0) addLeaves(leaves, document, "");
+  return leaves;
+}
+
+/** The values of `document` whose paths `known` does not have. */
+function newLeavesOf(document: Record<string, unknown>, known: readonly ReleasedValue[]): ReleasedValue[] {
+  return leavesOf(document).filter(({ name }) => !known.some((leaf) => leaf.name === name));
+}
+
+const prefix = "user.";
+
+/** As a page names them: the paths of UserInfo without the `user.` before most of them. */
+const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
+  values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
+
+/** All that clients may be told of a user, for their own page. */
+export const ownValues = (user: User): readonly ReleasedValue[] => shown(leavesOf(everythingOf(user)));
+
+/** The very values that a client would be sent of a user. */
+export interface Released {
+  /** What UserInfo sends whatever is granted; `sub` says the same as `id`. */
+  readonly always: readonly ReleasedValue[];
+  /** What is sent because of this scope alone: in UserInfo, or else in the ID token. */
+  readonly by: (scope: string) => readonly ReleasedValue[];
+}
+
+export function releasedValues(tx: ReadTx, client: Client, user: User): Released {
+  const base = userInfo(tx, client, user, [], []);
+  const always = leavesOf(base);
+  let inIdToken: readonly ReleasedValue[] | null = null;
+  return {
+    always: shown(base["id"] === base["sub"] ? always.filter(({ name }) => name !== "sub") : always),
+    by: (scope) => {
+      const claim = singleClaim(scope);
+      const named = claim === null ? [] : [claim];
+      const inUserInfo = newLeavesOf(userInfo(tx, client, user, [scope], named), always);
+      if (inUserInfo.length > 0) return shown(inUserInfo);
+      inIdToken ??= leavesOf(idTokenClaims(tx, client, user, [], []));
+      return newLeavesOf(idTokenClaims(tx, client, user, [scope], named), inIdToken);
+    },
+  };
+}

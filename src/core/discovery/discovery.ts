@@ -1,0 +1,66 @@
+import { everyAssertionAlgorithm } from "../clients/assertion-algorithms.ts";
+import { proofAlgorithms } from "../tokens/dpop.ts";
+import { baseOf, endpoints } from "../endpoints.ts";
+import { publicAlgs } from "../keys/keys.ts";
+import { responseModes } from "../authorize/response.ts";
+import { supportedGrantTypes } from "../tokens/endpoint.ts";
+import type { Context } from "../context.ts";
+import { reachableAcr } from "../login/acr.ts";
+import { standardClaimNames } from "../scopes/claims.ts";
+
+const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
+
+/**
+ * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
+ * @param supported all scopes that may be asked for, and the claims that those of fixtures release
+ * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
+ *   server by another name than the browser does
+ */
+export function metadata(
+  ctx: Context,
+  supported: { readonly scopes: readonly string[]; readonly claims: readonly string[] },
+  { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
+): Readonly<Record<string, unknown>> {
+  // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
+  const base = baseOf(ctx.issuer);
+  const back = backchannel ?? base;
+  return {
+    issuer: ctx.issuer,
+    authorization_endpoint: base + endpoints.authorize,
+    token_endpoint: back + endpoints.token,
+    userinfo_endpoint: back + endpoints.userinfo,
+    jwks_uri: back + endpoints.jwks,
+    pushed_authorization_request_endpoint: back + endpoints.par,
+    require_pushed_authorization_requests: false,
+    device_authorization_endpoint: back + endpoints.deviceAuthorization,
+    ...(dynamicRegistration && { registration_endpoint: back + endpoints.register }),
+    revocation_endpoint: back + endpoints.revoke,
+    introspection_endpoint: back + endpoints.introspect,
+    end_session_endpoint: base + endpoints.logout,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    scopes_supported: supported.scopes,
+    claims_supported: [...new Set([...standardClaimNames, ...supported.claims])],
+    acr_values_supported: reachableAcr,
+    response_types_supported: ["code"],
+    response_modes_supported: responseModes,
+    grant_types_supported: supportedGrantTypes,
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
+    token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    token_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
+    revocation_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    revocation_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
+    introspection_endpoint_auth_methods_supported: confidentialMethods,
+    introspection_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
+    code_challenge_methods_supported: ["S256"],
+    dpop_signing_alg_values_supported: proofAlgorithms,
+    ui_locales_supported: ["en", "tr"],
+    prompt_values_supported: ["none", "login", "consent", "select_account"],
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: true,
+    request_parameter_supported: false,
+    // Absent it would mean true (OpenID Connect Discovery 3).
+    request_uri_parameter_supported: false,
+  };
+}

@@ -1,0 +1,135 @@
+import type { Client, Grant, ReadTx } from "../../store/store.ts";
+import { requireClient } from "../clients/admin.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { findGrant, revokeGrant } from "./grants.ts";
+import { isDefined, mayAsk, splitScope } from "../scopes/scopes.ts";
+import { commandOn } from "../hint.ts";
+import { requireUser } from "../users/users.ts";
+
+/** Grants as an operator sees and changes them. */
+
+/** A grant as the command line, the control API and the library show it (CONTRACT 6). */
+export interface GrantView {
+  readonly id: string;
+  /** The user's name; the id where the user is gone. */
+  readonly user: string;
+  readonly client: string;
+  /** Space-separated. */
+  readonly scope: string;
+  readonly status: Grant["status"];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly revokedAt: string | null;
+}
+
+export const viewGrant = (tx: ReadTx, grant: Grant): GrantView => ({
+  id: grant.id,
+  user: tx.get("users", grant.userId)?.username ?? grant.userId,
+  client: grant.clientId,
+  scope: grant.scopes.join(" "),
+  status: grant.status,
+  createdAt: grant.createdAt,
+  updatedAt: grant.updatedAt,
+  revokedAt: grant.revokedAt,
+});
+
+/** Which grants are meant: by user, by client, by both, or one by its id. */
+export interface GrantSelection {
+  readonly user?: string | undefined;
+  readonly client?: string | undefined;
+  readonly grant?: string | undefined;
+}
+
+function requireGrant(tx: ReadTx, id: string): Grant {
+  const grant = tx.get("grants", id);
+  if (grant === undefined) {
+    throw new OperationError("not_found", `no grant "${id}"`, {
+      hint: { text: "All grants", command: ["idp", "grants", "list"] },
+    });
+  }
+  return grant;
+}
+
+function selectGrants(tx: ReadTx, selection: GrantSelection): readonly Grant[] {
+  if (selection.grant !== undefined) return [requireGrant(tx, selection.grant)];
+  const user = selection.user === undefined ? undefined : requireUser(tx, selection.user);
+  const client = selection.client === undefined ? undefined : requireClient(tx, selection.client);
+  if (user !== undefined && client !== undefined) {
+    const grant = findGrant(tx, user.id, client.client_id);
+    return grant === undefined ? [] : [grant];
+  }
+  if (user !== undefined) return tx.findAll("grants", "user", user.id);
+  if (client !== undefined) return tx.findAll("grants", "client", client.client_id);
+  return [...tx.all("grants")];
+}
+
+/** The grants of a user, of a client, of both, or all. @throws {OperationError} not_found for an unknown name */
+export const listGrants = (ctx: Context, selection: GrantSelection): Promise<GrantView[]> =>
+  ctx.store.read((tx) => selectGrants(tx, selection).map((grant) => viewGrant(tx, grant)));
+
+/** One grant. @throws {OperationError} not_found */
+export const showGrant = (ctx: Context, input: { readonly id: string }): Promise<GrantView> =>
+  ctx.store.read((tx) => viewGrant(tx, requireGrant(tx, input.id)));
+
+/**
+ * Sets what an active grant allows; it and its tokens stay.
+ * @param input `scope`: space-separated, all of it
+ * @throws {OperationError} not_found; conflict for a revoked grant; refused for a scope that its client may not ask for
+ */
+export const editGrant = (ctx: Context, input: { readonly id: string; readonly scope: string }): Promise<GrantView> =>
+  ctx.store.transaction((tx) => {
+    const grant = requireGrant(tx, input.id);
+    if (grant.status !== "active") {
+      throw new OperationError("conflict", `grant "${grant.id}" is revoked, and stays so`, {
+        hint: { text: "To make a new one", command: ["idp", "issue", "grant"] },
+      });
+    }
+    const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
+    const updatedAt = new Date(ctx.now()).toISOString();
+    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt };
+    tx.put("grants", changed);
+    return viewGrant(tx, changed);
+  });
+
+/** A scope that nobody defined is a mistake here, where an authorization request would go on without it. */
+function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[] {
+  const names = splitScope(scope);
+  const wrong = names.filter((name) => !isDefined(tx, name) || !mayAsk(client, name));
+  if (names.length > 0 && wrong.length === 0) return names;
+  const why =
+    names.length === 0
+      ? "a grant needs at least one scope"
+      : `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
+  throw new OperationError("refused", why, {
+    hint: { text: "To see its scope", command: commandOn(["idp", "clients", "show"], client.client_id) },
+  });
+}
+
+/** Revokes one grant; one that is revoked already stays so. @throws {OperationError} not_found */
+export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Promise<null> =>
+  ctx.store.transaction((tx) => {
+    const grant = requireGrant(tx, input.id);
+    if (grant.status === "active") revokeGrant(tx, ctx, grant, "operator");
+    return null;
+  });
+
+/**
+ * Revokes the active ones of the grants that are meant. Known names without an active grant: nothing is revoked, and that is no error.
+ * @throws {OperationError} not_found for an unknown name; usage where nothing is named
+ */
+export async function revokeGrants(
+  ctx: Context,
+  selection: GrantSelection,
+): Promise<{ readonly revoked: readonly GrantView[] }> {
+  if (selection.user === undefined && selection.client === undefined && selection.grant === undefined) {
+    throw new OperationError("usage", "revoke needs a user, a client or a grant id", {
+      hint: { text: "For example", command: ["idp", "revoke", "--user", "alice", "--client", "demo-app"] },
+    });
+  }
+  return ctx.store.transaction((tx) => ({
+    revoked: selectGrants(tx, selection)
+      .filter((grant) => grant.status === "active")
+      .map((grant) => viewGrant(tx, revokeGrant(tx, ctx, grant, "operator"))),
+  }));
+}

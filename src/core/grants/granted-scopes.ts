@@ -1,0 +1,70 @@
+import type { Client, Grant, ReadTx } from "../../store/store.ts";
+import { claimScope, releasingScopes, singleClaim } from "../scopes/claims.ts";
+import { mayAskClaim } from "../authorize/claims-parameter.ts";
+import { activeGrant } from "./grants.ts";
+import { mayAsk, splitScope } from "../scopes/scopes.ts";
+import type { LiveToken } from "../tokens/state.ts";
+
+/** A claim that was asked for by itself (OpenID Connect Core 5.5), where the grant has a scope that releases it: nobody need be asked. */
+export function isCovered(tx: ReadTx, client: Client, grant: Pick<Grant, "scopes">, scope: string): boolean {
+  const claim = singleClaim(scope);
+  return claim !== null && releasingScopes(tx, client, claim).some((name) => grant.scopes.includes(name));
+}
+
+/** Whether the client's registered `scope`, which may have been changed since, still lets it ask for this one. */
+export function mayStillAsk(tx: ReadTx, client: Client, scope: string): boolean {
+  const claim = singleClaim(scope);
+  return claim === null ? mayAsk(client, scope) : mayAskClaim(tx, client, claim);
+}
+
+/**
+ * Those of these scopes that the grant and the client's registration allow now: both may have been changed since they were asked for
+ * (CONTRACT 2.1, 2.2). A token got by exchange is another client's than the grant: it has what both may ask for.
+ */
+export const grantedNow = (
+  tx: ReadTx,
+  client: Client,
+  grant: Pick<Grant, "scopes" | "clientId">,
+  scopes: readonly string[],
+): readonly string[] => {
+  const owner = grant.clientId === client.client_id ? undefined : tx.get("clients", grant.clientId);
+  return scopes.filter(
+    (scope) =>
+      (grant.scopes.includes(scope) || isCovered(tx, client, grant, scope)) &&
+      mayStillAsk(tx, client, scope) &&
+      (owner === undefined || mayStillAsk(tx, owner, scope)),
+  );
+};
+
+/** The active grant of this user and client, if it allows all of these scopes now. */
+export function grantFor(tx: ReadTx, client: Client, userId: string, scopes: readonly string[]): Grant | undefined {
+  const grant = activeGrant(tx, userId, client.client_id);
+  const allows = grant !== undefined && grantedNow(tx, client, grant, scopes).length === scopes.length;
+  return allows ? grant : undefined;
+}
+
+/**
+ * The scopes of a token that are good for something now; of one without a user, those that its client may ask for. One that was got by
+ * exchange has what the clients of the tokens before it may ask for too.
+ */
+export const scopesNow = (
+  tx: ReadTx,
+  { client, grant, origins }: Pick<LiveToken, "client" | "grant" | "origins">,
+  scope: string,
+): readonly string[] => {
+  const names = splitScope(scope);
+  const own =
+    grant === null ? names.filter((name) => mayStillAsk(tx, client, name)) : grantedNow(tx, client, grant, names);
+  return origins.length === 0 ? own : own.filter((name) => origins.every((origin) => mayStillAsk(tx, origin, name)));
+};
+
+/** Those of the claims requested by name that the grant and the client's registration allow now. What no scope releases needs no grant. */
+export const claimsNow = (
+  tx: ReadTx,
+  token: Pick<LiveToken, "client" | "grant" | "origins">,
+  names: readonly string[],
+): readonly string[] =>
+  names.filter(
+    (name) =>
+      releasingScopes(tx, token.client, name).length === 0 || scopesNow(tx, token, claimScope(name)).length === 1,
+  );

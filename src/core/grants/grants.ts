@@ -1,0 +1,75 @@
+import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+
+/** Consent grants: one for each user and client (CONTRACT 2.2). */
+
+/** The grant of this user and client, revoked or not. */
+export const findGrant = (tx: ReadTx, userId: string, clientId: string): Grant | undefined =>
+  tx.find("grants", "userAndClient", `${userId} ${clientId}`);
+
+/** The grant of this user and client if it is active. */
+export function activeGrant(tx: ReadTx, userId: string, clientId: string): Grant | undefined {
+  const grant = findGrant(tx, userId, clientId);
+  return grant?.status === "active" ? grant : undefined;
+}
+
+/**
+ * Records a decision: of the scopes of the request, the allowed ones are granted and the others are not. Granted scopes that are not in
+ * the request stay. A revoked grant becomes active under a new epoch, so that the tokens of the old one stay invalid.
+ * @param asked the scopes of the request
+ * @param allowed those of them that were allowed
+ */
+export function recordGrant(
+  tx: Tx,
+  ctx: Context,
+  decision: {
+    readonly user: User;
+    readonly client: Client;
+    readonly asked: readonly string[];
+    readonly allowed: readonly string[];
+    readonly by: Grant["by"];
+  },
+): Grant {
+  const { user, client, asked, allowed, by } = decision;
+  const at = new Date(ctx.now()).toISOString();
+  const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
+  const previous = findGrant(tx, user.id, client.client_id);
+  if (previous?.status === "active") {
+    const kept = previous.scopes.filter((scope) => !asked.includes(scope) || allowed.includes(scope));
+    const scopes = [...kept, ...allowed.filter((scope) => !kept.includes(scope))];
+    if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
+      return previous;
+    }
+    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...used };
+    tx.put("grants", grant);
+    return grant;
+  }
+  const grant: Grant = {
+    id: previous?.id ?? `g_${ctx.random(9)}`,
+    userId: user.id,
+    clientId: client.client_id,
+    scopes: [...allowed],
+    status: "active",
+    epoch: ctx.random(9),
+    by,
+    createdAt: at,
+    updatedAt: at,
+    revokedAt: null,
+    ...used,
+  };
+  tx.put("grants", grant);
+  return grant;
+}
+
+/** Revokes a grant: every token and unused code of that user and client becomes invalid, permanently. */
+export function revokeGrant(
+  tx: Tx,
+  ctx: Pick<Context, "now">,
+  grant: Grant,
+  by: NonNullable<Grant["revokedBy"]>,
+): Grant {
+  const at = new Date(ctx.now()).toISOString();
+  const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at, revokedBy: by };
+  tx.put("grants", revoked);
+  return revoked;
+}

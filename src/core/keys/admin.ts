@@ -1,0 +1,101 @@
+import type { Key, ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { newPublicKey, newSecret, publicAlgs } from "./keys.ts";
+import { tokensEnd } from "../tokens/state.ts";
+
+/** The keys as an operator sees and changes them; a private part is never shown. */
+
+export interface KeyView {
+  readonly kid: string;
+  readonly alg: string;
+  readonly status: "signing" | "retired";
+  readonly createdAt: string;
+  /** A retired key verifies until here; ISO 8601. */
+  readonly expiresAt: string | null;
+}
+
+const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView => ({
+  kid,
+  alg,
+  status: retiredAt === null ? "signing" : "retired",
+  createdAt,
+  expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+});
+
+/** Every key that signs or still verifies. */
+export async function listKeys(ctx: Context): Promise<readonly KeyView[]> {
+  await ctx.keys.jwks();
+  return viewKeys(ctx);
+}
+
+const viewKeys = (ctx: Context): Promise<readonly KeyView[]> =>
+  ctx.store.read((tx) => [...tx.all("keys")].map(viewKey));
+
+function requireKey(tx: ReadTx, kid: string): Key {
+  const key = tx.get("keys", kid);
+  if (key !== undefined) return key;
+  throw new OperationError("not_found", `no key "${kid}"`, {
+    hint: { text: "All keys", command: ["idp", "keys", "list"] },
+  });
+}
+
+/** One key. @param input `id`: its `kid` @throws {OperationError} not_found */
+export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<KeyView> =>
+  ctx.store.read((tx) => viewKey(requireKey(tx, id)));
+
+/**
+ * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
+ * they signed has expired.
+ * @param input `alg`: this kind only, also where there was none
+ * @throws {OperationError} usage for an unknown kind
+ */
+export async function rotateKeys(
+  ctx: Context,
+  input: { readonly alg?: string | undefined },
+): Promise<readonly KeyView[]> {
+  const known = [...publicAlgs, "HS256"];
+  if (input.alg !== undefined && !known.includes(input.alg)) {
+    throw new OperationError("usage", `"${input.alg}" is no kind of key`, { hint: `One of: ${known.join(", ")}` });
+  }
+  const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
+  const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
+  // Wanted, or in use: whether or not it has been asked for yet.
+  algs.add(input.alg ?? "RS256");
+  const createdAt = new Date(ctx.now()).toISOString();
+  const made = await Promise.all(
+    [...algs].map(async (alg) => {
+      const publicAlg = publicAlgs.find((name) => name === alg);
+      return publicAlg === undefined ? newSecret(ctx.random, createdAt) : newPublicKey(publicAlg, createdAt);
+    }),
+  );
+  await ctx.store.transaction((tx) => {
+    const retired = { retiredAt: ctx.now(), expiresAt: tokensEnd(tx, ctx) };
+    // Looked up here: who rotates at the same time may have put new ones in.
+    const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
+    for (const key of old) tx.put("keys", { ...key, ...retired });
+    for (const key of made) tx.insert("keys", key);
+  });
+  await ctx.keys.reload();
+  // Without making any that is missing, which may fail: the rotation is on disk.
+  return viewKeys(ctx);
+}
+
+/**
+ * Takes a retired key back at once, as after a leak: it is no longer published, and what it signed no longer counts.
+ * @param input `id`: its `kid`
+ * @throws {OperationError} not_found; conflict for a key that still signs
+ */
+export async function removeKey(ctx: Context, { id }: { readonly id: string }): Promise<null> {
+  await ctx.store.transaction((tx) => {
+    const key = requireKey(tx, id);
+    if (key.retiredAt === null) {
+      throw new OperationError("conflict", `key "${id}" signs`, {
+        hint: { text: "Make another one first", command: ["idp", "keys", "rotate"] },
+      });
+    }
+    tx.remove("keys", id);
+  });
+  await ctx.keys.reload();
+  return null;
+}

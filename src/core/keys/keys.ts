@@ -1,0 +1,210 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPair,
+  type KeyObject,
+} from "node:crypto";
+import { promisify } from "node:util";
+import type { Key, ReadTx, Store } from "../../store/store.ts";
+
+/** The server's keys: made at first need, kept, and rotated with an overlap. */
+
+/** Algorithms with a published key (RFC 7518 3.1, RFC 8037 3.1). */
+export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;
+type PublicAlg = (typeof publicAlgs)[number];
+
+interface SigningKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: KeyObject;
+}
+
+/** A key that verifies, and the one algorithm it may be used for. */
+interface VerifyingKey {
+  readonly key: KeyObject;
+  readonly alg: string;
+}
+
+/** RFC 7517 5. */
+interface JwkSet {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Members of a JWK that only its owner may know (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
+export const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/** The keys in use, ready to sign and to verify. */
+export interface KeyRing {
+  /** Signs HS256 access and refresh tokens. */
+  readonly secret: SigningKey;
+  /** The key of a public algorithm; it is made where there is none yet. */
+  signing(alg: PublicAlg): Promise<SigningKey>;
+  /** The secret or public key named by `kid`, also a retired one that is still published. */
+  verifying(kid: string | undefined): VerifyingKey | undefined;
+  /** The public keys, that of RS256 and of every kind that a client registered among them; the same object until they change. */
+  jwks(): Promise<JwkSet>;
+  /** Reads the keys again, after they were changed in the store. */
+  reload(): Promise<void>;
+}
+
+/** Whether the ID tokens of a client are signed so. */
+const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.has("clients", "idTokenAlg", alg);
+
+const generate = promisify(generateKeyPair);
+
+/** RFC 7638: the thumbprint names the key, so that two instances never use one `kid` for different keys. */
+export function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
+  const required = { EC: ["crv", "kty", "x", "y"], OKP: ["crv", "kty", "x"], RSA: ["e", "kty", "n"] };
+  const names = required[jwk["kty"] as keyof typeof required];
+  const members = Object.fromEntries(names.map((name) => [name, jwk[name]]));
+  return createHash("sha256").update(JSON.stringify(members)).digest("base64url");
+}
+
+function keyPair(alg: PublicAlg): Promise<{ readonly privateKey: KeyObject }> {
+  switch (alg) {
+    case "ES256":
+      return generate("ec", { namedCurve: "P-256" });
+    case "EdDSA":
+      return generate("ed25519", {});
+    case "RS256":
+    case "PS256":
+      return generate("rsa", { modulusLength: 2048 });
+  }
+}
+
+/** A new key of a public algorithm. @param createdAt ISO 8601 */
+export async function newPublicKey(alg: PublicAlg, createdAt: string): Promise<Key> {
+  const jwk = (await keyPair(alg)).privateKey.export({ format: "jwk" }) as Record<string, unknown>;
+  return { kid: thumbprint(jwk), alg, jwk, createdAt, retiredAt: null };
+}
+
+/** A new signing secret; 256 bits, since RFC 7518 3.2 asks for at least the size of the hash. */
+export const newSecret = (random: (bytes: number) => string, createdAt: string): Key => ({
+  kid: random(8),
+  alg: "HS256",
+  jwk: { kty: "oct", k: random(32) },
+  createdAt,
+  retiredAt: null,
+});
+
+/**
+ * The key ring of the data. The signing secret is made here where there is none. That of RS256 takes a quarter of a second: it is made when it
+ * is first asked for.
+ * @param random `bytes` random bytes as base64url
+ */
+export async function openKeyRing(
+  store: Store,
+  now: () => number,
+  random: (bytes: number) => string,
+): Promise<KeyRing> {
+  const has = (tx: ReadTx, alg: string): boolean =>
+    [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null);
+  const secret = newSecret(random, new Date(now()).toISOString());
+  await store.transaction((tx) => {
+    if (!has(tx, "HS256")) tx.insert("keys", secret);
+  });
+
+  let ring = await store.read(load);
+  const reload = async (): Promise<void> => {
+    ring = await store.read(load);
+  };
+  const making = new Map<PublicAlg, Promise<void>>();
+  /** Those that could not be written so far: the next attempt needs no other. */
+  const unwritten = new Map<PublicAlg, Key>();
+  async function make(alg: PublicAlg): Promise<void> {
+    const key = unwritten.get(alg) ?? (await newPublicKey(alg, new Date(now()).toISOString()));
+    unwritten.set(alg, key);
+    await store.transaction((tx) => {
+      if (!has(tx, alg)) tx.insert("keys", key);
+    });
+    unwritten.delete(alg);
+    await reload();
+  }
+
+  async function signing(alg: PublicAlg): Promise<SigningKey> {
+    let signer = ring.signers.get(alg);
+    // Again where an import has put other keys in the place of all meanwhile.
+    while (signer === undefined) {
+      // Several that need it at once wait for the same one.
+      const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
+      making.set(alg, made);
+      await made;
+      signer = ring.signers.get(alg);
+    }
+    return signer;
+  }
+
+  return {
+    get secret() {
+      return signerOf(ring, "HS256");
+    },
+    signing,
+    verifying(kid) {
+      const found = kid === undefined ? undefined : ring.verifiers.get(kid);
+      return found === undefined || found.expiresAt <= now() ? undefined : found;
+    },
+    async jwks() {
+      // A client reads the keys before it is handed what they sign, and may not soon read them again.
+      await signing("RS256");
+      const needed = await store.read((tx) => publicAlgs.filter((alg) => !ring.signers.has(alg) && isUsed(tx, alg)));
+      // One that cannot be written keeps nobody from those there are: whoever needs it is told.
+      await Promise.allSettled(needed.map(signing));
+      if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
+      return ring.jwks;
+    },
+    reload,
+  };
+}
+
+interface Published {
+  readonly jwk: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+interface Ring {
+  readonly signers: ReadonlyMap<string, SigningKey>;
+  readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;
+  readonly published: readonly Published[];
+  readonly jwks: JwkSet;
+  /** When the first of the published keys is taken away (milliseconds). */
+  readonly firstExpiry: number;
+}
+
+function signerOf(ring: Ring, alg: string): SigningKey {
+  const key = ring.signers.get(alg);
+  if (key === undefined) throw new Error(`no ${alg} key in the data`);
+  return key;
+}
+
+const publish = (published: readonly Published[]): Pick<Ring, "published" | "jwks" | "firstExpiry"> => ({
+  published,
+  jwks: { keys: published.map(({ jwk }) => jwk) },
+  firstExpiry: Math.min(Infinity, ...published.map(({ expiresAt }) => expiresAt)),
+});
+
+const withoutExpired = (ring: Ring, now: number): Ring => ({
+  ...ring,
+  ...publish(ring.published.filter(({ expiresAt }) => expiresAt > now)),
+});
+
+function load(tx: ReadTx): Ring {
+  const signers = new Map<string, SigningKey>();
+  const verifiers = new Map<string, VerifyingKey & { readonly expiresAt: number }>();
+  const published: Published[] = [];
+  for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.all("keys")) {
+    if (alg === "HS256") {
+      const secret = createSecretKey(Buffer.from(String(jwk["k"]), "base64url"));
+      verifiers.set(kid, { key: secret, alg, expiresAt });
+      if (retiredAt === null) signers.set(alg, { kid, alg, privateKey: secret });
+      continue;
+    }
+    const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
+    const publicKey = createPublicKey(privateKey);
+    verifiers.set(kid, { key: publicKey, alg, expiresAt });
+    published.push({ jwk: { ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" }, expiresAt });
+    if (retiredAt === null) signers.set(alg, { kid, alg, privateKey });
+  }
+  return { signers, verifiers, ...publish(published) };
+}

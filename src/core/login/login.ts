@@ -1,0 +1,168 @@
+import type { ReadTx, User } from "../../store/store.ts";
+import { passwordLimits } from "../attempts.ts";
+import { clientName, type ClientName } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
+import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
+import { verifyPassword } from "./pending-passwords.ts";
+import { mustSignInAgain } from "../sign-in/purpose.ts";
+import type { RequestSummary } from "../authorize/request-summary.ts";
+import { barredUser, liveSession } from "../sessions/sessions.ts";
+import { seconds } from "../time.ts";
+
+/** The login page and its form: records who signed in, when and how. */
+
+/** What the login page shows. */
+export interface LoginPage {
+  readonly csrf: string;
+  /** Null: a sign-in for one of our own pages. */
+  readonly client: { readonly id: string; readonly name: ClientName; readonly redirectUri: string } | null;
+  /** The path of that page, below the issuer. */
+  readonly ownPage: string | null;
+  /** The user who has to prove again who they are. */
+  readonly reauth: User | null;
+  /** Another user may sign in: neither `id_token_hint` nor `claims` names the user. */
+  readonly mayBeAnother: boolean;
+  /** If `max_age` is the reason (seconds): how long ago the sign-in was, and how long ago it may be. */
+  readonly reauthAges: { readonly signedInAgo: number; readonly maxAge: number } | null;
+  readonly loginHint: string | null;
+  /** The most likely user: the one of the hint, or the one who is signed in if the app asks for a choice. */
+  readonly likely: User | null;
+  /** The user of the session, if they were suspended or banned since. */
+  readonly barred: User | null;
+  readonly picker: boolean;
+  readonly uiLocales: string | null;
+  readonly request: RequestSummary;
+}
+
+/** @throws {InteractionError} */
+export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
+  return ctx.store.read((tx) => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    const { needs, shown } = purposeOf(interaction);
+    const session = liveSession(tx, browser.session);
+    const again =
+      session !== null &&
+      interaction.login === null &&
+      needs.login !== "choice" &&
+      mustSignInAgain(ctx, needs, session);
+    const { userId, loginHint, maxAge } = needs;
+    const hinted = userId === null ? findByName(tx, loginHint ?? "") : tx.get("users", userId);
+    const chooser = needs.login === "choice" && loginHint === null ? session?.user : undefined;
+    return {
+      csrf: interaction.csrf,
+      client: shown.app === null ? null : { ...namedApp(tx, shown.app), redirectUri: shown.app.redirectUri },
+      ownPage: shown.ownPage,
+      reauth: again && (userId === null || userId === session.user.id) ? session.user : null,
+      mayBeAnother: userId === null,
+      reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
+      loginHint,
+      likely: hinted ?? chooser ?? null,
+      barred: barredUser(tx, browser.session),
+      picker: ctx.settings.login !== "password",
+      uiLocales: shown.uiLocales,
+      request: shown.summary(),
+    };
+  });
+}
+
+function namedApp(tx: ReadTx, { clientId }: AskingApp): { readonly id: string; readonly name: ClientName } {
+  return { id: clientId, name: clientName(tx.get("clients", clientId) ?? { client_id: clientId }) };
+}
+
+/** The user of this name, or of this e-mail address if only one user has it. */
+function findByName(tx: ReadTx, name: string): User | undefined {
+  const user = tx.find("users", "username", name);
+  if (user !== undefined || !name.includes("@")) return user;
+  const byEmail = tx.findAll("users", "email", name.toLowerCase());
+  return byEmail.length === 1 ? byEmail[0] : undefined;
+}
+
+/** What the login form sent. */
+export interface LoginForm {
+  readonly csrf: string;
+  readonly username: string;
+  readonly password: string;
+  /** A user was picked, without a password. */
+  readonly pick: boolean;
+  readonly cancel: boolean;
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly state: "error-credentials" | "error-suspended" | "error-banned";
+  /** The user who proved who they are, and may not sign in. */
+  readonly barred: User | null;
+}
+
+/** The next step, or why the sign-in was refused. */
+export type LoginResult = (StepResult & { readonly kind: "step" }) | Refused;
+
+/** What a user who may not sign in sees. Any unknown status counts as suspended, as in `token-state.ts`. */
+export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
+  status === "banned" ? "error-banned" : "error-suspended";
+
+const wrong: Refused = { kind: "refused", state: "error-credentials", barred: null };
+
+/**
+ * Takes the login form: records who signed in, and takes the next step in the same transaction.
+ * @throws {InteractionError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong passwords
+ */
+export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
+  const attempt = form.cancel ? cancel : form.pick ? tryPick : tryPassword;
+  for (;;) {
+    const result = await attempt(ctx, uid, browser, form);
+    if (result === null) continue;
+    return "kind" in result ? result : { kind: "step", ...(await settle(ctx, result)) };
+  }
+}
+
+type Attempt = Advance | Refused;
+
+const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Attempt> =>
+  ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const user = ctx.settings.login === "password" ? undefined : tx.find("users", "username", form.username);
+    return user === undefined ? wrong : signInActive(tx, ctx, interaction, user, ["user"], browser);
+  });
+
+/** @returns null if the user was changed while the password was checked: the password may have been changed too */
+async function tryPassword(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Attempt | null> {
+  const { user, version } = await ctx.store.read((tx) => {
+    findForForm(tx, ctx, uid, browser, form.csrf);
+    const user = findByName(tx, form.username);
+    return { user, version: user && tx.version("users", user.id) };
+  });
+  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong;
+  return ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    return tx.version("users", user.id) === version ? signInActive(tx, ctx, interaction, user, ["pwd"], browser) : null;
+  });
+}
+
+const signInActive = (...[tx, ctx, interaction, user, amr, browser]: Parameters<typeof signIn>): Attempt =>
+  user.status === "active"
+    ? signIn(tx, ctx, interaction, user, amr, browser)
+    : { kind: "refused", state: barredState(user), barred: user };
+
+/** @throws {OAuthError} too_many_requests */
+async function checkPassword(
+  ctx: Context,
+  user: User | undefined,
+  { address }: Browser,
+  { username, password }: LoginForm,
+): Promise<boolean> {
+  const limits = passwordLimits(user?.id ?? username, address);
+  const wasRight = ctx.attempts.begin(`wrong passwords for "${username}"`, limits);
+  const isRight = await verifyPassword(ctx.passwords, user, password);
+  if (!isRight || user === undefined) return false;
+  wasRight();
+  return true;
+}
+
+/** Records that nobody signs in. What follows is for the purpose to say: back to the client, or to our own page. */
+const cancel = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Advance> =>
+  ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    return advance(tx, ctx, recordFact(tx, interaction, { login: "cancelled" }), null, browser);
+  });

@@ -1,0 +1,212 @@
+import type { Client, ReadTx, Tx } from "../../store/store.ts";
+import { tellAll, type LogoutNotice, type Telling } from "./backchannel.ts";
+import { clientName, findClient, type ClientName } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { addPostLogoutUri } from "../fix-commands.ts";
+import {
+  findForForm,
+  findInteraction,
+  logoutRecordOf,
+  newInteraction,
+  type Browser,
+  type LogoutRecord,
+} from "../sign-in/interactions.ts";
+import { checkLength } from "../authorize/request-length.ts";
+import { endSessions, liveSession, sessionOf } from "../sessions/sessions.ts";
+import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
+
+/** OpenID Connect RP-Initiated Logout 1.0. */
+
+/** The parameters of a logout request, each a single value. */
+export interface LogoutRequest {
+  readonly idTokenHint: string | undefined;
+  readonly clientId: string | undefined;
+  readonly postLogoutRedirectUri: string | undefined;
+  readonly state: string | undefined;
+  readonly uiLocales: string | undefined;
+}
+
+/** Signed out: where the browser goes, or what the page says. */
+export interface SignedOut {
+  readonly kind: "signed-out";
+  /** The registered address with `state` alone; null: the page is shown. */
+  readonly location: string | null;
+  readonly notices: readonly LogoutNotice[];
+  /** There was a session to end. */
+  readonly ended: boolean;
+  /** The app that asked, and an address it registered for this; null: none is known. */
+  readonly back: { readonly name: ClientName; readonly href: string } | null;
+  /** Why the browser does not go to the address that was sent; null: none was sent, or it does. */
+  readonly stays: "no-hint" | "not-registered" | null;
+  readonly uiLocales: string | undefined;
+}
+
+/** The person is asked first. */
+export interface AskLogout {
+  readonly kind: "ask";
+  readonly uid: string;
+}
+
+/**
+ * Begins a logout. With a valid hint for this session it happens at once; otherwise the person is asked.
+ * @throws {OAuthError} to be shown: a forged hint, an address that is not registered. Then nothing is ended, and nobody is sent anywhere.
+ */
+export async function beginLogout(
+  ctx: Context,
+  request: LogoutRequest,
+  browser: Browser,
+): Promise<SignedOut | AskLogout> {
+  checkLength([request.postLogoutRedirectUri, request.state, request.uiLocales]);
+  const { idTokenHint, clientId: named, postLogoutRedirectUri: address } = request;
+  if (address !== undefined && idTokenHint === undefined && named === undefined) {
+    ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
+  }
+  const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
+  const outcome = await ctx.store.transaction((tx) => {
+    const client = clientOf(tx, request, hint);
+    const location = returnAddress(client, request);
+    const session = liveSession(tx, browser.session);
+    const why = hint === null ? "no-hint" : "other-user";
+    const { postLogoutRedirectUri, state, uiLocales } = request;
+    const clientId = client?.client_id ?? null;
+    const record: LogoutRecord = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
+    if (session !== null && hint?.sub !== session.user.id) {
+      const interaction = newInteraction(ctx, record, browser);
+      tx.insert("interactions", interaction);
+      return { kind: "ask", uid: interaction.uid } as const;
+    }
+    const stays = address !== undefined && client === null ? "no-hint" : null;
+    const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSession(tx, browser);
+    return { kind: "end", ended, location, back: wayBack(client), stays, uiLocales } as const;
+  });
+  return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
+}
+
+/** The client of the hint; if there is also a `client_id`, it must be the same one (RP-Initiated Logout 2). */
+function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null): Client | null {
+  if (hint !== null && request.clientId !== undefined && hint.clientId !== request.clientId) {
+    throw new OAuthError(
+      "invalid_request",
+      `client_id "${request.clientId}" is not the client of id_token_hint, "${hint.clientId}"`,
+    );
+  }
+  const clientId = hint?.clientId ?? request.clientId;
+  if (clientId === undefined) return null;
+  return findClient(tx, clientId);
+}
+
+/** The browser goes only to an address that the client registered, compared exactly (RP-Initiated Logout 3). */
+function returnAddress(
+  client: Client | null,
+  request: Pick<LogoutRequest, "postLogoutRedirectUri" | "state">,
+): string | null {
+  const { postLogoutRedirectUri: uri, state } = request;
+  if (uri === undefined || client === null) return null;
+  const registered = client.post_logout_redirect_uris ?? [];
+  if (!registered.includes(uri)) {
+    throw new OAuthError(
+      "invalid_request",
+      `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
+      {
+        fix: addPostLogoutUri(client, uri),
+        mismatch: {
+          parameter: "post_logout_redirect_uri",
+          sent: uri,
+          registered,
+          rule: "OpenID Connect RP-Initiated Logout 1.0, 3",
+        },
+      },
+    );
+  }
+  if (state === undefined) return uri;
+  return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
+}
+
+/** Also ends the session of a suspended user: it would be valid again after a restore. */
+function endSession(tx: Tx, browser: Browser): Telling {
+  const session = sessionOf(tx, browser.session);
+  return session === undefined ? [] : endSessions(tx, [session]);
+}
+
+/** Without a cookie, as from a server, the hint names the session (CONTRACT 5). It must be the user's own. */
+function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
+  const session = hint?.sid == null ? undefined : tx.find("sessions", "sid", hint.sid);
+  return session === undefined || session.userId !== hint?.sub ? [] : endSessions(tx, [session]);
+}
+
+/** The page links only to an address that the client registered for this, and to none that a browser would run. */
+function wayBack(client: Client | null): SignedOut["back"] {
+  const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri));
+  return client === null || href === undefined ? null : { name: clientName(client), href };
+}
+
+async function tellAndReturn(
+  ctx: Context,
+  {
+    ended,
+    location,
+    back,
+    stays,
+    uiLocales,
+  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales"> & { readonly ended: Telling },
+): Promise<SignedOut> {
+  const notices = await tellAll(ctx, ended);
+  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales };
+}
+
+export interface LogoutPage {
+  readonly csrf: string;
+  /** Who asked for it; null: unknown. */
+  readonly client: { readonly id: string; readonly name: ClientName } | null;
+  readonly username: string | null;
+  readonly why: LogoutRecord["why"];
+  readonly uiLocales: string | undefined;
+}
+
+/** What the confirmation page shows. @throws {InteractionError} */
+export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise<LogoutPage> =>
+  ctx.store.read((tx) => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    const { clientId, why, uiLocales } = logoutRecordOf(interaction);
+    const client = clientId === null ? undefined : tx.get("clients", clientId);
+    return {
+      csrf: interaction.csrf,
+      client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
+      username: liveSession(tx, browser.session)?.user.username ?? null,
+      why,
+      uiLocales,
+    };
+  });
+
+/**
+ * Takes the answer, once.
+ * @returns null if the person stays signed in
+ * @throws {InteractionError}
+ */
+export async function answerLogout(
+  ctx: Context,
+  uid: string,
+  browser: Browser,
+  form: { readonly csrf: string; readonly confirmed: boolean },
+): Promise<SignedOut | null> {
+  const ending = await ctx.store.transaction((tx) => {
+    const asked = logoutRecordOf(findForForm(tx, ctx, uid, browser, form.csrf));
+    tx.remove("interactions", uid);
+    if (!form.confirmed) return null;
+    const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
+    // The page may have been open for an hour. If the address is no longer registered, the session still ends.
+    const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
+    const location = isRegistered ? returnAddress(client, asked) : null;
+    const sent = asked.postLogoutRedirectUri !== undefined;
+    const stays = !sent || isRegistered ? null : client === null ? "no-hint" : "not-registered";
+    return {
+      ended: endSession(tx, browser),
+      location,
+      back: wayBack(client),
+      stays,
+      uiLocales: asked.uiLocales,
+    } as const;
+  });
+  return ending === null ? null : tellAndReturn(ctx, ending);
+}

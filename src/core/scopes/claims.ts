@@ -1,0 +1,225 @@
+import type { Client, ReadTx, User } from "../../store/store.ts";
+
+/** Which claims a scope releases, in the three forms of CONTRACT 2.5. */
+
+/** OpenID Connect Core 5.4. */
+const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    "profile",
+    [
+      "name",
+      "family_name",
+      "given_name",
+      "middle_name",
+      "nickname",
+      "preferred_username",
+      "profile",
+      "picture",
+      "website",
+      "gender",
+      "birthdate",
+      "zoneinfo",
+      "locale",
+      "updated_at",
+    ],
+  ],
+  ["email", ["email", "email_verified"]],
+  ["phone", ["phone_number", "phone_number_verified"]],
+  ["address", ["address"]],
+]);
+
+const standardNames = new Set([...standardByScope.values()].flat());
+
+/** Claims that a request asks for by name, by where they go (OpenID Connect Core 5.5). */
+export interface RequestedClaims {
+  readonly userinfo: readonly string[];
+  readonly id_token: readonly string[];
+}
+
+export const noClaims: RequestedClaims = { userinfo: [], id_token: [] };
+
+/** Consent to a single claim is recorded in the grant as a scope of its own. No token contains such a scope. */
+const claimPrefix = "claim:";
+export const claimScope = (name: string): string => claimPrefix + name;
+/** The claim that such a scope stands for; null for a scope of any other kind. */
+export const singleClaim = (scope: string): string | null =>
+  scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : null;
+
+/** What discovery lists as `claims_supported`. */
+export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
+
+/**
+ * What the server itself says in tokens and UserInfo (RFC 7519 4.1, OpenID Connect Core 2, RFC 9068 2.2). The `claims` of users and
+ * clients cannot have these names: they would have no effect.
+ */
+export const reservedClaims: readonly string[] = (
+  "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
+  "id user language theme createdAt grant epoch era client_epoch exchanged_from family generation claims"
+).split(" ");
+
+const protocolNames = new Set(reservedClaims);
+
+/** The claims of an access token that its client or its user has in `claims`. */
+export const ownClaims = (token: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(token).filter(([name]) => !protocolNames.has(name)));
+
+export const isProtocolClaim = (name: string): boolean => protocolNames.has(name);
+
+/** In a native client `details` stands for these two of `profile` (CONTRACT 2.5). */
+const detailsNames = new Set(["website", "birthdate"]);
+
+const isNative = (client: Client): boolean => (client.userinfo_format ?? "native") === "native";
+
+/** The scopes that release a claim to this client; none where it is unknown here, or released always. */
+export function releasingScopes(tx: ReadTx, client: Client, name: string): readonly string[] {
+  const standard =
+    isNative(client) && detailsNames.has(name)
+      ? ["details"]
+      : [...standardByScope].flatMap(([scope, claims]) => (claims.includes(name) ? [scope] : []));
+  const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
+  return [...standard, ...own];
+}
+
+/** The standard claims of a user record. Values in the user's own `claims` replace them. */
+const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
+  name: user.displayName,
+  preferred_username: user.username,
+  picture: user.avatar.path === "" ? null : user.avatar.baseUrl + user.avatar.path,
+  website: user.website,
+  birthdate: user.birthDate,
+  locale: user.language,
+  updated_at: Math.floor(Date.parse(user.updatedAt) / 1000),
+  email: user.email,
+  email_verified: user.emailVerified,
+  phone_number: user.phone,
+  ...user.claims,
+});
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+
+const pick = (from: Readonly<Record<string, unknown>>, names: Iterable<string>): Record<string, unknown> => {
+  const picked: Record<string, unknown> = {};
+  for (const name of names) if (isSet(from[name])) picked[name] = from[name];
+  return picked;
+};
+
+/**
+ * The user's own claims that are not standard ones: each is released always, or with a scope that lists it.
+ * @param scopes the granted ones
+ */
+export function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): Record<string, unknown> {
+  const names = Object.keys(user.claims).filter((name) => !standardNames.has(name) && !protocolNames.has(name));
+  if (names.length === 0) return {};
+  const listed = new Set<string>();
+  const released = new Set<string>();
+  for (const scope of tx.all("scopes")) {
+    for (const name of scope.claims) {
+      (scopes.includes(scope.name) ? released : listed).add(name);
+    }
+  }
+  return pick(
+    user.claims,
+    names.filter((name) => released.has(name) || !listed.has(name)),
+  );
+}
+
+/** The standard claims that the granted scopes release; none of them null or empty (OpenID Connect Core 5.3.2). */
+function releasedStandardClaims(
+  tx: ReadTx,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+): Record<string, unknown> {
+  const names = new Set<string>();
+  for (const scope of scopes) {
+    for (const name of standardByScope.get(scope) ?? []) {
+      if (!(isNative(client) && detailsNames.has(name))) names.add(name);
+    }
+    if (scope === "details" && isNative(client)) for (const name of detailsNames) names.add(name);
+    for (const name of tx.get("scopes", scope)?.claims ?? []) if (standardNames.has(name)) names.add(name);
+  }
+  return pick(standardClaims(user), names);
+}
+
+/** Claims that were asked for by name, standard ones and the user's own. */
+const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>
+  pick(
+    standardClaims(user),
+    names.filter((name) => !protocolNames.has(name)),
+  );
+
+/**
+ * What an ID token says of the user beside `sub`. A client with `id_token_claims: minimal` gets only what it asks for by name.
+ * @param named the claims that the request names under `id_token` and that are granted
+ */
+export const idTokenClaims = (
+  tx: ReadTx,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+  named: readonly string[],
+): Record<string, unknown> =>
+  client.id_token_claims === "minimal"
+    ? namedClaims(user, named)
+    : Object.assign(standardForm(tx, client, user, scopes), namedClaims(user, named));
+
+const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> =>
+  Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, client, user, scopes));
+
+/** The address in tokens and in UserInfo: of the user's `claims` where they have one. */
+export const emailOf = (user: User): unknown => pick(standardClaims(user), ["email"])["email"];
+
+/** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
+function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
+  const claimed = emailOf(user);
+  const email = typeof claimed === "string" ? claimed : user.email;
+  const at = email.lastIndexOf("@");
+  return {
+    id: user.id,
+    user: {
+      displayName: user.displayName,
+      username: user.username,
+      avatar: { baseUrl: user.avatar.baseUrl, path: user.avatar.path, color: user.avatar.color },
+      about: user.about,
+      ...(scopes.includes("email") && {
+        email: {
+          username: email.slice(0, at),
+          domain: email.slice(at + 1),
+          isVerified: standardClaims(user)["email_verified"] === true,
+        },
+      }),
+      ...(scopes.includes("details") && { website: user.website, location: user.location, birthDate: user.birthDate }),
+      ...(scopes.includes("phone") && { phone: user.phone }),
+      ...(scopes.includes("social") && { socialLinks: user.socialLinks }),
+    },
+    language: user.language,
+    theme: user.theme,
+    createdAt: user.createdAt,
+  };
+}
+
+/** All that clients may be told of a user: UserInfo with every scope of the spec, and the user's own claims. */
+export const everythingOf = (user: User): Record<string, unknown> => ({
+  ...nativeUserInfo(user, ["email", "details", "phone", "social"]),
+  ...user.claims,
+});
+
+/**
+ * The UserInfo response in the client's `userinfo_format`, always with `sub` (OpenID Connect Core 5.3.2).
+ * @param named the claims that the request names under `userinfo` and that are granted
+ */
+export function userInfo(
+  tx: ReadTx,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+  named: readonly string[],
+): Record<string, unknown> {
+  const format = client.userinfo_format ?? "native";
+  return {
+    sub: user.id,
+    ...(format !== "native" && standardForm(tx, client, user, scopes)),
+    ...namedClaims(user, named),
+    ...(format !== "standard" && nativeUserInfo(user, scopes)),
+  };
+}

@@ -1,0 +1,117 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { addScopes } from "../fix-commands.ts";
+
+/**
+ * The scopes of the spec, `address` (OpenID Connect Core 5.4), and `offline_access` (Core 11), which is accepted and changes nothing: a
+ * refresh token is always given.
+ */
+export const builtInScopes = [
+  "openid",
+  "profile",
+  "email",
+  "details",
+  "phone",
+  "social",
+  "address",
+  "offline_access",
+] as const;
+
+const builtIn: ReadonlyMap<string, string> = new Map(builtInScopes.map((name) => [name, name]));
+const isBuiltIn = (name: string): boolean => builtIn.has(name);
+
+/**
+ * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string: grants share it, and V8 does
+ * not take a page for one of two bytes a letter where it shows a piece of a parameter that was a property's name too.
+ */
+export function splitScope(scope: string): string[] {
+  const names = new Set<string>();
+  for (const name of scope.split(" ")) if (name !== "") names.add(builtIn.get(name) ?? name);
+  return [...names];
+}
+
+/** Whether somebody defined this scope: the spec or a fixture. */
+export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+
+/** A scope that may be asked for. */
+export interface ScopeView {
+  readonly name: string;
+  /** False: a fixture defines it. */
+  readonly builtIn: boolean;
+}
+
+/** Every scope that somebody defined: the spec, then fixtures. */
+export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
+  ctx.store.read((tx) => [
+    ...builtInScopes.map((name) => ({ name, builtIn: true })),
+    ...[...tx.all("scopes")].map(({ name }) => ({ name, builtIn: false })),
+  ]);
+
+/** The names of all of them, and the claims that those of fixtures release. */
+export const supportedScopes = (
+  ctx: Context,
+): Promise<{ readonly scopes: readonly string[]; readonly claims: readonly string[] }> =>
+  ctx.store.read((tx) => {
+    const own = [...tx.all("scopes")];
+    return { scopes: [...builtInScopes, ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
+  });
+
+/** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
+export function mayAsk(client: Client, name: string): boolean {
+  return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
+}
+
+/**
+ * The scopes a request asks for, out of those defined and the client's own.
+ * @param requested the `scope` parameter; undefined or empty means `openid`
+ * @returns the scopes in the order of the request, and the names that nobody defined, which are ignored
+ * @throws {OAuthError} invalid_scope (CONTRACT 2.1)
+ */
+export function resolveScopes(
+  tx: ReadTx,
+  client: Client,
+  requested: string | undefined,
+): { scopes: string[]; ignored: string[] } {
+  const asked = splitScope(requested ?? "");
+  const names = asked.length === 0 ? ["openid"] : asked;
+  const scopes = names.filter((name) => isDefined(tx, name));
+  const ignored = names.filter((name) => !isDefined(tx, name));
+  if (scopes.length === 0) {
+    throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here`, {
+      fix: `define it under "scopes" in a fixture file, or ask for some of: ${builtInScopes.join(" ")}`,
+    });
+  }
+  const foreign = scopes.filter((name) => !mayAsk(client, name));
+  if (foreign.length > 0) throw foreignScopes(client, foreign);
+  return { scopes, ignored };
+}
+
+/** The refusal of scopes that are not the client's own. */
+export function foreignScopes(client: Client, foreign: readonly string[]): OAuthError {
+  const fix = addScopes(client, foreign);
+  return new OAuthError(
+    "invalid_scope",
+    `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
+    { ...(fix !== undefined && { fix }) },
+  );
+}
+
+/**
+ * Those of the granted scopes that a request asks for; all of them where it names none.
+ * @param whose the token that holds them, and `rule`, for the refusal
+ * @throws {OAuthError} invalid_scope, for one that is not among them
+ */
+export function narrowScope(
+  granted: readonly string[],
+  scope: string | undefined,
+  whose: string,
+  rule: string,
+): readonly string[] {
+  const asked = splitScope(scope ?? "");
+  if (asked.length === 0) return granted;
+  const wider = asked.filter((name) => !granted.includes(name));
+  if (wider.length === 0) return asked;
+  const message = `scope "${wider.join(" ")}" is not part of ${whose} "${granted.join(" ")}": ${rule}`;
+  throw new OAuthError("invalid_scope", message);
+}

@@ -1,0 +1,41 @@
+import { userInfo } from "./claims.ts";
+import type { Context } from "../context.ts";
+import { checkSender, type PresentedToken } from "../tokens/dpop.ts";
+import { OAuthError } from "../errors.ts";
+import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
+import { requireLive, tokenState } from "../tokens/state.ts";
+import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
+
+/** UserInfo (the spec; OpenID Connect Core 5.3): what the token's scopes and the grant's present scopes both allow. */
+
+export interface UserInfoResult {
+  readonly body: Record<string, unknown>;
+  readonly clientId: string;
+  readonly username: string;
+}
+
+/**
+ * @param presented undefined: no access token was sent
+ * @throws {OAuthError} of CONTRACT 2.5
+ */
+export async function readUserInfo(ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> {
+  if (presented === undefined) {
+    throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>");
+  }
+  const claims = verifyAccessToken(ctx, presented.token);
+  if (claims instanceof TokenProblem) throw new OAuthError("invalid_token", claims.message, { cause: claims });
+  await checkSender(ctx, claims, presented);
+  return ctx.store.read((tx) => {
+    const live = requireLive(tokenState(tx, claims));
+    const { client, user, grant } = live;
+    if (user === null || grant === null) {
+      throw new OAuthError(
+        "insufficient_scope",
+        "this access token speaks for a client, not for a user: UserInfo has nothing to say",
+      );
+    }
+    const scopes = scopesNow(tx, live, claims.scope);
+    const named = claimsNow(tx, live, claims.claims?.userinfo ?? []);
+    return { body: userInfo(tx, client, user, scopes, named), clientId: client.client_id, username: user.username };
+  });
+}

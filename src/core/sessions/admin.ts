@@ -1,0 +1,84 @@
+import type { ReadTx, Session } from "../../store/store.ts";
+import { tellAll, type LogoutNotice } from "../logout/backchannel.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { endSessions } from "./sessions.ts";
+import { requireUser } from "../users/users.ts";
+
+/** The sessions of browsers as an operator sees and ends them. */
+
+export interface SessionView {
+  /** The `sid` of its ID tokens; its cookie is known to the browser alone. */
+  readonly id: string;
+  readonly user: string;
+  /** When the user last proved who they are; ISO 8601. */
+  readonly signedInAt: string;
+  readonly expiresAt: string;
+}
+
+const viewSession = (tx: ReadTx, session: Session): SessionView => ({
+  id: session.sid,
+  user: tx.get("users", session.userId)?.username ?? session.userId,
+  signedInAt: new Date(session.authTime * 1000).toISOString(),
+  expiresAt: new Date(session.expiresAt).toISOString(),
+});
+
+export interface SessionSelection {
+  /** Of this user. */
+  readonly user?: string | undefined;
+  /** This one: a `sid`. */
+  readonly id?: string | undefined;
+}
+
+function requireSession(tx: ReadTx, sid: string): Session {
+  const session = tx.find("sessions", "sid", sid);
+  if (session !== undefined) return session;
+  throw new OperationError("not_found", `no session "${sid}"`, {
+    hint: { text: "All sessions", command: ["idp", "sessions", "list"] },
+  });
+}
+
+function select(tx: ReadTx, { user, id }: SessionSelection): readonly Session[] {
+  const ofUser = user === undefined ? null : tx.findAll("sessions", "user", requireUser(tx, user).id);
+  if (id === undefined) return ofUser ?? [...tx.all("sessions")];
+  const session = requireSession(tx, id);
+  return ofUser === null || ofUser.some(({ sid }) => sid === id) ? [session] : [];
+}
+
+/** @throws {OperationError} not_found for an unknown name */
+export const listSessions = (ctx: Context, selection: SessionSelection): Promise<readonly SessionView[]> =>
+  ctx.store.read((tx) => select(tx, selection).map((session) => viewSession(tx, session)));
+
+/** One session. @throws {OperationError} not_found */
+export const showSession = (ctx: Context, { id }: { readonly id: string }): Promise<SessionView> =>
+  ctx.store.read((tx) => viewSession(tx, requireSession(tx, id)));
+
+export interface EndedSessions {
+  readonly ended: readonly SessionView[];
+  /** What became of telling the clients (OpenID Connect Back-Channel Logout). */
+  readonly notices: readonly LogoutNotice[];
+}
+
+/** Ends one session, as {@link endSelected} does. @throws {OperationError} not_found */
+export const endSession = async (ctx: Context, { id }: { readonly id: string }): Promise<null> => {
+  await endSelected(ctx, { id });
+  return null;
+};
+
+/**
+ * Ends sessions, and tells the clients that want to know.
+ * @throws {OperationError} not_found for an unknown name; usage where nothing is named
+ */
+export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
+  if (selection.user === undefined && selection.id === undefined) {
+    throw new OperationError("usage", "sessions end needs a user or a session id", {
+      hint: { text: "For example", command: ["idp", "sessions", "end", "--user", "alice"] },
+    });
+  }
+  const { ended, telling } = await ctx.store.transaction((tx) => {
+    const sessions = select(tx, selection);
+    const views = sessions.map((session) => viewSession(tx, session));
+    return { ended: views, telling: endSessions(tx, sessions) };
+  });
+  return { ended, notices: await tellAll(ctx, telling) };
+}

@@ -1,0 +1,73 @@
+import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
+import { whomToTell, type Telling } from "../logout/backchannel.ts";
+import type { Context } from "../context.ts";
+import { hashOf } from "../secrets.ts";
+import { seconds } from "../time.ts";
+
+/** Sessions of browsers. Only the browser knows the value of the cookie: the store has its hash. */
+
+/** A valid session, with its user. */
+export interface LiveSession {
+  readonly session: Session;
+  readonly user: User;
+}
+
+/** The session of this cookie, even if its user is suspended or banned. */
+export const sessionOf = (tx: ReadTx, cookie: string | null): Session | undefined =>
+  cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
+
+/** The session of this cookie; null also if its user is suspended or banned (CONTRACT 2.1). */
+export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | null {
+  const session = sessionOf(tx, cookie);
+  const user = session === undefined ? undefined : tx.get("users", session.userId);
+  return session === undefined || user === undefined || user.status !== "active" ? null : { session, user };
+}
+
+/** The user of this cookie's session, if they were suspended or banned since. */
+export function barredUser(tx: ReadTx, cookie: string | null): User | null {
+  const session = sessionOf(tx, cookie);
+  const user = session === undefined ? undefined : tx.get("users", session.userId);
+  return user === undefined || user.status === "active" ? null : user;
+}
+
+/**
+ * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
+ * If the same user signs in again, the `sid` stays: to clients it is the same session.
+ * @param previous the cookie that the browser sent
+ * @returns the new cookie value; and the clients to tell, once it is on disk, that the session of another user ended, which this one replaces
+ */
+export function startSession(
+  tx: Tx,
+  ctx: Context,
+  user: User,
+  amr: readonly string[],
+  previous: string | null,
+): { readonly cookie: string; readonly session: Session; readonly telling: Telling } {
+  const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
+  const same = before !== undefined && before.userId === user.id ? before : undefined;
+  const cookie = ctx.random(32);
+  const session: Session = {
+    id: hashOf(cookie),
+    // The prefix keeps a command line from taking the id for a flag.
+    sid: same?.sid ?? `s_${ctx.random(16)}`,
+    userId: user.id,
+    authTime: seconds(ctx),
+    amr,
+    clientIds: same?.clientIds ?? [],
+    createdAt: new Date(ctx.now()).toISOString(),
+    expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
+  };
+  tx.insert("sessions", session);
+  const telling = before === undefined || same !== undefined ? [] : whomToTell(tx, [before]);
+  return { cookie, session, telling };
+}
+
+/** Ends sessions. @returns the clients to tell, once that is on disk */
+export function endSessions(tx: Tx, sessions: readonly Session[]): Telling {
+  for (const session of sessions) tx.remove("sessions", session.id);
+  return whomToTell(tx, sessions);
+}
+
+/** Ends every session of a user, as {@link endSessions} does. */
+export const endSessionsOf = (tx: Tx, userId: string): Telling =>
+  endSessions(tx, tx.findAll("sessions", "user", userId));

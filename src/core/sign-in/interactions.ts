@@ -1,0 +1,184 @@
+import type { Interaction, ReadTx, Tx } from "../../store/store.ts";
+import type { AuthorizationRequest } from "../authorize/request.ts";
+import { clientName, type ClientName } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { hashOf, sameSecret } from "../secrets.ts";
+
+/** What waits for the person in front of the browser, bound to that browser. The records of its purposes are here; see `purpose.ts`. */
+
+/** To sign in for an authorization request. */
+export interface AuthorizationRecord {
+  readonly kind: "authorization";
+  readonly request: AuthorizationRequest;
+  /** The only user that will do, by a hint of the request; null: any. */
+  readonly hintedUserId: string | null;
+}
+
+/** To sign in, then return to one of our own pages, below the issuer. */
+interface PageRecord {
+  readonly kind: "page";
+  readonly path: string;
+}
+
+export type SignInRecord = AuthorizationRecord | PageRecord;
+
+/** To confirm that they want to sign out; then to return to the app, if it asked for that. */
+export interface LogoutRecord {
+  readonly kind: "logout";
+  /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
+  readonly why: "no-hint" | "other-user";
+  readonly clientId: string | null;
+  /** `post_logout_redirect_uri` and `state`, as they were sent. */
+  readonly postLogoutRedirectUri: string | undefined;
+  readonly state: string | undefined;
+  /** For the page that asks and the one that follows. */
+  readonly uiLocales?: string | undefined;
+}
+
+/** What is left of a sign-in that returned to its client: the page for a person who comes again, by the back button or a second click. */
+interface FinishedRecord {
+  readonly kind: "finished";
+  readonly app: AskingApp;
+}
+
+/** The app that a sign-in is for. */
+export interface AskingApp {
+  readonly clientId: string;
+  readonly redirectUri: string;
+}
+
+/** Milliseconds: nobody is hurried (WCAG 2.2.1 asks for at least 20 minutes). */
+const interactionTtl = 3_600_000;
+/** How long an expired sign-in is still known as one. */
+const expiredTtl = 3_600_000;
+const finishedTtl = 600_000;
+
+/** What the server knows about a browser: the values of its two cookies, and its address. */
+export interface Browser {
+  /** Binds interactions to the browser in which they began; always set. */
+  readonly id: string | null;
+  readonly session: string | null;
+  /** The address of the connection, not of a header. */
+  readonly address: string;
+}
+
+/** Why a page of an interaction cannot be shown, or its form cannot be taken. */
+export class InteractionError extends Error {
+  override readonly name = "InteractionError";
+  readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
+  /** Who asked; null: no longer known. */
+  readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
+  constructor(reason: InteractionError["reason"], app: InteractionError["app"] = null) {
+    super(
+      {
+        gone: "this sign-in took too long or was already finished",
+        finished: "this request was answered already",
+        suspended: "the account was suspended or banned meanwhile",
+        "other-browser": "the browser did not send the cookie of this sign-in",
+        csrf: "the form did not come from this server's own page",
+      }[reason],
+    );
+    this.reason = reason;
+    this.app = app;
+  }
+}
+
+const recordOf = ({ purpose }: Interaction) => purpose as SignInRecord | LogoutRecord | FinishedRecord;
+
+/** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
+export function signInRecordOf(interaction: Interaction): SignInRecord {
+  const record = recordOf(interaction);
+  if (record.kind === "logout" || record.kind === "finished") throw new InteractionError("gone");
+  return record;
+}
+
+/** What a sign-out is for. @throws {InteractionError} if the interaction is not a sign-out */
+export function logoutRecordOf(interaction: Interaction): LogoutRecord {
+  const record = recordOf(interaction);
+  if (record.kind !== "logout") throw new InteractionError("gone");
+  return record;
+}
+
+/** An interaction that is not stored yet: a request that needs no page never stores it. The browser must have its cookie by now. */
+export const newInteraction = (ctx: Context, purpose: SignInRecord | LogoutRecord, browser: Browser): Interaction => ({
+  uid: ctx.random(16),
+  browser: hashOf(browser.id ?? ""),
+  csrf: ctx.random(16),
+  purpose,
+  login: null,
+  consent: null,
+  expiresAt: ctx.now() + interactionTtl + expiredTtl,
+});
+
+/** Whether the interaction is stored. */
+export const isStored = (tx: ReadTx, { uid }: Interaction): boolean => tx.get("interactions", uid) !== undefined;
+
+/** Records what happened in an interaction. */
+export function recordFact(
+  tx: Tx,
+  interaction: Interaction,
+  fact: Partial<Pick<Interaction, "login" | "consent">>,
+): Interaction {
+  const recorded = { ...interaction, ...fact };
+  if (isStored(tx, interaction)) tx.put("interactions", recorded);
+  return recorded;
+}
+
+/** Ends a sign-in. A person who comes to it again sees that it is finished. */
+export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): void {
+  if (!isStored(tx, interaction)) return;
+  const app = appOf(interaction);
+  if (app === null) {
+    tx.remove("interactions", interaction.uid);
+    return;
+  }
+  tx.put("interactions", {
+    uid: interaction.uid,
+    browser: interaction.browser,
+    // No form of it is taken any more.
+    csrf: "",
+    purpose: { kind: "finished", app } satisfies FinishedRecord,
+    login: null,
+    consent: null,
+    expiresAt: ctx.now() + finishedTtl,
+  });
+}
+
+function appOf(interaction: Interaction): AskingApp | null {
+  const record = recordOf(interaction);
+  if (record.kind === "finished") return record.app;
+  if (record.kind !== "authorization") return null;
+  const { clientId, redirectUri } = record.request;
+  return { clientId, redirectUri };
+}
+
+/** A refusal that names the app to go back to. */
+export function over(
+  tx: ReadTx,
+  interaction: Interaction,
+  reason: "gone" | "finished" | "suspended",
+): InteractionError {
+  const app = appOf(interaction);
+  if (app === null) return new InteractionError(reason);
+  const client = tx.get("clients", app.clientId);
+  const name = clientName(client ?? { client_id: app.clientId });
+  const initiateLoginUri = client?.initiate_login_uri ?? null;
+  return new InteractionError(reason, { ...app, name, initiateLoginUri });
+}
+
+/** The interaction, for the browser that began it. @throws {InteractionError} */
+export function findInteraction(tx: ReadTx, ctx: Context, uid: string, browser: Browser): Interaction {
+  const interaction = tx.get("interactions", uid);
+  if (interaction === undefined) throw new InteractionError("gone");
+  if (browser.id === null || hashOf(browser.id) !== interaction.browser) throw new InteractionError("other-browser");
+  if (recordOf(interaction).kind === "finished") throw over(tx, interaction, "finished");
+  if (interaction.expiresAt - expiredTtl <= ctx.now()) throw over(tx, interaction, "gone");
+  return interaction;
+}
+
+/** The interaction that a form belongs to, with the form's `csrf` value checked. @throws {InteractionError} */
+export function findForForm(tx: ReadTx, ctx: Context, uid: string, browser: Browser, csrf: string): Interaction {
+  const interaction = findInteraction(tx, ctx, uid, browser);
+  if (!sameSecret(csrf, interaction.csrf)) throw new InteractionError("csrf");
+  return interaction;
+}

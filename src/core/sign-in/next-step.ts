@@ -1,0 +1,159 @@
+import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
+import { authorizationPurpose } from "../authorize/purpose.ts";
+import { tellAll, type Telling } from "../logout/backchannel.ts";
+import { findClient } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { grantFor } from "../grants/granted-scopes.ts";
+import {
+  endInteraction,
+  findInteraction,
+  isStored,
+  over,
+  recordFact,
+  signInRecordOf,
+  type Browser,
+} from "./interactions.ts";
+import { mustSignInAgain, ownPagePurpose, type Ending, type Outcome, type Purpose, type Question } from "./purpose.ts";
+import { liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
+import { seconds } from "../time.ts";
+
+/** The next step of a sign-in (the diagram is in `authorize.ts`), and taking it. */
+
+/** Where the browser goes next. */
+type Step =
+  | { readonly kind: "page"; readonly page: "login" | "consent"; readonly uid: string }
+  | Exclude<Ending, { kind: "refused" }>;
+
+/** A step that a transaction took, and what is left to do after it. */
+export interface Advance {
+  readonly step: Step | Extract<Ending, { kind: "refused" }>;
+  /** The new value of the session cookie, if the user has just signed in. */
+  readonly sessionCookie: string | null;
+  /** The clients to tell that the session which the new one replaced has ended. */
+  readonly telling: Telling;
+}
+
+/** What is left for the response. */
+export interface StepResult extends Pick<Advance, "sessionCookie"> {
+  readonly step: Step;
+}
+
+/** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
+export function purposeOf(interaction: Interaction): Purpose {
+  const record = signInRecordOf(interaction);
+  return record.kind === "page" ? ownPagePurpose(record.path) : authorizationPurpose(record);
+}
+
+type Next = { readonly kind: "login" | "consent" } | { readonly kind: "return"; readonly outcome: Outcome };
+
+/**
+ * The only place that knows the order: sign in, then consent, then return.
+ * @throws what the purpose refuses with, if a page is needed that may not be shown (`prompt=none`, OpenID Connect Core 3.1.2.6), if
+ *   another user signed in than the one that is needed, or if the client may no longer ask for this
+ */
+export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, session: LiveSession | null): Next {
+  const purpose = purposeOf(interaction);
+  const { needs } = purpose;
+  const { login, consent } = interaction;
+  purpose.check(tx);
+  if (login === "cancelled") return { kind: "return", outcome: "cancelled" };
+  // The session may belong to another user by now, who signed in in another tab.
+  const hasSignedIn = session !== null && login?.userId === session.user.id;
+  if (session === null || (!hasSignedIn && mustSignInAgain(ctx, needs, session))) {
+    if (!needs.silent) return { kind: "login" };
+    throw purpose.refuse("login_required", "the user has to sign in, and prompt=none forbids asking");
+  }
+  if (needs.userId !== null && needs.userId !== session.user.id) {
+    throw purpose.refuse("login_required", "another user signed in than the one that was asked for");
+  }
+  // A decision counts for the session in which it was made.
+  const decision = consent?.sessionId === session.session.id ? consent : null;
+  if (decision !== null) {
+    return { kind: "return", outcome: decision.allowed === null ? "denied" : { session, allowed: decision.allowed } };
+  }
+  if (needs.consent !== null && mustAsk(tx, ctx, needs.consent, session.user)) {
+    if (!needs.silent) return { kind: "consent" };
+    throw purpose.refuse("consent_required", "the user has to consent, and prompt=none forbids asking");
+  }
+  return { kind: "return", outcome: { session, allowed: null } };
+}
+
+/** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted (CONTRACT 2.2). */
+function mustAsk(tx: ReadTx, ctx: Context, { clientId, scopes, again }: Question, user: User): boolean {
+  const client = findClient(tx, clientId);
+  if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
+  return again || grantFor(tx, client, user.id, scopes) === undefined;
+}
+
+/** Takes the next step. The step that leaves the pages ends the interaction: of several tabs, one wins. */
+export function advance(
+  tx: Tx,
+  ctx: Context,
+  interaction: Interaction,
+  session: LiveSession | null,
+  browser: Browser,
+): Advance {
+  const next = nextStep(tx, ctx, interaction, session);
+  if (next.kind === "return") {
+    endInteraction(tx, ctx, interaction);
+    return stepOnly(purposeOf(interaction).finish(tx, ctx, next.outcome));
+  }
+  const automatic = next.kind === "login" ? automaticLogin(tx, ctx, interaction) : null;
+  if (automatic !== null) return signIn(tx, ctx, interaction, automatic, ["user"], browser);
+  if (!isStored(tx, interaction)) tx.insert("interactions", interaction);
+  return stepOnly({ kind: "page", page: next.kind, uid: interaction.uid });
+}
+
+const stepOnly = (step: Advance["step"]): Advance => ({ step, sessionCookie: null, telling: [] });
+
+/** The user of `login: auto:alice`, who signs in without a page if the account is active. */
+function automaticLogin(tx: ReadTx, ctx: Context, interaction: Interaction): User | null {
+  if (!ctx.settings.login.startsWith("auto:") || interaction.login !== null) return null;
+  const user = tx.find("users", "username", ctx.settings.login.slice("auto:".length));
+  return user?.status === "active" ? user : null;
+}
+
+/**
+ * Starts a session for a user who has proved who they are, records it, and takes the next step.
+ * @param amr how they proved it (RFC 8176)
+ */
+export function signIn(
+  tx: Tx,
+  ctx: Context,
+  interaction: Interaction,
+  user: User,
+  amr: readonly string[],
+  browser: Browser,
+): Advance {
+  const { cookie, session, telling } = startSession(tx, ctx, user, amr, browser.session);
+  const signedIn = recordFact(tx, interaction, { login: { userId: user.id, at: seconds(ctx), amr } });
+  const { step } = advance(tx, ctx, signedIn, { session, user }, browser);
+  return { step, sessionCookie: cookie, telling };
+}
+
+/** What follows the transaction of a step. @throws what the sign-in was refused with */
+export async function settle(ctx: Context, { step, sessionCookie, telling }: Advance): Promise<StepResult> {
+  await tellAll(ctx, telling);
+  if (step.kind === "refused") throw step.error;
+  return { step, sessionCookie };
+}
+
+/** Goes on with a sign-in whose page is not needed any more: granted in another tab, or signed out. @throws {InteractionError} */
+export async function goOn(ctx: Context, uid: string, browser: Browser): Promise<StepResult> {
+  const result = await ctx.store.transaction((tx) => {
+    const interaction = findInteraction(tx, ctx, uid, browser);
+    return advance(tx, ctx, interaction, sessionFor(tx, interaction, browser), browser);
+  });
+  return settle(ctx, result);
+}
+
+/** The session of the browser. @throws {InteractionError} if its user was suspended or banned meanwhile, so that the page can say so */
+export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browser): LiveSession | null {
+  const live = liveSession(tx, browser.session);
+  if (live !== null) return live;
+  const { login } = interaction;
+  const userId = sessionOf(tx, browser.session)?.userId ?? (login === "cancelled" ? undefined : login?.userId);
+  const user = userId === undefined ? undefined : tx.get("users", userId);
+  if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");
+  return null;
+}

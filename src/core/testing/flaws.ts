@@ -1,0 +1,109 @@
+import { createPrivateKey, createSecretKey } from "node:crypto";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { newPublicKey, newSecret, publicAlgs } from "../keys/keys.ts";
+import { seconds } from "../time.ts";
+import { sign, type UnsignedToken } from "../tokens/sign.ts";
+
+/** Tokens that are bad on purpose, in one respect or several: whoever takes one has a hole (RFC 8725, RFC 9068 4). */
+
+/** What can be wrong, by the names that the operation takes them by. */
+export const flawNames = [
+  "expired",
+  "not_yet_valid",
+  "wrong_issuer",
+  "wrong_audience",
+  "bad_signature",
+  "unknown_kid",
+  "alg_none",
+] as const;
+export type Flaw = (typeof flawNames)[number];
+
+/** Seconds: more than the clocks of two machines are ever apart, or any verifier allows for. */
+const distance = 3600;
+
+/** Names that never resolve (RFC 6761 6.4). */
+const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
+
+/** As a flag has it. */
+const shown = (flaw: Flaw): string => flaw.replaceAll("_", "-");
+
+/** Of each of these one at most: two would take each other's meaning away. */
+const alternatives: readonly (readonly Flaw[])[] = [
+  ["expired", "not_yet_valid"],
+  ["bad_signature", "unknown_kid", "alg_none"],
+];
+
+/** @throws {OperationError} usage, where two flaws exclude each other */
+export function checkFlaws(flaws: readonly Flaw[]): void {
+  for (const group of alternatives) {
+    const both = flaws.filter((flaw) => group.includes(flaw)).map(shown);
+    if (both.length < 2) continue;
+    throw new OperationError("usage", `${both.join(" and ")} exclude each other`, { hint: "Make a token for each." });
+  }
+}
+
+/** The moment at which a token with these flaws is made: for one that expired it lies so far back that its life is over. */
+export const madeAt = (ctx: Context, flaws: readonly Flaw[], life: number): Context =>
+  flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
+
+/** The claims, bent as the flaws say. @param life seconds */
+export function bendClaims(
+  ctx: Context,
+  claims: UnsignedToken["claims"],
+  flaws: readonly Flaw[],
+  life: number,
+): UnsignedToken["claims"] {
+  const nbf = seconds(ctx) + distance;
+  return {
+    ...claims,
+    ...(flaws.includes("not_yet_valid") && { nbf, exp: nbf + life }),
+    ...(flaws.includes("wrong_issuer") && { iss: elsewhere.issuer }),
+    ...(flaws.includes("wrong_audience") && { aud: elsewhere.audience }),
+  };
+}
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** Signs, or does to the signature what the flaws say. */
+export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly Flaw[]): Promise<string> {
+  if (flaws.includes("alg_none")) return `${encoded({ alg: "none", typ: token.typ })}.${encoded(token.claims)}.`;
+  if (flaws.includes("unknown_kid")) return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) });
+  const signed = sign(token);
+  if (!flaws.includes("bad_signature")) return signed;
+  const [header = "", claims = "", signature = ""] = signed.split(".");
+  const bytes = Buffer.from(signature, "base64url");
+  const middle = bytes.length >> 1;
+  bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
+  return `${header}.${claims}.${bytes.toString("base64url")}`;
+}
+
+/** A key of the same kind that exists for this one token. */
+async function unknownSigner(ctx: Context, alg: string): Promise<UnsignedToken["signer"]> {
+  const createdAt = new Date(ctx.now()).toISOString();
+  const publicAlg = publicAlgs.find((name) => name === alg);
+  if (publicAlg === undefined) {
+    const { kid, jwk } = newSecret(ctx.random, createdAt);
+    return { alg, kid, privateKey: createSecretKey(Buffer.from(String(jwk["k"]), "base64url")) };
+  }
+  const { kid, jwk } = await newPublicKey(publicAlg, createdAt);
+  return { alg, kid, privateKey: createPrivateKey({ key: { ...jwk }, format: "jwk" }) };
+}
+
+const warnings: Readonly<Record<Flaw, string>> = {
+  expired: "it expired an hour ago",
+  not_yet_valid: "its nbf is an hour from now",
+  wrong_issuer: `its iss is ${elsewhere.issuer}`,
+  wrong_audience: `its aud is ${elsewhere.audience}`,
+  bad_signature: "one bit of its signature is wrong",
+  unknown_kid: "it is signed with a key that nobody publishes",
+  alg_none: "it is not signed",
+};
+
+/** One sentence for each flaw. */
+export const warningsOf = (flaws: readonly Flaw[]): readonly string[] =>
+  flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${warnings[flaw]}`);
+
+/** What is kept of it, so that this server never takes it, whatever of it would pass. */
+export const flawedReason = (flaws: readonly Flaw[]): string =>
+  `it was made to be refused (${flaws.map(shown).join(", ")})`;

@@ -1,0 +1,206 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { findGrant } from "../grants/grants.ts";
+import { isSignedBy, readJws, type Jws } from "./jws.ts";
+import { publicAlgs } from "../keys/keys.ts";
+import { relative } from "../time-words.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./claims.ts";
+
+/** The only file that verifies this server's own tokens. */
+
+/** A token of this server whose signature, kind, issuer and times hold. */
+export type GenuineToken =
+  | { readonly kind: "access"; readonly claims: TokenClaims }
+  | { readonly kind: "refresh"; readonly claims: RefreshClaims };
+
+/** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
+export class TokenProblem extends Error {
+  override readonly name = "TokenProblem";
+  /** Seconds since 1970, where its age is all that is wrong; else null. */
+  readonly expiredAt: number | null;
+  constructor(message: string, expiredAt: number | null = null) {
+    super(message);
+    this.expiredAt = expiredAt;
+  }
+}
+
+/** A key of this server or of one of its clients, and the one algorithm it may be used for. */
+interface OwnKey {
+  readonly alg: string;
+  readonly key: KeyObject;
+}
+
+function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
+  return typeof kid === "string" ? ctx.keys.verifying(kid) : undefined;
+}
+
+/**
+ * Tokens that were read before, and the key that their signature was checked with: an app sends the same access token again and again. A
+ * function of the text alone, whichever server asks. The key has to be in use still, and kind, issuer, times and state are looked at each time.
+ */
+const checked = new Map<string, { readonly jws: Jws; readonly key: KeyObject }>();
+
+/** About two megabytes, and five at most. */
+const mostChecked = 1000;
+const longestChecked = 4000;
+
+function remember(token: string, jws: Jws, key: KeyObject): void {
+  if (token.length > longestChecked) return;
+  // What came is a slice, which would keep the whole body or header alive that it was cut from.
+  const own = Buffer.from(token).toString();
+  const end = jws.input.length;
+  if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
+  checked.set(own, { jws: { ...jws, input: own.slice(0, end), signature: own.slice(end + 1) }, key });
+}
+
+const read = (token: string): Jws | null => checked.get(token)?.jws ?? readJws(token);
+
+/** @throws {TokenProblem} */
+function parse(token: string, algorithms: readonly string[]): Jws {
+  const jws = read(token);
+  if (jws === null) throw new TokenProblem("the value is not a token of this server");
+  if (!algorithms.some((alg) => alg === jws.header["alg"]))
+    throw new TokenProblem("the token is signed with an algorithm that is not used for it here");
+  return jws;
+}
+
+/** @throws {TokenProblem} */
+function checkSignature(jws: Jws, by: OwnKey | undefined): void {
+  // The key is used with its own algorithm only: so no public key ever serves as a secret.
+  if (by === undefined || by.alg !== jws.header["alg"])
+    throw new TokenProblem("the token names a signing key that is not this server's");
+  if (!isSignedBy(jws, by.alg, by.key)) throw new TokenProblem("the token's signature is not this server's");
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
+/** Kind, issuer and times (RFC 7519 4.1). @throws {TokenProblem} */
+function checkClaims(
+  ctx: Context,
+  { header, payload }: Jws,
+  typ: string,
+  required: readonly string[],
+  { allowExpired = false } = {},
+): void {
+  if (header["typ"] !== typ) {
+    const given = kindOfToken(header["typ"]) ?? "of another kind";
+    throw new TokenProblem(`the token is ${given}; send ${kindOfToken(typ) ?? typ}`);
+  }
+  const missing = required.find((name) => !Object.hasOwn(payload, name));
+  if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
+  if (payload["iss"] !== ctx.issuer) throw new TokenProblem("the token's \"iss\" claim is not this issuer's");
+  for (const name of ["iat", "nbf", "exp"]) {
+    if (payload[name] !== undefined && !isNumber(payload[name]))
+      throw new TokenProblem(`the token's "${name}" claim is no time`);
+  }
+  const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
+  const now = ctx.now() / 1000;
+  if (nbf !== undefined && nbf > now) throw new TokenProblem(`the token is valid ${relative(nbf - now)} only`);
+  if (exp !== undefined && exp <= now && !allowExpired)
+    throw new TokenProblem(`the token expired ${relative(exp - now)}`, exp);
+}
+
+function verify(
+  ctx: Context,
+  token: string,
+  typ: string,
+  algorithms: readonly string[],
+  required: readonly string[],
+): unknown {
+  try {
+    const jws = parse(token, algorithms);
+    const by = ownKey(ctx, jws);
+    if (by === undefined || checked.get(token)?.key !== by.key) {
+      checkSignature(jws, by);
+      // A refresh token comes once.
+      if (typ === tokenTypes.access && by !== undefined) remember(token, jws, by.key);
+    }
+    checkClaims(ctx, jws, typ, required);
+    return jws.payload;
+  } catch (error) {
+    if (error instanceof TokenProblem) return error;
+    throw error;
+  }
+}
+
+/**
+ * Whether the signature is this server's, and nothing else: for a report that goes on to say what else is wrong.
+ * @returns null where it holds, else why not
+ */
+export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {
+  try {
+    const jws = parse(token, ["HS256", ...publicAlgs]);
+    // A client's own secret has no kid.
+    checkSignature(jws, jws.header["kid"] === undefined ? await idTokenKey(ctx, jws) : ownKey(ctx, jws));
+    return null;
+  } catch (error) {
+    if (error instanceof TokenProblem) return error.message;
+    throw error;
+  }
+}
+
+const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
+const ofAccessTokens = [...always, "aud"];
+const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
+
+/** The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`. */
+export const verifyAccessToken = (ctx: Context, token: string): TokenClaims | TokenProblem =>
+  verify(ctx, token, tokenTypes.access, ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
+
+/** Likewise of a refresh token. */
+export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims | TokenProblem =>
+  verify(ctx, token, tokenTypes.refresh, ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
+
+/** A token of this server of either kind that carries rights. */
+export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
+  // What it says that it is; the signature is the proof.
+  if (read(token)?.header["typ"] === tokenTypes.refresh) {
+    const claims = verifyRefreshToken(ctx, token);
+    return claims instanceof TokenProblem ? claims : { kind: "refresh", claims };
+  }
+  const claims = verifyAccessToken(ctx, token);
+  return claims instanceof TokenProblem ? claims : { kind: "access", claims };
+}
+
+/** Of whom and for whom an ID token was issued. */
+export interface IdTokenHint {
+  readonly sub: string;
+  readonly clientId: string;
+  /** The session that it came from; null: it was issued without a browser. */
+  readonly sid: string | null;
+}
+
+/**
+ * The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). Who has
+ * that secret can sign for anybody: so it passes only for users who have granted that client something, as for every ID token that was issued.
+ */
+async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
+  if (jws.header["alg"] !== "HS256") return ownKey(ctx, jws);
+  const { aud, sub } = jws.payload;
+  if (typeof aud !== "string" || typeof sub !== "string") return undefined;
+  const client = await ctx.store.read((tx) =>
+    findGrant(tx, sub, aud) === undefined ? undefined : tx.get("clients", aud),
+  );
+  if (client?.id_token_signed_response_alg !== "HS256" || client.client_secret === undefined) return undefined;
+  return { alg: "HS256", key: createSecretKey(client.client_secret, "utf8") };
+}
+
+/**
+ * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
+ * @throws {OAuthError} invalid_request
+ */
+export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {
+  try {
+    const jws = parse(hint, ["HS256", ...publicAlgs]);
+    checkSignature(jws, await idTokenKey(ctx, jws));
+    checkClaims(ctx, jws, tokenTypes.id, ["sub", "aud"], { allowExpired: true });
+    const { sub, aud, sid } = jws.payload;
+    return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
+  } catch (error) {
+    if (!(error instanceof TokenProblem)) throw error;
+    throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,108 @@
+import { decodeToken, type DecodedToken } from "./decode.ts";
+import { OperationError } from "../errors.ts";
+import { asNumber, exactJson } from "../../json-digits.ts";
+import { relative, utcTime } from "../time-words.ts";
+import { hintText } from "../hint.ts";
+
+/** The checks of a token that need no key: what it says of itself, against what is expected. Every one is made, and told. */
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  /** Why, in words for the operator. */
+  readonly detail: string;
+}
+
+export interface Verification {
+  readonly valid: boolean;
+  readonly checks: readonly Check[];
+  /** What could not be checked, and how it could be. */
+  readonly notes: readonly string[];
+}
+
+export interface Expected {
+  /** Null: any. */
+  readonly issuer: string | null;
+  /** Null: any. */
+  readonly audience: string | null;
+  /** Seconds that clocks may be apart. */
+  readonly leeway: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export const verification = (checks: readonly Check[], notes: readonly string[]): Verification => ({
+  valid: checks.every(({ ok }) => ok),
+  checks,
+  notes,
+});
+
+/**
+ * What a token says, for the checks that follow. Where the text is no JWT, that is the only check, and it failed.
+ * @param now milliseconds since 1970
+ */
+export function decodeOrFail(token: string, now: number): DecodedToken | Verification {
+  try {
+    return decodeToken(token, now);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    const { message, hint } = error;
+    return verification(
+      [{ name: "form", ok: false, detail: hint === null ? message : `${message}. ${hintText(hint)}` }],
+      [],
+    );
+  }
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** A value as the token has it. */
+export const shown = (value: unknown): string => (value === undefined ? "none" : exactJson(value, 0));
+
+/** "3 days ago (2023-11-14 22:13:20 UTC)". @param time seconds since 1970 */
+export const moment = (time: number, now: number): string =>
+  `${relative(time - now)} (${utcTime(time) ?? "not a date"})`;
+
+/** The claims `iss`, `aud`, `exp`, `nbf` and `iat` (RFC 7519 4.1). */
+export function checkClaims(claims: Claims, { issuer, audience, leeway, now: milliseconds }: Expected): Check[] {
+  const now = milliseconds / 1000;
+  const { iss, aud, exp, nbf, iat } = claims;
+  const checks: Check[] = [];
+  if (issuer !== null) {
+    const ok = iss === issuer;
+    checks.push({ name: "iss", ok, detail: ok ? issuer : `expected ${issuer}, the token has ${shown(iss)}` });
+  }
+  if (audience !== null) {
+    const ok = [aud].flat().includes(audience);
+    checks.push({ name: "aud", ok, detail: ok ? audience : `expected ${audience}, the token has ${shown(aud)}` });
+  }
+  checks.push(checkExpiry(exp, now, leeway));
+  if (nbf !== undefined) checks.push(checkBegun("nbf", "valid since", "valid", nbf, now, leeway));
+  if (iat === undefined) checks.push({ name: "iat", ok: true, detail: "the token does not say when it was issued" });
+  else checks.push(checkBegun("iat", "issued", "issued", iat, now, leeway));
+  return checks;
+}
+
+const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`;
+
+function checkExpiry(given: unknown, now: number, leeway: number): Check {
+  const exp = asNumber(given);
+  if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never end" };
+  if (exp === undefined) return { name: "exp", ok: false, detail: `exp is no number of seconds: ${shown(given)}` };
+  const isOver = exp <= now;
+  const ok = exp > now - leeway;
+  return {
+    name: "exp",
+    ok,
+    detail: `${isOver ? "expired" : "expires"} ${moment(exp, now)}${isOver && ok ? allowed(leeway) : ""}`,
+  };
+}
+
+/** A time that has to have come. */
+function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
+  const time = asNumber(given);
+  if (time === undefined) return { name, ok: false, detail: `${name} is no number of seconds: ${shown(given)}` };
+  if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
+  const ok = time <= now + leeway;
+  return { name, ok, detail: `${future} ${moment(time, now)}, which is to come${ok ? allowed(leeway) : ""}` };
+}

@@ -1,0 +1,109 @@
+import type { Client, Grant, User } from "../../store/store.ts";
+import type { RequestedClaims } from "../scopes/claims.ts";
+
+/** What tokens say (CONTRACT 2.4): their types and claims. */
+
+/** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
+export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
+
+const kinds: ReadonlyMap<unknown, string> = new Map([
+  [tokenTypes.access, "an access token"],
+  [tokenTypes.refresh, "a refresh token"],
+  [tokenTypes.id, "an ID token"],
+  [tokenTypes.logout, "a logout token"],
+]);
+
+/** Which kind of token this is, in words; undefined: none that this server issues. */
+export const kindOfToken = (typ: unknown): string | undefined => kinds.get(typ);
+
+/** Whom an access token speaks for, and where. */
+export interface AccessTokenSubject {
+  readonly client: Client;
+  /** Null, with grant and family: the client speaks for itself (client credentials). */
+  readonly user: User | null;
+  readonly grant: Grant | null;
+  readonly family: string | null;
+  /** Of the issuer, when the token is issued. */
+  readonly era: number;
+  readonly scopes: readonly string[];
+  /** Claims that the request asked for by name. */
+  readonly claims: RequestedClaims;
+  /** RFC 8707: the APIs it is meant for; none: the client's `audience`, else the issuer. */
+  readonly resources: readonly string[];
+  /** Thumbprint of the key that the token is bound to (RFC 9449 6.1); null: a bearer token. */
+  readonly jkt: string | null;
+  /** Only for a token that was got by exchange. */
+  readonly exchanged?: Exchanged;
+}
+
+/** Who acts for the subject of a token, and for whom that one acted before (RFC 8693 4.1). */
+export interface Actor {
+  readonly sub: string;
+  readonly act?: Actor;
+}
+
+/** What a token has of those it was exchanged for (RFC 8693). */
+interface Exchanged {
+  readonly sub: string;
+  /** Seconds since 1970: it ends with them, else a token could be renewed by exchange for ever. */
+  readonly expiresAt: number;
+  readonly act: Actor | null;
+  /** The subject's token, and those that it was exchanged for in turn. */
+  readonly origins: readonly Origin[];
+}
+
+/** A token that another one was got for: with it, or with its client, the other one dies. */
+export interface Origin {
+  readonly jti: string;
+  readonly client_id: string;
+  /** Of the client; absent where the grant says enough. */
+  readonly epoch?: string;
+  readonly era?: number;
+}
+
+/** What the tokens of one authorization have in common. */
+export interface TokenSubject extends AccessTokenSubject {
+  readonly client: Client;
+  readonly user: User;
+  readonly grant: Grant;
+  readonly family: string;
+}
+
+/** Claims of an access or refresh token, by which its state is looked up. */
+export interface TokenClaims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly aud?: string | readonly string[];
+  readonly client_id: string;
+  readonly scope: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly jti: string;
+  /** Absent, as is the family, for a token without a user (client credentials). */
+  readonly grant?: string;
+  /** Of the grant; without one, of the client. */
+  readonly epoch?: string;
+  /** Of the client, where the grant is another's: only in a token that was got by exchange. */
+  readonly client_epoch?: string;
+  readonly family?: string;
+  /** When it was issued, see `era.ts`. Absent: era 0. */
+  readonly era?: number;
+  /** Claims asked for by name (OpenID Connect Core 5.5): `userinfo` in an access token, both in a refresh token. */
+  readonly claims?: Partial<RequestedClaims>;
+  /** Absent: a bearer token. */
+  readonly cnf?: { readonly jkt: string };
+  readonly act?: Actor;
+  /** Only in a token that was got by exchange. */
+  readonly exchanged_from?: readonly Origin[];
+}
+
+export interface RefreshClaims extends TokenClaims {
+  readonly grant: string;
+  readonly epoch: string;
+  readonly family: string;
+  readonly generation: number;
+  readonly auth_time: number;
+  readonly amr: readonly string[];
+  readonly sid?: string;
+  readonly resource?: readonly string[];
+}

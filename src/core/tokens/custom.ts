@@ -1,0 +1,207 @@
+import { noClaims } from "../scopes/claims.ts";
+import { requireClient } from "../clients/admin.ts";
+import { isPublic, mayUse } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { currentEra } from "../era.ts";
+import { OperationError } from "../errors.ts";
+import { pathText } from "../fixtures/read/located.ts";
+import { readSource } from "../fixtures/read/source.ts";
+import {
+  bendClaims,
+  checkFlaws,
+  flawedReason,
+  flawNames,
+  madeAt,
+  signFlawed,
+  warningsOf,
+  type Flaw,
+} from "../testing/flaws.ts";
+import { userClaimsOf } from "./response.ts";
+import { approve, asOperation } from "./issue.ts";
+import { isObject } from "../json-object.ts";
+import { resolveScopes } from "../scopes/scopes.ts";
+import { seconds } from "../time.ts";
+import { noteLife } from "./state.ts";
+import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
+import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
+
+/** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
+
+const kinds = ["access", "id", "refresh"] as const;
+type Kind = (typeof kinds)[number];
+
+export type IssueTokenInput = Readonly<Partial<Record<Flaw, boolean | undefined>>> & {
+  /** User name; absent: the client speaks for itself, as with `client_credentials`. */
+  readonly user?: string | undefined;
+  readonly client: string;
+  /** Space-separated; absent: `openid`, for a client that speaks for itself all that it registered. */
+  readonly scope?: string | undefined;
+  /** `access` (default), `id` or `refresh`. */
+  readonly type?: string | undefined;
+  /** `aud` in place of the usual one. */
+  readonly audience?: string | undefined;
+  /** Seconds; at most as long as this server remembers what it revoked. */
+  readonly expires_in?: number | undefined;
+  /** An object of claims; they replace those of the user. */
+  readonly claims?: unknown;
+};
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly type: Kind;
+  /** Seconds until it expires; negative for one that has. */
+  readonly expires_in: number;
+  /** What is wrong with it on purpose: a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * By these this server tells what a token is and what it may do: none of them can be set, or a token would gain rights that its
+ * grant does not hold. Those with a flag of their own name it.
+ */
+const reserved: Readonly<Record<string, string>> = {
+  ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
+  ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
+  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", era: "", generation: "", claims: "" },
+};
+
+/**
+ * Issues one token under the rules of {@link approve}: the grant is recorded as if the user had allowed it.
+ * A token with a flaw is dead here from the start, so that this server never takes it, even where nothing of it is wrong for it.
+ * @throws {OperationError} not_found, refused; usage where what is asked for contradicts itself
+ */
+export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<IssuedToken> {
+  const kind = kindOf(input.type);
+  const flaws = flawNames.filter((flaw) => input[flaw] === true);
+  checkFlaws(flaws);
+  checkAudience(kind, input, flaws);
+  const claims = await checkClaims(kind, input.claims);
+  const life = lifeOf(ctx, kind, input.expires_in);
+
+  const make = await (input.user === undefined ? ofClient(ctx, kind, input) : ofUser(ctx, kind, input, input.user));
+  const plain = await make(madeAt(ctx, flaws, life));
+  const iat = Number(plain.claims["iat"]);
+  const changed = {
+    ...plain.claims,
+    ...claims,
+    exp: iat + life,
+    ...(input.audience !== undefined && { aud: input.audience }),
+  };
+  const token = { ...plain, claims: bendClaims(ctx, changed, flaws, life) };
+  const { jti, exp } = token.claims;
+  if (flaws.length > 0 && typeof jti === "string") {
+    await ctx.store.transaction((tx) => {
+      tx.put("deadTokens", { jti, reason: flawedReason(flaws), at: ctx.now(), expiresAt: Number(exp) * 1000 });
+    });
+  }
+  return {
+    token: await signFlawed(ctx, token, flaws),
+    type: kind,
+    expires_in: Number(exp) - seconds(ctx),
+    warnings: warningsOf(flaws),
+  };
+}
+
+/** Makes the token as of a moment. */
+type Make = (at: Context) => Promise<UnsignedToken>;
+
+async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInput, user: string): Promise<Make> {
+  const { subject, userClaims } = await ctx.store.transaction((tx) => {
+    const approved = approve(tx, ctx, { user, client, scope });
+    noteLife(tx, ctx);
+    const subject: TokenSubject = {
+      ...approved,
+      family: `f_${ctx.random(12)}`,
+      era: currentEra(tx),
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
+    return { subject, userClaims: userClaimsOf(tx, subject) };
+  });
+  return async (at) => {
+    const authentication = { authTime: seconds(at), amr: [], sid: null };
+    if (kind === "access") return accessToken(at, subject, userClaims.access);
+    if (kind === "refresh") return refreshToken(at, subject, authentication, 0);
+    const content = { claims: userClaims.id, nonce: null };
+    return idToken(at, subject, authentication, {
+      ...content,
+      accessToken: await signAccessToken(at, subject, userClaims.access),
+    });
+  };
+}
+
+/** What `client_credentials` would yield (RFC 6749 4.4). */
+async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTokenInput): Promise<Make> {
+  const subject = await ctx.store.transaction((tx): AccessTokenSubject => {
+    const client = requireClient(tx, id);
+    if (isPublic(client) || !mayUse(client, "client_credentials")) {
+      throw new OperationError("usage", `client "${id}" may not use client_credentials, so a user is needed`, {
+        hint: "Name one: --user alice",
+      });
+    }
+    const asked = scope ?? client.scope;
+    const scopes = asked === undefined ? [] : asOperation(() => resolveScopes(tx, client, asked).scopes);
+    noteLife(tx, ctx);
+    return {
+      client,
+      user: null,
+      grant: null,
+      family: null,
+      era: currentEra(tx),
+      scopes,
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
+  });
+  if (kind !== "access") {
+    throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");
+  }
+  return (at) => accessToken(at, subject, { ...subject.client.claims });
+}
+
+function kindOf(type = "access"): Kind {
+  const kind = kinds.find((known) => known === type);
+  if (kind === undefined) {
+    throw new OperationError("usage", `"${type}" is no type of token`, { hint: `One of: ${kinds.join(", ")}` });
+  }
+  return kind;
+}
+
+function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonly Flaw[]): void {
+  if (kind === "refresh" && (flaws.includes("wrong_audience") || audience !== undefined)) {
+    throw new OperationError("usage", "a refresh token has no audience: it is for this server alone");
+  }
+}
+
+async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
+  if (!isObject(claims)) throw new OperationError("usage", "claims has to be an object of names and values");
+  const [strange] = (await readSource({ value: claims })).found;
+  if (strange !== undefined) {
+    throw new OperationError(
+      "usage",
+      `claims cannot be put into a token: ${pathText(strange.path)} ${strange.message}`,
+    );
+  }
+  const names = Object.keys(claims);
+  if (kind === "refresh" && names.length > 0) {
+    throw new OperationError("usage", "a refresh token takes no claims: nobody but this server reads it");
+  }
+  const name = names.find((one) => Object.hasOwn(reserved, one));
+  if (name === undefined) return claims;
+  const flag = reserved[name];
+  throw new OperationError("usage", `claim "${name}" cannot be set: by it this server tells what the token may do`, {
+    ...(flag !== undefined && flag !== "" && { hint: `There is a flag for it: --${flag}` }),
+  });
+}
+
+function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
+  const { access_token_ttl, refresh_token_ttl } = ctx.settings;
+  if (asked === undefined) return kind === "refresh" ? refresh_token_ttl : access_token_ttl;
+  const most = Math.max(refresh_token_ttl, access_token_ttl);
+  if (Number.isInteger(asked) && asked >= 1 && asked <= most) return asked;
+  throw new OperationError("usage", `expires_in is a whole number of seconds from 1 to ${most}; this is ${asked}`, {
+    hint: "For longer this server does not remember what it revoked. To have more: refresh_token_ttl in the settings.",
+  });
+}

@@ -1,0 +1,125 @@
+import type { Client, Code, Tx } from "../../../store/store.ts";
+import { rememberClient } from "../../logout/backchannel.ts";
+import { requestOf, type CodeRequest } from "../../authorize/codes.ts";
+import type { Context } from "../../context.ts";
+import { checkBinding } from "../dpop.ts";
+import { currentEra } from "../../era.ts";
+import { OAuthError } from "../../errors.ts";
+import { recordUse } from "../../grants/use.ts";
+import { grantedNow } from "../../grants/granted-scopes.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { checkVerifier } from "../../authorize/pkce.ts";
+import { narrowResources } from "../../authorize/resources.ts";
+import { hashOf } from "../../secrets.ts";
+import { killFamily, noteLife, requireApproval } from "../state.ts";
+import type { TokenSubject } from "../claims.ts";
+
+/** The grant `authorization_code` (RFC 6749 4.1.3). */
+
+export interface CodeExchange {
+  readonly code: string | undefined;
+  readonly redirect_uri: string | undefined;
+  readonly code_verifier: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/**
+ * Redeems a code: one winner, whoever comes at the same moment.
+ * @throws {OAuthError} invalid_request for a missing parameter, else invalid_grant with the rule that failed
+ */
+export async function redeemCode(
+  ctx: Context,
+  authenticated: Client,
+  exchange: CodeExchange,
+  jkt: string | null,
+): Promise<TokenResult> {
+  const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
+  if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "redirect_uri is missing: repeat the one of the authorization request (RFC 6749 4.1.3)",
+    );
+  }
+  // A replay is refused and must also revoke: so it is returned, not thrown.
+  return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
+    const record = tx.get("codes", hashOf(code));
+    if (record === undefined || record.clientId !== client.client_id) {
+      return new OAuthError(
+        "invalid_grant",
+        `code is unknown, was issued to another client, or expired long ago (codes live ${ctx.settings.code_ttl} s)`,
+      );
+    }
+    if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
+    if (record.usableUntil <= ctx.now()) {
+      const ago = Math.floor((ctx.now() - record.usableUntil) / 1000);
+      return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`);
+    }
+    const request = requestOf(record);
+    checkRedirectUri(request, redirectUri);
+    checkVerifier(request.codeChallenge, verifier);
+    checkBinding("code", request.dpopJkt, jkt);
+    const resources = narrowResources(request.resources, exchange.resource);
+    // A replay is asked for its family alone.
+    tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
+    rememberClient(tx, client, record.sid);
+    const planned = plan(tx, client, record, request, { resources, jkt });
+    recordUse(tx, ctx, planned.subject.grant);
+    noteLife(tx, ctx);
+    return planned;
+  });
+}
+
+/** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */
+function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError {
+  killFamily(tx, ctx, record.family, "its authorization code was used a second time");
+  const ago = Math.floor((ctx.now() - usedAt) / 1000);
+  return new OAuthError(
+    "invalid_grant",
+    `code was already used ${ago} s ago; the tokens of its first use are revoked (RFC 6749 4.1.2)`,
+    { fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again" },
+  );
+}
+
+/** To the letter (RFC 6749 4.1.3): neither side is parsed. */
+function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
+  if (redirectUri !== request.redirectUri) {
+    throw new OAuthError(
+      "invalid_grant",
+      `redirect_uri "${redirectUri}" is not the one of the authorization request "${request.redirectUri}"`,
+    );
+  }
+}
+
+function plan(
+  tx: Tx,
+  client: Client,
+  record: Code,
+  request: CodeRequest,
+  { resources, jkt }: Pick<TokenSubject, "resources" | "jkt">,
+): TokenPlan {
+  const { user, grant } = requireApproval(tx, record, "code");
+  // Some may have been unticked since the code was drawn.
+  const scopes = grantedNow(tx, client, grant, request.scopes);
+  const subject = {
+    client,
+    user,
+    grant,
+    family: record.family,
+    era: currentEra(tx),
+    scopes,
+    claims: request.claims,
+    resources,
+    jkt,
+  };
+  return {
+    subject,
+    refreshResources: request.resources,
+    authentication: { authTime: record.authTime, amr: record.amr, sid: record.sid },
+    generation: 0,
+    nonce: request.nonce,
+    refreshScopes: scopes,
+    keptRefreshToken: null,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}

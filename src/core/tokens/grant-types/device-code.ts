@@ -1,0 +1,114 @@
+import type { Client, DeviceRequest, Tx } from "../../../store/store.ts";
+import { rememberClient } from "../../logout/backchannel.ts";
+import { noClaims } from "../../scopes/claims.ts";
+import type { Context } from "../../context.ts";
+import { currentEra } from "../../era.ts";
+import { OAuthError } from "../../errors.ts";
+import { recordUse } from "../../grants/use.ts";
+import { grantedNow } from "../../grants/granted-scopes.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { narrowResources } from "../../authorize/resources.ts";
+import { hashOf } from "../../secrets.ts";
+import { noteLife, requireApproval } from "../state.ts";
+
+/** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
+
+export interface DevicePoll {
+  readonly device_code: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/** Seconds that an impatient device has to wait more (RFC 8628 3.5). */
+const slowDown = 5;
+
+/** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */
+export async function pollDevice(
+  ctx: Context,
+  authenticated: Client,
+  poll: DevicePoll,
+  jkt: string | null,
+): Promise<TokenResult> {
+  const { device_code: deviceCode } = poll;
+  if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
+  // Most refusals change the request as well: so they are returned, not thrown.
+  return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
+    const request = tx.get("deviceRequests", hashOf(deviceCode));
+    if (request === undefined || request.clientId !== client.client_id) {
+      return new OAuthError(
+        "invalid_grant",
+        "device_code is unknown, was issued to another client, or expired long ago: begin again (RFC 6749 5.2)",
+      );
+    }
+    if (request.usableUntil <= ctx.now()) {
+      return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)");
+    }
+    return answer(tx, ctx, client, request, poll, jkt);
+  });
+}
+
+function answer(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  request: DeviceRequest,
+  poll: DevicePoll,
+  jkt: string | null,
+): TokenPlan | OAuthError {
+  switch (request.status) {
+    case "used":
+      return new OAuthError("invalid_grant", "device_code was already used: begin again");
+    case "denied":
+      return new OAuthError("access_denied", "The user denied the request");
+    case "waiting":
+      return keepWaiting(tx, ctx, request);
+    case "allowed":
+      return redeem(tx, ctx, client, request, poll, jkt);
+  }
+}
+
+function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
+  const tooSoon = ctx.now() < request.nextPollAt;
+  const interval = tooSoon ? request.interval + slowDown : request.interval;
+  tx.put("deviceRequests", { ...request, interval, nextPollAt: ctx.now() + interval * 1000 });
+  return tooSoon
+    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on (RFC 8628 3.5)`)
+    : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`);
+}
+
+function redeem(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  request: DeviceRequest,
+  poll: DevicePoll,
+  jkt: string | null,
+): TokenPlan {
+  const { user, grant } = requireApproval(tx, request.grant, "device_code");
+  const resources = narrowResources(request.resources, poll.resource);
+  tx.put("deviceRequests", { ...request, status: "used" });
+  rememberClient(tx, client, request.sid);
+  recordUse(tx, ctx, grant);
+  noteLife(tx, ctx);
+  const scopes = grantedNow(tx, client, grant, request.scopes);
+  const subject = {
+    client,
+    user,
+    grant,
+    family: `f_${ctx.random(12)}`,
+    era: currentEra(tx),
+    scopes,
+    claims: noClaims,
+    resources,
+    jkt,
+  };
+  return {
+    subject,
+    refreshResources: request.resources,
+    authentication: { authTime: request.authTime, amr: request.amr, sid: request.sid },
+    generation: 0,
+    nonce: null,
+    refreshScopes: scopes,
+    keptRefreshToken: null,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}

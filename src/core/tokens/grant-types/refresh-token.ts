@@ -1,0 +1,118 @@
+import type { Client, Tx } from "../../../store/store.ts";
+import { noClaims } from "../../scopes/claims.ts";
+import type { Context } from "../../context.ts";
+import { checkBinding } from "../dpop.ts";
+import { currentEra } from "../../era.ts";
+import { OAuthError } from "../../errors.ts";
+import { recordUse } from "../../grants/use.ts";
+import { grantedNow } from "../../grants/granted-scopes.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { narrowResources } from "../../authorize/resources.ts";
+import { narrowScope, splitScope } from "../../scopes/scopes.ts";
+import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokensEnd, tokenState } from "../state.ts";
+import { TokenProblem, verifyRefreshToken } from "../accept.ts";
+import type { RefreshClaims } from "../claims.ts";
+
+/** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
+
+export interface Refresh {
+  readonly refresh_token: string | undefined;
+  readonly scope: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/**
+ * Refreshes: the refresh token rotates, and a rotated one that comes again revokes its family.
+ * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
+ */
+export async function refresh(
+  ctx: Context,
+  client: Client,
+  request: Refresh,
+  jkt: string | null,
+): Promise<TokenResult> {
+  const { refresh_token: token } = request;
+  if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
+  const claims = verifyRefreshToken(ctx, token);
+  if (claims instanceof TokenProblem) {
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, { cause: claims });
+  }
+  if (claims.client_id !== client.client_id) {
+    throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
+  }
+  // Before the reuse is looked for: who does not hold the key cannot have the family revoked.
+  checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
+  // A reuse is refused and must also revoke.
+  return settleTokens(ctx, client, (tx) => renew(tx, ctx, token, claims, request, jkt));
+}
+
+function renew(
+  tx: Tx,
+  ctx: Context,
+  token: string,
+  claims: RefreshClaims,
+  request: Refresh,
+  jkt: string | null,
+): TokenPlan | OAuthError {
+  const place = placeInFamily(tx, ctx, claims);
+  const state = tokenState(tx, claims);
+  // Also where its user is suspended: after a restore the family must not come back to life.
+  if (place === "rotated") killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  if (isDead(state))
+    return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
+  const { client, user, grant } = state;
+  if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
+  if (place === "rotated") {
+    return new OAuthError(
+      "invalid_grant",
+      "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
+    );
+  }
+  const refreshScopes = splitScope(claims.scope);
+  const asked = narrowScope(
+    refreshScopes,
+    request.scope,
+    "the refresh token's",
+    "a refresh may only narrow (RFC 6749 6)",
+  );
+  const scopes = grantedNow(tx, client, grant, asked);
+  const refreshResources = claims.resource ?? [];
+  const resources = narrowResources(refreshResources, request.resource);
+  const rotates = ctx.settings.refresh_rotation === "on";
+  const family = tx.get("families", claims.family);
+  const current = family?.generation ?? 0;
+  const generation = place === "grace" || !rotates ? current : current + 1;
+  noteLife(tx, ctx);
+  if (rotates) {
+    // A retry too: its refresh token is good for longer than that of the rotation, and so is what is known of the family.
+    tx.put("families", {
+      id: claims.family,
+      generation,
+      rotatedAt: place === "grace" ? (family?.rotatedAt ?? 0) : ctx.now(),
+      deadBecause: null,
+      expiresAt: tokensEnd(tx, ctx),
+    });
+  }
+  recordUse(tx, ctx, grant);
+  const subject = {
+    client,
+    user,
+    grant,
+    family: claims.family,
+    era: currentEra(tx),
+    scopes,
+    claims: { ...noClaims, ...claims.claims },
+    resources,
+    jkt,
+  };
+  return {
+    subject,
+    refreshResources,
+    authentication: { authTime: claims.auth_time, amr: claims.amr, sid: claims.sid ?? null },
+    generation,
+    nonce: null,
+    refreshScopes,
+    keptRefreshToken: rotates ? null : token,
+    userClaims: userClaimsOf(tx, subject),
+  };
+}

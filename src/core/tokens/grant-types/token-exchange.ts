@@ -1,0 +1,188 @@
+import type { Client, ReadTx } from "../../../store/store.ts";
+import { extraClaims, noClaims } from "../../scopes/claims.ts";
+import { isPublic, presentClient } from "../../clients/clients.ts";
+import { TokenProblem, verifyAccessToken } from "../accept.ts";
+import type { Context } from "../../context.ts";
+import { currentEra } from "../../era.ts";
+import { OAuthError } from "../../errors.ts";
+import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../response.ts";
+import { checkResources } from "../../authorize/resources.ts";
+import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
+import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
+import { isDead, tokenState, type LiveToken } from "../state.ts";
+import { signAccessToken } from "../sign.ts";
+import type { AccessTokenSubject, Actor, Origin, TokenClaims } from "../claims.ts";
+import { isAbsoluteUri } from "../../uri.ts";
+
+/**
+ * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
+ * actor token the new one says who acts for the subject (delegation); without one nobody but the subject shows (impersonation).
+ */
+
+export const tokenExchangeGrantType = "urn:ietf:params:oauth:grant-type:token-exchange";
+
+const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
+
+/** The parameters of RFC 8693 2.1. */
+export interface TokenExchange {
+  readonly subject_token: string | undefined;
+  readonly subject_token_type: string | undefined;
+  readonly actor_token: string | undefined;
+  readonly actor_token_type: string | undefined;
+  readonly requested_token_type: string | undefined;
+  readonly resource: readonly string[];
+  readonly audience: readonly string[];
+  readonly scope: string | undefined;
+}
+
+/** RFC 8693 2.2.1. */
+export interface ExchangeResponse extends ClientTokenResponse {
+  readonly issued_token_type: typeof accessTokenType;
+}
+
+/** @throws {OAuthError} unauthorized_client, invalid_request, invalid_scope, invalid_target */
+export async function exchangeToken(
+  ctx: Context,
+  authenticated: Client,
+  request: TokenExchange,
+  jkt: string | null,
+): Promise<TokenResult<ExchangeResponse>> {
+  if (isPublic(authenticated)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      "a public client cannot prove who it is, so it may not exchange tokens (RFC 8693 5)",
+    );
+  }
+  checkTypes(request);
+  const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
+  const actorClaims =
+    request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
+  const resources = checkResources(request.resource);
+  const { subject, userClaims } = await ctx.store.read((tx) => {
+    const client = presentClient(tx, authenticated);
+    const alive = requireAlive(tx, "subject_token", subjectClaims);
+    const { user, grant } = alive;
+    if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
+    const scopes = narrowScopes(tx, client, alive, subjectClaims.scope, request.scope);
+    // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
+    const exchanged: AccessTokenSubject = {
+      client,
+      user,
+      grant,
+      family: subjectClaims.family ?? null,
+      era: currentEra(tx),
+      scopes,
+      claims: { ...noClaims, userinfo: subjectClaims.claims?.userinfo ?? [] },
+      resources: [...new Set([...resources, ...checkAudience(tx, request.audience)])],
+      jkt,
+      exchanged: {
+        sub: subjectClaims.sub,
+        expiresAt: Math.min(subjectClaims.exp, actorClaims?.exp ?? Infinity),
+        act: actorOf(subjectClaims, actorClaims),
+        origins: [...(subjectClaims.exchanged_from ?? []), originOf(subjectClaims)],
+      },
+    };
+    return {
+      subject: exchanged,
+      userClaims: user === null ? { ...tx.get("clients", subjectClaims.sub)?.claims } : extraClaims(tx, user, scopes),
+    };
+  });
+  const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims), subject);
+  return {
+    response: { ...answer, issued_token_type: accessTokenType },
+    username: subject.user?.username ?? null,
+  };
+}
+
+/** RFC 8693 2.1: which types go with which tokens. */
+function checkTypes(request: TokenExchange): void {
+  for (const name of ["subject_token", "actor_token"] as const) {
+    const type = request[`${name}_type`];
+    if (request[name] === undefined) {
+      if (name === "subject_token") throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)");
+      if (type === undefined) continue;
+      throw new OAuthError("invalid_request", `${name}_type is sent without ${name} (RFC 8693 2.1)`);
+    }
+    checkType(`${name}_type`, type);
+  }
+  if (request.requested_token_type !== undefined) checkType("requested_token_type", request.requested_token_type);
+}
+
+function checkType(name: string, type: string | undefined): void {
+  if (type === accessTokenType) return;
+  const given = type === undefined ? "is missing" : `"${type}" is not supported`;
+  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`);
+}
+
+type TokenName = "subject_token" | "actor_token";
+
+/** RFC 8693 2.2.2: whatever is wrong with one of the tokens, the error is the same. */
+const refuse = (name: TokenName, reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { cause });
+
+function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
+  const claims = verifyAccessToken(ctx, token ?? "");
+  if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims);
+  // Else an exchange would make a bearer token of it, good in any hands.
+  if (claims.cnf !== undefined && jkt === null) {
+    throw refuse(name, "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)");
+  }
+  return claims;
+}
+
+function requireAlive(tx: ReadTx, name: TokenName, claims: TokenClaims): LiveToken {
+  const state = tokenState(tx, claims);
+  if (isDead(state)) throw refuse(name, state.message, state.detail);
+  return state;
+}
+
+/** RFC 8693 4.1: the actor now, and within it those before. A token that somebody acted with already keeps saying so. */
+function actorOf(subject: TokenClaims, actor: TokenClaims | null): Actor | null {
+  if (actor === null) return subject.act ?? null;
+  return { sub: actor.sub, ...(subject.act !== undefined && { act: subject.act }) };
+}
+
+function originOf({ jti, client_id, grant, epoch, client_epoch, era }: TokenClaims): Origin {
+  const ofClient = grant === undefined ? epoch : client_epoch;
+  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }), ...(era !== undefined && { era }) };
+}
+
+/** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
+function narrowScopes(
+  tx: ReadTx,
+  client: Client,
+  subject: LiveToken,
+  held: string,
+  scope: string | undefined,
+): readonly string[] {
+  const granted = scopesNow(tx, subject, held);
+  const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
+  if (asked !== granted) {
+    const foreign = asked.filter((name) => !mayStillAsk(tx, client, name));
+    if (foreign.length > 0) throw foreignScopes(client, foreign);
+    return asked;
+  }
+  const scopes = granted.filter((name) => mayStillAsk(tx, client, name));
+  if (scopes.length === 0 && granted.length > 0) {
+    throw new OAuthError(
+      "invalid_scope",
+      `nothing of the subject token's scope "${granted.join(" ")}" is part of client "${client.client_id}"'s registered scope "${client.scope ?? ""}"`,
+      { fix: `add what it needs of ${granted.join(" ")} to the scope of client ${client.client_id}` },
+    );
+  }
+  return scopes;
+}
+
+/** `audience`: a client of this server by its id, or an API by its URI. @throws {OAuthError} invalid_target */
+function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
+  const values = sent.filter((value) => value !== "");
+  for (const value of values) {
+    if (tx.get("clients", value) === undefined && !isAbsoluteUri(value)) {
+      throw new OAuthError(
+        "invalid_target",
+        `audience "${value}" is neither a client_id registered here nor an absolute URI (RFC 8693 2.1)`,
+      );
+    }
+  }
+  return values;
+}

@@ -1,0 +1,96 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { ownClaims } from "../scopes/claims.ts";
+import { isPublic } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { readToken, TokenProblem, type GenuineToken } from "./accept.ts";
+import { decodeToken } from "./decode.ts";
+import { OAuthError, OperationError } from "../errors.ts";
+import { scopesNow } from "../grants/granted-scopes.ts";
+import { isDead, rotation, tokenState } from "./state.ts";
+import { tokenTypes } from "./claims.ts";
+
+/** What a token is good for now (RFC 7662). */
+
+/** RFC 7662 2.2; `reason` and `since` are for the operator only: the endpoint says no more than that a token is inactive. */
+export interface Introspection {
+  readonly active: boolean;
+  /** Why it is inactive. */
+  readonly reason?: string;
+  /** Since when, where that is known: ISO 8601. */
+  readonly since?: string;
+  readonly [member: string]: unknown;
+}
+
+/** @param since milliseconds */
+const inactive = (reason: string, since: number | null): Introspection => ({
+  active: false,
+  reason,
+  ...(since !== null && { since: new Date(since).toISOString() }),
+});
+
+/** Of a text that is no access or refresh token of this server, or none any more. */
+function refused(ctx: Context, token: string, { message, expiredAt }: TokenProblem): Introspection {
+  if (expiredAt !== null) return inactive("it expired", expiredAt * 1000);
+  return inactive(otherKind(ctx, token) ?? message, null);
+}
+
+/** What the text says of itself, where that tells more than the signature that does not hold. */
+function otherKind(ctx: Context, token: string): string | null {
+  try {
+    const { header, payload } = decodeToken(token, ctx.now());
+    const issuer = payload["iss"];
+    if (issuer === ctx.issuer)
+      return header["typ"] === tokenTypes.id ? "it is an ID token, which carries no rights" : null;
+    return typeof issuer === "string" ? `it is a token of another issuer, ${issuer}, which alone can tell` : null;
+  } catch (error) {
+    if (error instanceof OperationError) return `it is no token of this server: ${error.message}`;
+    throw error;
+  }
+}
+
+function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection {
+  const { claims, kind } = genuine;
+  const state = tokenState(tx, claims);
+  if (isDead(state)) return inactive(state.detail, state.since);
+  const rotated = kind === "refresh" ? rotation(tx, ctx, claims) : null;
+  if (rotated !== null) return inactive(rotated.detail, rotated.since);
+  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
+  return {
+    ...(state.user === null && ownClaims({ ...claims })),
+    active: true,
+    ...(kind === "access" && { token_type: cnf === undefined ? "Bearer" : "DPoP" }),
+    iss,
+    sub,
+    ...(aud !== undefined && { aud }),
+    client_id,
+    scope: scopesNow(tx, state, scope).join(" "),
+    ...(state.user !== null && { username: state.user.username }),
+    iat,
+    exp,
+    jti,
+    ...(cnf !== undefined && { cnf }),
+    ...(act !== undefined && { act }),
+  };
+}
+
+/** For the operator: with the reason why a token is inactive. */
+export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
+  const genuine = readToken(ctx, input.token);
+  if (genuine instanceof TokenProblem) return refused(ctx, input.token, genuine);
+  return ctx.store.read((tx) => stateOf(tx, ctx, genuine));
+}
+
+/**
+ * For a client that has proved who it is, as a resource server does (RFC 7662 2.1).
+ * @throws {OAuthError} invalid_client for a public client
+ */
+export async function introspect(ctx: Context, client: Client, token: string): Promise<Introspection> {
+  if (isPublic(client)) {
+    throw new OAuthError(
+      "invalid_client",
+      "a public client may not introspect: the endpoint asks for client authentication (RFC 7662 2.1)",
+    );
+  }
+  const { reason: _reason, since: _since, ...answer } = await introspectToken(ctx, { token });
+  return answer;
+}

@@ -1,0 +1,176 @@
+import type { Client, Grant, Tx, User } from "../../store/store.ts";
+import { noClaims } from "../scopes/claims.ts";
+import { isPublic, mayUse, requiresPkce } from "../clients/clients.ts";
+import { drawCode, type CodeRequest } from "../authorize/codes.ts";
+import type { Context } from "../context.ts";
+import { currentEra } from "../era.ts";
+import { OAuthError, OperationError } from "../errors.ts";
+import { requireClient } from "../clients/admin.ts";
+import { viewGrant, type GrantView } from "../grants/admin.ts";
+import { recordGrant } from "../grants/grants.ts";
+import { restoreUser } from "../fix-commands.ts";
+import { requireUser } from "../users/users.ts";
+import { settleTokens, userClaimsOf, type TokenResponse } from "./response.ts";
+import { checkChallenge } from "../authorize/pkce.ts";
+import { answerClient, responseLocation } from "../authorize/response.ts";
+import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import { resolveScopes } from "../scopes/scopes.ts";
+import { noteLife, userRefusal } from "./state.ts";
+import { seconds } from "../time.ts";
+
+/** What the browser flow would yield, without a browser, under the same rules (CONTRACT 6). */
+
+export interface IssueInput {
+  /** User name. */
+  readonly user: string;
+  /** Client id. */
+  readonly client: string;
+  /** Space-separated; absent: `openid`, as in an authorization request. */
+  readonly scope?: string | undefined;
+}
+
+/** The refusals of the protocol, in the words of an operation. */
+export function asOperation<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    throw new OperationError("refused", error.message, {
+      cause: error,
+      ...(error.fix === null ? {} : { hint: error.fix }),
+    });
+  }
+}
+
+/** User, client and scopes under the rules of an authorization request; the grant is recorded as if the user had allowed it. */
+export function approve(
+  tx: Tx,
+  ctx: Context,
+  input: IssueInput,
+): { user: User; client: Client; grant: Grant; scopes: readonly string[] } {
+  const user = requireUser(tx, input.user);
+  const client = requireClient(tx, input.client);
+  const refusal = userRefusal(user);
+  if (refusal !== null) {
+    throw new OperationError("refused", refusal.detail, { hint: { ...restoreUser(user), text: "To restore" } });
+  }
+  if (!mayUse(client, "authorization_code")) {
+    throw new OperationError(
+      "refused",
+      `client "${client.client_id}" may not use authorization_code, so no user can grant it anything`,
+      isPublic(client) || !mayUse(client, "client_credentials")
+        ? {}
+        : { hint: { text: "For itself", command: ["idp", "token", "issue", "--client", client.client_id] } },
+    );
+  }
+  const { scopes } = asOperation(() => resolveScopes(tx, client, input.scope));
+  const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "cli" });
+  return { user, client, grant, scopes };
+}
+
+/** Records the consent of a user for a client. @throws {OperationError} not_found, refused */
+export const issueGrant = (ctx: Context, input: IssueInput): Promise<GrantView> =>
+  ctx.store.transaction((tx) => viewGrant(tx, approve(tx, ctx, input).grant));
+
+export interface IssueCodeInput extends IssueInput {
+  /** Absent: the client's first registered one. */
+  readonly redirect_uri?: string | undefined;
+  readonly state?: string | undefined;
+  readonly nonce?: string | undefined;
+  readonly code_challenge?: string | undefined;
+  readonly code_challenge_method?: string | undefined;
+}
+
+export interface IssuedCode {
+  readonly code: string;
+  readonly redirect_uri: string;
+  /** The address the browser would be sent to. */
+  readonly url: string;
+  /** Seconds. */
+  readonly expires_in: number;
+}
+
+/** An authorization code. @throws {OperationError} not_found, refused */
+export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCode> =>
+  ctx.store.transaction((tx) => {
+    const { user, client, grant, scopes } = approve(tx, ctx, input);
+    const redirectUri = chooseRedirectUri(client, input.redirect_uri);
+    if (input.code_challenge === undefined && requiresPkce(client)) {
+      throw new OperationError("refused", `client "${client.client_id}" must use PKCE (RFC 7636 4.3)`, {
+        hint: "Give the base64url of its verifier's SHA-256 hash: --code-challenge CHALLENGE",
+      });
+    }
+    const codeChallenge = asOperation(() =>
+      checkChallenge(
+        input.code_challenge,
+        input.code_challenge_method ?? (input.code_challenge === undefined ? undefined : "S256"),
+        requiresPkce(client),
+      ),
+    );
+    const request: CodeRequest = {
+      redirectUri,
+      scopes,
+      nonce: input.nonce ?? null,
+      codeChallenge,
+      claims: noClaims,
+      resources: [],
+      dpopJkt: null,
+    };
+    const code = drawCode(tx, ctx, { client, user, grant, session: null }, request);
+    const target = { redirectUri, state: input.state ?? null, mode: "query" } as const;
+    return {
+      code,
+      redirect_uri: redirectUri,
+      url: responseLocation(answerClient(ctx.issuer, target, { code })),
+      expires_in: ctx.settings.code_ttl,
+    };
+  });
+
+function chooseRedirectUri(client: Client, asked: string | undefined): string {
+  const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
+  if (chosen === undefined) {
+    throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
+      hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
+    });
+  }
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, isPublic(client)))) {
+    throw new OperationError("refused", `redirect_uri "${chosen}" is not registered for client "${client.client_id}"`, {
+      hint: `Registered: ${client.redirect_uris.join("  ")}`,
+    });
+  }
+  return chosen;
+}
+
+/** The tokens a client would get for a code. @throws {OperationError} not_found, refused */
+export async function issueTokens(
+  ctx: Context,
+  input: IssueInput & { readonly nonce?: string | undefined },
+): Promise<TokenResponse> {
+  const named = await ctx.store.read((tx) => requireClient(tx, input.client));
+  const { response } = await settleTokens(ctx, named, (tx) => {
+    const { user, client, grant, scopes } = approve(tx, ctx, input);
+    noteLife(tx, ctx);
+    const subject = {
+      user,
+      client,
+      grant,
+      scopes,
+      family: `f_${ctx.random(12)}`,
+      era: currentEra(tx),
+      claims: noClaims,
+      resources: [],
+      jkt: null,
+    };
+    return {
+      subject,
+      authentication: { authTime: seconds(ctx), amr: [], sid: null },
+      generation: 0,
+      nonce: input.nonce ?? null,
+      refreshScopes: scopes,
+      refreshResources: [],
+      keptRefreshToken: null,
+      userClaims: userClaimsOf(tx, subject),
+    };
+  });
+  return response;
+}

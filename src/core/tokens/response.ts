@@ -1,0 +1,111 @@
+import type { Client, ReadTx, Tx } from "../../store/store.ts";
+import { extraClaims, idTokenClaims } from "../scopes/claims.ts";
+import { presentClient } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { claimsNow } from "../grants/granted-scopes.ts";
+import { OAuthError } from "../errors.ts";
+import {
+  accessTokenLife,
+  idToken,
+  prepareKeys,
+  refreshToken,
+  sign,
+  signAccessToken,
+  type Authentication,
+} from "./sign.ts";
+import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
+
+/** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
+export interface ClientTokenResponse {
+  readonly access_token: string;
+  /** `DPoP`: bound to a key (RFC 9449 5). */
+  readonly token_type: "Bearer" | "DPoP";
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly scope: string;
+}
+
+/** A successful answer of the token endpoint for a user: the spec's token response, and `scope` (CONTRACT 2.3). */
+export interface TokenResponse extends ClientTokenResponse {
+  readonly refresh_token: string;
+  readonly id_token: string;
+}
+
+/** What a grant type yields. */
+export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse> {
+  readonly response: R;
+  /** Null: the client speaks for itself. */
+  readonly username: string | null;
+}
+
+/** What tokens say: settled inside a transaction, signed after it. */
+export interface TokenPlan {
+  readonly subject: TokenSubject;
+  readonly authentication: Authentication;
+  /** Of the refresh token within its family. */
+  readonly generation: number;
+  /** Only for a code: a refreshed ID token has none (OpenID Connect Core 12.2). */
+  readonly nonce: string | null;
+  /** What the refresh token may ask for: more than the subject's where a refresh narrowed those (RFC 6749 6). */
+  readonly refreshScopes: readonly string[];
+  readonly refreshResources: readonly string[];
+  /** Where rotation is off, the refresh token stays the one that was sent. */
+  readonly keptRefreshToken: string | null;
+  readonly userClaims: { readonly access: Record<string, unknown>; readonly id: Record<string, unknown> };
+}
+
+/** The claims of the user that go into tokens of this subject. */
+export const userClaimsOf = (
+  tx: ReadTx,
+  { client, user, grant, scopes, claims }: TokenSubject,
+): TokenPlan["userClaims"] => ({
+  access: extraClaims(tx, user, scopes),
+  id: idTokenClaims(tx, client, user, scopes, claimsNow(tx, { client, grant, origins: [] }, claims.id_token)),
+});
+
+/** The members that every successful answer has. */
+export const accessTokenAnswer = (
+  ctx: Context,
+  accessToken: string,
+  subject: AccessTokenSubject,
+): ClientTokenResponse => ({
+  access_token: accessToken,
+  token_type: subject.jkt === null ? "Bearer" : "DPoP",
+  expires_in: accessTokenLife(ctx, subject),
+  scope: subject.scopes.join(" "),
+});
+
+/**
+ * Settles what tokens for this client say in one transaction, and signs them after it.
+ * @param settle works in the transaction, with the client as it is then; a refusal that also changes data is returned, and thrown after it
+ * @throws {OAuthError} of `settle`; invalid_client where the client is gone @throws {StorageError} nothing was used up then
+ */
+export async function settleTokens(
+  ctx: Context,
+  client: Client,
+  settle: (tx: Tx, client: Client) => TokenPlan | OAuthError,
+): Promise<TokenResult<TokenResponse>> {
+  // A key that cannot be kept is found missing before the code is used up.
+  await prepareKeys(ctx, client);
+  const outcome = await ctx.store.transaction((tx) => settle(tx, presentClient(tx, client)));
+  if (outcome instanceof OAuthError) throw outcome;
+  return signTokens(ctx, outcome);
+}
+
+/** Signs what was planned. */
+async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
+  const { subject, authentication } = plan;
+  const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
+  const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
+  const content = { claims: plan.userClaims.id, nonce: plan.nonce, accessToken };
+  const { token_type, expires_in, scope } = accessTokenAnswer(ctx, accessToken, subject);
+  const response = {
+    access_token: accessToken,
+    token_type,
+    expires_in,
+    scope,
+    refresh_token: plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
+    id_token: sign(await idToken(ctx, subject, authentication, content)),
+  };
+  return { response, username: subject.user.username };
+}

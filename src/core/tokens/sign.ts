@@ -1,0 +1,192 @@
+import { createSecretKey, hash, type KeyObject } from "node:crypto";
+import type { Client, Session } from "../../store/store.ts";
+import { acrOfSignIn } from "../login/acr.ts";
+import { emailOf } from "../scopes/claims.ts";
+import { isPublic } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { signJws } from "./jws.ts";
+import { seconds } from "../time.ts";
+import { publicAlgs } from "../keys/keys.ts";
+import { tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
+
+/** The only file that signs tokens. What they say is in `token-claims.ts`; which are accepted, in `accepted-tokens.ts`. */
+
+/** With what a token is signed; no `kid`: a client's own secret. */
+interface Signer {
+  readonly alg: string;
+  readonly kid?: string;
+  readonly privateKey: KeyObject;
+}
+
+/** A token as it is about to be signed. A claim that is undefined is none: JSON has no such value. */
+export interface UnsignedToken {
+  readonly typ: (typeof tokenTypes)[keyof typeof tokenTypes];
+  readonly signer: Signer;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
+  signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
+
+/** The claims of a token, and those of the user that are not among them. */
+function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  for (const name of Object.keys(more)) if (!Object.hasOwn(claims, name)) claims[name] = more[name];
+  return claims;
+}
+
+/** Seconds that an access token signed now will live. */
+export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>
+  Math.min(ctx.settings.access_token_ttl, (exchanged?.expiresAt ?? Infinity) - seconds(ctx));
+
+/**
+ * An access token: HS256 unless set otherwise, 30 minutes unless set otherwise.
+ * @param custom the `claims` of the user, or of the client that speaks for itself
+ */
+export async function accessToken(
+  ctx: Context,
+  subject: AccessTokenSubject,
+  custom: Record<string, unknown>,
+): Promise<UnsignedToken> {
+  const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
+  const now = seconds(ctx);
+  const { user, client, grant, family, era, scopes, resources, jkt, exchanged } = subject;
+  const claims = {
+    iss: ctx.issuer,
+    sub: exchanged?.sub ?? user?.id ?? client.client_id,
+    ...(user !== null && { email: emailOf(user) }),
+    client_id: client.client_id,
+    scope: scopes.join(" "),
+    aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
+    iat: now,
+    exp: now + accessTokenLife(ctx, subject),
+    jti: ctx.random(16),
+    grant: grant?.id,
+    epoch: (grant ?? client).epoch,
+    family: grant === null ? undefined : family,
+    era,
+    client_epoch: grant === null || exchanged === undefined ? undefined : client.epoch,
+    cnf: jkt === null ? undefined : { jkt },
+    act: exchanged?.act ?? undefined,
+    exchanged_from: exchanged?.origins,
+    claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
+  };
+  return { typ: tokenTypes.access, signer, claims: withClaims(claims, custom) };
+}
+
+export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
+  sign(await accessToken(...of));
+
+/** How the user signed in; a refresh token carries it on for the ID tokens to come. */
+export interface Authentication {
+  /** Seconds since 1970. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly sid: string | null;
+}
+
+/** A refresh token: HS256, 7 days unless set otherwise. */
+export function refreshToken(
+  ctx: Context,
+  subject: TokenSubject,
+  authentication: Authentication,
+  generation: number,
+): UnsignedToken {
+  const now = seconds(ctx);
+  const claims = {
+    iss: ctx.issuer,
+    sub: subject.user.id,
+    client_id: subject.client.client_id,
+    scope: subject.scopes.join(" "),
+    iat: now,
+    exp: now + ctx.settings.refresh_token_ttl,
+    jti: ctx.random(16),
+    grant: subject.grant.id,
+    epoch: subject.grant.epoch,
+    family: subject.family,
+    era: subject.era,
+    generation,
+    auth_time: authentication.authTime,
+    amr: authentication.amr,
+    sid: authentication.sid ?? undefined,
+    claims: subject.claims.userinfo.length + subject.claims.id_token.length === 0 ? undefined : subject.claims,
+    resource: subject.resources.length === 0 ? undefined : subject.resources,
+    // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
+    cnf: subject.jkt === null || !isPublic(subject.client) ? undefined : { jkt: subject.jkt },
+  };
+  return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
+}
+
+/** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
+function leftHash(token: string, alg: string): string {
+  // By way of text: jws.ts.
+  const digest = Buffer.from(hash(alg === "EdDSA" ? "sha512" : "sha256", token, "base64url"), "base64url");
+  return digest.toString("base64url", 0, digest.length / 2);
+}
+
+/** With what a client's ID tokens are signed; with HS256 its own secret is the key (OpenID Connect Core 10.1). */
+async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
+  const alg = client.id_token_signed_response_alg ?? "RS256";
+  if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };
+  const known = publicAlgs.find((name) => name === alg);
+  if (known === undefined) throw new Error(`client "${client.client_id}" asks for ID tokens signed with "${alg}"`);
+  return ctx.keys.signing(known);
+}
+
+/** Makes the keys that tokens of a user for this client are signed with, where they are missing. @throws {StorageError} */
+export async function prepareKeys(ctx: Context, client: Client): Promise<void> {
+  await idTokenSigner(ctx, client);
+  if (ctx.settings.access_token_alg === "RS256") await ctx.keys.signing("RS256");
+}
+
+/**
+ * An ID token (OpenID Connect Core 2).
+ * @param content `claims`: what it says of the user beside `sub`
+ */
+export async function idToken(
+  ctx: Context,
+  subject: TokenSubject,
+  authentication: Authentication,
+  content: {
+    readonly claims: Record<string, unknown>;
+    readonly nonce: string | null;
+    readonly accessToken: string;
+  },
+): Promise<UnsignedToken> {
+  const now = seconds(ctx);
+  const { client, user } = subject;
+  const signer = await idTokenSigner(ctx, client);
+  const claims = {
+    iss: ctx.issuer,
+    sub: user.id,
+    aud: client.client_id,
+    azp: client.client_id,
+    iat: now,
+    exp: now + ctx.settings.access_token_ttl,
+    auth_time: authentication.authTime,
+    amr: authentication.amr,
+    acr: acrOfSignIn,
+    at_hash: leftHash(content.accessToken, signer.alg),
+    sid: authentication.sid ?? undefined,
+    nonce: content.nonce ?? undefined,
+  };
+  return { typ: tokenTypes.id, signer, claims: withClaims(claims, content.claims) };
+}
+
+/** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */
+const logoutTokenTtl = 120;
+
+/** A logout token: `sid`, `jti` and the one event, never a nonce (OpenID Connect Back-Channel Logout 2.4). */
+export async function signLogoutToken(ctx: Context, client: Client, session: Session): Promise<string> {
+  const now = seconds(ctx);
+  const claims = {
+    iss: ctx.issuer,
+    sub: session.userId,
+    aud: client.client_id,
+    iat: now,
+    exp: now + logoutTokenTtl,
+    jti: ctx.random(16),
+    sid: session.sid,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  };
+  return sign({ typ: tokenTypes.logout, signer: await idTokenSigner(ctx, client), claims });
+}

@@ -1,0 +1,193 @@
+import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { restoreUser } from "../fix-commands.ts";
+import { OAuthError, type OAuthErrorCode } from "../errors.ts";
+import type { RefreshClaims, TokenClaims } from "./claims.ts";
+import type { Hint } from "../hint.ts";
+
+/**
+ * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
+ * (a JWT can be re-spelt and still verify). A token that nothing happened to has no record of its own.
+ */
+
+/** A token that is good for use, and whom it speaks for. */
+export interface LiveToken {
+  readonly client: Client;
+  /** Both null for a token without a user (client credentials). */
+  readonly user: User | null;
+  readonly grant: Grant | null;
+  /** The clients of the tokens that it was got by exchange for. */
+  readonly origins: readonly Client[];
+}
+
+/** Why a token is dead. */
+export interface DeadTokenReason {
+  readonly code: Extract<OAuthErrorCode, "invalid_token" | "access_revoked" | "account_suspended" | "account_banned">;
+  /** For the client; the message of CONTRACT 2.5. */
+  readonly message: string;
+  /** What exactly happened, for the operator. */
+  readonly detail: string;
+  /** Since when, in milliseconds; null where that is not known. */
+  readonly since: number | null;
+  /** The command that brings it back to life, where there is one. */
+  readonly fix?: Hint;
+}
+
+const dead = (what: string, since: number | null = null): DeadTokenReason => ({
+  code: "invalid_token",
+  message: `The token ${what}`,
+  detail: `it ${what}`,
+  since,
+});
+
+/** "was revoked by its client", "was revoked: its code was used twice". */
+const revoked = (reason: string): string => `was revoked${reason.startsWith("by ") ? "" : ":"} ${reason}`;
+
+/** Suspended and banned are told apart everywhere in the same words. */
+export function userRefusal(user: User): DeadTokenReason | null {
+  if (user.status === "active") return null;
+  const code = user.status === "banned" ? "account_banned" : "account_suspended";
+  const message = `The user's account is ${user.status}`;
+  return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
+}
+
+/** What this token may be used as now. */
+export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
+  const client = tx.get("clients", claims.client_id);
+  if (client === undefined) return dead("was issued to a client that is no longer registered");
+  const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
+  if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
+  const single = tx.get("deadTokens", claims.jti);
+  if (single !== undefined) return dead(revoked(single.reason), single.at);
+  const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
+  if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
+  const origins: Client[] = [];
+  for (const { jti, client_id, epoch } of claims.exchanged_from ?? []) {
+    const origin = tx.get("deadTokens", jti);
+    if (origin !== undefined) return dead(`was got by exchange for one that ${revoked(origin.reason)}`, origin.at);
+    const owner = tx.get("clients", client_id);
+    if (owner === undefined || (epoch ?? owner.epoch) !== owner.epoch)
+      return dead("was got by exchange for one of a client that is no longer registered");
+    origins.push(owner);
+  }
+  if (claims.grant === undefined) return { client, user: null, grant: null, origins };
+  const user = tx.get("users", claims.sub);
+  if (user === undefined) return dead("belongs to a user who no longer exists");
+  const refusal = userRefusal(user);
+  if (refusal !== null) return refusal;
+  const grant = tx.get("grants", claims.grant);
+  // It goes with its client, and with data that is replaced; revoking leaves it there.
+  if (grant === undefined)
+    return dead("was issued under a consent that is gone: to an earlier client, or before a reset");
+  if (grant.status !== "active" || grant.epoch !== claims.epoch) {
+    return {
+      code: "access_revoked",
+      message: "Access revoked by user",
+      detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${endOf(grant)}`,
+      since: grant.revokedAt === null ? null : Date.parse(grant.revokedAt),
+    };
+  }
+  return { client, user, grant, origins };
+}
+
+const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
+  user: " by the user",
+  operator: " by the operator",
+  ban: " when the user was banned",
+};
+
+/** Who ended a grant; of one that was given anew since, that what came before stays dead. */
+function endOf(grant: Grant): string {
+  if (grant.status === "active") return ", and given anew since: a token from before stays dead";
+  return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
+}
+
+/**
+ * What a refresh token of its family is now: the newest; the one before it, which passes for `refresh_grace` seconds; or one whose use is
+ * a reuse.
+ */
+export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): "newest" | "grace" | "rotated" {
+  const { generation, rotatedAt } = tx.get("families", claims.family) ?? { generation: 0, rotatedAt: 0 };
+  if (claims.generation === generation) return "newest";
+  const since = ctx.now() - rotatedAt;
+  // Before it was rotated is no time for a retry: the clock jumped back.
+  const isInTime = since >= 0 && since < ctx.settings.refresh_grace * 1000;
+  return claims.generation === generation - 1 && isInTime ? "grace" : "rotated";
+}
+
+/** Of a refresh token whose use would be a reuse; null of one that is good. Looking is no reuse. */
+export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
+  if (placeInFamily(tx, ctx, claims) !== "rotated") return null;
+  const family = tx.get("families", claims.family);
+  const isLast = family !== undefined && claims.generation === family.generation - 1;
+  return dead("was rotated: a newer refresh token took its place", isLast ? family.rotatedAt : null);
+}
+
+export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
+
+/** The way out of a refusal, as an error takes it. */
+export const fixOf = ({ fix }: DeadTokenReason): { fix?: Hint } => (fix === undefined ? {} : { fix });
+
+/** @throws {OAuthError} with the reason, where the token is dead */
+export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
+  if (isDead(state)) throw new OAuthError(state.code, state.message, { cause: state.detail, ...fixOf(state) });
+  return state;
+}
+
+/** An approval that waits to be redeemed: who gave it, and under which grant. */
+export interface Approval {
+  readonly userId: string;
+  readonly grantId: string;
+  readonly epoch: string;
+}
+
+/**
+ * The user and the grant behind a code, both in order.
+ * @param what the code, as the client knows it: "code", "device_code"
+ * @throws {OAuthError} invalid_grant, saying what became of them (CONTRACT 2.3)
+ */
+export function requireApproval(tx: ReadTx, approval: Approval | null, what: string): { user: User; grant: Grant } {
+  const user = approval === null ? undefined : tx.get("users", approval.userId);
+  if (approval === null || user === undefined) {
+    throw new OAuthError("invalid_grant", `the user of this ${what} no longer exists`);
+  }
+  const refusal = userRefusal(user);
+  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf(refusal));
+  const grant = tx.get("grants", approval.grantId);
+  if (grant === undefined || grant.status !== "active" || grant.epoch !== approval.epoch) {
+    throw new OAuthError("invalid_grant", `Access revoked by user: the grant behind this ${what} was revoked`);
+  }
+  return { user, grant };
+}
+
+/** Kills a family: its refresh token and every access token that came of it. */
+export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
+  const record = tx.get("families", family);
+  if (record?.deadBecause != null) return;
+  tx.put("families", {
+    id: family,
+    generation: record?.generation ?? 0,
+    rotatedAt: record?.rotatedAt ?? ctx.now(),
+    deadBecause: because,
+    deadAt: ctx.now(),
+    expiresAt: tokensEnd(tx, ctx),
+  });
+}
+
+/** The longest life (seconds) that a token may have had so far. */
+function longestLife(tx: ReadTx, { settings }: Context): number {
+  const noted = tx.get("meta", "longestLife")?.value;
+  return Math.max(settings.refresh_token_ttl, settings.access_token_ttl, typeof noted === "number" ? noted : 0);
+}
+
+/**
+ * To be called where tokens are issued: the life that they may have is kept with the data, since the settings may become shorter while
+ * they are out, and what is known of them, and the keys they are signed with, have to outlive them all.
+ */
+export function noteLife(tx: Tx, ctx: Context): void {
+  const value = longestLife(tx, ctx);
+  if (tx.get("meta", "longestLife")?.value !== value) tx.put("meta", { id: "longestLife", value });
+}
+
+/** Until when (milliseconds) the state of tokens that are out now matters. */
+export const tokensEnd = (tx: ReadTx, ctx: Context): number => ctx.now() + longestLife(tx, ctx) * 1000;

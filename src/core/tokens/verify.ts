@@ -1,0 +1,74 @@
+import { signatureProblem } from "./accept.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import {
+  checkClaims,
+  decodeOrFail,
+  moment,
+  shown,
+  verification,
+  type Check,
+  type Verification,
+} from "./claim-checks.ts";
+import { isDead, rotation, tokenState } from "./state.ts";
+import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./claims.ts";
+
+/** A token of this server, with this server's keys and what it knows of revocations. */
+
+export interface VerifyInput {
+  readonly token: string;
+  /** The audience it must be for; absent: any. */
+  readonly audience?: string | undefined;
+  /** Seconds that clocks may be apart; absent: none. */
+  readonly leeway?: number | undefined;
+}
+
+/**
+ * Verifies a token of this server: signature, kind, issuer, times, audience where one is named, and what became of it.
+ * Every check is made, also after one that failed.
+ * @throws {OperationError} usage
+ */
+export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Verification> {
+  const { audience = null, leeway = 0 } = input;
+  if (leeway < 0) throw new OperationError("usage", `leeway is a number of seconds; this is ${leeway}`);
+  const said = decodeOrFail(input.token, ctx.now());
+  if ("checks" in said) return said;
+  const { header, payload } = said;
+  const problem = await signatureProblem(ctx, input.token);
+  const { alg, kid, typ } = header;
+  const kind = kindOfToken(typ);
+  const key = typeof kid === "string" ? `key ${kid} of this server` : "with its client's secret";
+  const checks: Check[] = [
+    { name: "signature", ok: problem === null, detail: problem ?? `${String(alg)}, ${key}` },
+    {
+      name: "typ",
+      ok: kind !== undefined,
+      detail: kind ?? `${shown(typ)} is no kind of token that this server issues`,
+    },
+    ...checkClaims(payload, { issuer: ctx.issuer, audience, leeway, now: ctx.now() }),
+  ];
+  const notes: string[] = [];
+  if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
+    notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
+  }
+  if (typ === tokenTypes.id || typ === tokenTypes.logout) {
+    notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);
+  } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
+    checks.push(await checkState(ctx, payload));
+  } else {
+    notes.push("Not checked whether it was revoked: its signature does not hold, so nothing that it says counts.");
+  }
+  return verification(checks, notes);
+}
+
+/** What became of a token that this server signed. */
+async function checkState(ctx: Context, payload: Readonly<Record<string, unknown>>): Promise<Check> {
+  const state = await ctx.store.read((tx) => {
+    const found = tokenState(tx, payload as unknown as TokenClaims);
+    if (isDead(found) || payload["generation"] === undefined) return found;
+    return rotation(tx, ctx, payload as unknown as RefreshClaims) ?? found;
+  });
+  if (!isDead(state)) return { name: "state", ok: true, detail: "not revoked, and the user's account is in order" };
+  const when = state.since === null ? "" : `, ${moment(state.since / 1000, ctx.now() / 1000)}`;
+  return { name: "state", ok: false, detail: state.detail + when };
+}

@@ -1,0 +1,136 @@
+import type { ReadTx, Tx, User } from "../../store/store.ts";
+import { tellAll, type Telling } from "../logout/backchannel.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { revokeGrant } from "../grants/grants.ts";
+import { didYouMean } from "../nearest.ts";
+import { endSessionsOf } from "../sessions/sessions.ts";
+
+/** A user as the command line and the control API show it (CONTRACT 6): the fixture's fields, without the password or its hash. */
+export type UserView = UserFields & { readonly hasPassword: boolean };
+
+type UserFields = Omit<User, "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt">;
+
+/** A user as a fixture would say it; the password is known to nobody. */
+export function fieldsOf(user: User): UserFields {
+  const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...fields } = user;
+  return fields;
+}
+
+export const viewUser = (user: User): UserView => ({
+  ...fieldsOf(user),
+  hasPassword: user.passwordHash !== null || user.passwordPending,
+});
+
+function* usernames(tx: ReadTx): Generator<string> {
+  for (const user of tx.all("users")) yield user.username;
+}
+
+/** The user of this name, or of this id. @throws {OperationError} not_found, with the name that may be meant */
+export function requireUser(tx: ReadTx, name: string): User {
+  const user = tx.find("users", "username", name) ?? tx.get("users", name);
+  if (user === undefined) {
+    throw new OperationError("not_found", `no user "${name}"`, {
+      hint: didYouMean(name, usernames(tx), { text: "All users", command: ["idp", "users", "list"] }),
+    });
+  }
+  return user;
+}
+
+/** How many of a list are wanted, from its beginning; absent: all. */
+export interface Limit {
+  readonly limit?: number | undefined;
+}
+
+/** The users, in the order they were added. */
+export const listUsers = (ctx: Context, { limit }: Limit): Promise<readonly UserView[]> =>
+  ctx.store.read((tx) => {
+    const users: UserView[] = [];
+    for (const user of tx.all("users")) {
+      if (users.length === limit) break;
+      users.push(viewUser(user));
+    }
+    return users;
+  });
+
+/** One user. @throws {OperationError} not_found */
+export const showUser = (ctx: Context, input: { readonly username: string }): Promise<UserView> =>
+  ctx.store.read((tx) => viewUser(requireUser(tx, input.username)));
+
+/** A user after a change of status, and what the change took along. */
+export type StatusChange = UserView & {
+  readonly previousStatus: User["status"];
+  readonly sessionsEnded: number;
+  readonly grantsRevoked: number;
+};
+
+function setStatus(
+  tx: Tx,
+  ctx: Context,
+  user: User,
+  status: User["status"],
+  { sessionsEnded, grantsRevoked }: Omit<BanEffects, "telling"> = { sessionsEnded: 0, grantsRevoked: 0 },
+): StatusChange {
+  const changed: User =
+    user.status === status ? user : { ...user, status, updatedAt: new Date(ctx.now()).toISOString() };
+  if (changed !== user) tx.put("users", changed);
+  return { ...viewUser(changed), previousStatus: user.status, sessionsEnded, grantsRevoked };
+}
+
+interface BanEffects {
+  readonly sessionsEnded: number;
+  readonly grantsRevoked: number;
+  /** To be told once it is on disk. */
+  readonly telling: Telling;
+}
+
+/** What a ban takes along: sessions end, grants are revoked for good (CONTRACT 2.1). */
+export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): BanEffects {
+  const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
+  for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
+  const ended = endSessionsOf(tx, userId);
+  return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: ended };
+}
+
+/** Takes a user away, and with them their grants and sessions: nothing of them stays. @returns whom to tell once it is on disk */
+export function removeUserRecord(tx: Tx, user: User): Telling {
+  for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
+  tx.remove("users", user.id);
+  return endSessionsOf(tx, user.id);
+}
+
+/**
+ * Suspends a user: no sign-in, and tokens answer 403 until {@link restoreUser}. Sessions and grants stay.
+ * @throws {OperationError} not_found; conflict for a banned user, whose ban this would lighten
+ */
+export const suspendUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
+  ctx.store.transaction((tx) => {
+    const user = requireUser(tx, input.username);
+    if (user.status === "banned") {
+      throw new OperationError("conflict", `${user.username} is banned, which is more than suspended`, {
+        hint: { text: "Lift the ban first", command: ["idp", "users", "restore", user.username] },
+      });
+    }
+    return setStatus(tx, ctx, user, "suspended");
+  });
+
+/**
+ * Bans a user: as suspended, and their sessions end and their grants are revoked for good (CONTRACT 2.1). The clients of those sessions are told.
+ * @throws {OperationError} not_found
+ */
+export async function banUser(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {
+  const { change, telling } = await ctx.store.transaction((tx) => {
+    const user = requireUser(tx, input.username);
+    const effects = banEffects(tx, ctx, user.id);
+    return { change: setStatus(tx, ctx, user, "banned", effects), telling: effects.telling };
+  });
+  await tellAll(ctx, telling);
+  return change;
+}
+
+/**
+ * Makes a suspended or banned user active again. What a ban revoked stays revoked.
+ * @throws {OperationError} not_found
+ */
+export const restoreUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
+  ctx.store.transaction((tx) => setStatus(tx, ctx, requireUser(tx, input.username), "active"));

@@ -1,0 +1,115 @@
+import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
+import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { StorageError } from "../../store/store.ts";
+import { HttpError } from "./http-error.ts";
+import type { ErrorKind } from "../pages/views.ts";
+
+/** What an error may say, whatever the form of the answer. */
+
+/** What an answer says, whatever its form. */
+export interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly fix: Hint | null;
+  readonly kind: ErrorKind;
+  /** The paragraph that asks for it, where the message does not name it. */
+  readonly rule?: string;
+  readonly mismatch?: Mismatch | null;
+  /** Seconds. */
+  readonly retryAfter?: number | null;
+  /** More members of the JSON answer. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
+  usage: 422,
+  not_found: 404,
+  conflict: 409,
+  no_server: 503,
+  refused: 422,
+  invalid: 422,
+};
+
+/** Errors of body parsers and of the router (http-errors). */
+const isParserError = (error: unknown): error is Error & { status: number; type?: string } =>
+  error instanceof Error &&
+  "status" in error &&
+  typeof error.status === "number" &&
+  error.status >= 400 &&
+  error.status < 500;
+
+/** Whether it is about HTTP, and not about what the request asks for: the path, the method, the body as a whole. */
+export const isOfHttp = (error: unknown): boolean =>
+  error instanceof HttpError || (isParserError(error) && !(error instanceof OAuthError));
+
+const bodyMessages: Readonly<Record<string, string>> = {
+  "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
+  "entity.parse.failed": "the body cannot be read as its Content-Type says",
+  "encoding.unsupported": "the Content-Encoding of the body is not supported",
+  "parameters.too.many": "the body holds more than 1,000 parameters",
+  "charset.unsupported": "the charset of the body is not supported; send UTF-8",
+};
+
+/** What of an error may be told. Whatever nobody expected says nothing of itself. @param commandLine for the commands in it */
+export function answerTo(error: unknown, commandLine: CommandLine): Answer {
+  if (error instanceof OAuthError) {
+    const { status, code, message, fix, mismatch, retryAfter } = error;
+    const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
+    if (code === "too_many_requests") {
+      return { status, code, message, fix, kind: "too-many", rule: "RFC 6585 4", retryAfter };
+    }
+    const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
+    return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
+  }
+  if (error instanceof OperationError) {
+    const { code, message, hint } = error;
+    const status = operationStatus[code];
+    // What is wrong with the whole has no place in it, and is in the list as well (CONTRACT 9).
+    const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
+    const extra = {
+      ...(hint !== null && { hint: hintText(hint, commandLine) }),
+      ...(hint?.command !== undefined && { next: hint }),
+      ...(problems.length > 0 && { problems }),
+    };
+    return { status, code, message, fix: hint, kind: "request", extra };
+  }
+  if (error instanceof InteractionError) {
+    return {
+      status: error.reason === "csrf" ? 403 : 400,
+      code: "invalid_request",
+      message: error.message,
+      fix: null,
+      kind: "form",
+      rule: "RFC 6749 10.12",
+    };
+  }
+  if (error instanceof HttpError) {
+    const { status, refusal, message, fix } = error;
+    return { status, message, fix, ...refusal };
+  }
+  if (error instanceof StorageError) {
+    const message = error.partly ? error.message : `the change could not be written and was not made: ${error.message}`;
+    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
+  }
+  if (isParserError(error)) {
+    const message =
+      error instanceof URIError
+        ? "the path cannot be decoded: it holds a % that begins no UTF-8 character"
+        : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
+    // That one is no larger than others may be.
+    const status = error.type === "parameters.too.many" ? 400 : error.status;
+    const refusal = { status, code: "invalid_request", message, fix: null };
+    return error.type === "entity.too.large"
+      ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14" }
+      : { ...refusal, kind: "request" };
+  }
+  return {
+    status: 500,
+    code: "server_error",
+    message: "something went wrong here; the log of idp says what",
+    fix: null,
+    kind: "server",
+  };
+}

@@ -1,0 +1,143 @@
+import type { ErrorRequestHandler, Request, Response } from "express";
+import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
+import { endpoints } from "../../core/endpoints.ts";
+import { inAscii, OAuthError } from "../../core/errors.ts";
+import { hintText, type Hint } from "../../core/hint.ts";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
+import { sendToClient } from "../oauth/authorize.ts";
+import { prefersHtml, sendJson } from "./answer.ts";
+import { challenge } from "./challenges.ts";
+import { answerTo, isOfHttp, type Answer } from "./error-answers.ts";
+import { HttpError } from "./http-error.ts";
+import { renderEnded, renderError } from "../pages/pages.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+import type { EndedView, ErrorView } from "../pages/views.ts";
+import { viewFor } from "../pages/reader.ts";
+import { note, wantsPage, type Web } from "../web.ts";
+
+/** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
+
+/** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
+const isPagePath = (web: Web, req: Request): boolean => {
+  const path = req.path.slice(web.base.length);
+  return (
+    /^\/(interaction|account|device)(\/|$)/.test(path) || path === endpoints.authorize || path === endpoints.logout
+  );
+};
+
+const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));
+
+/** A person reads why a sign-in was refused, whatever is accepted; HTTP's own refusals are JSON at an API path unless a browser asks (CONTRACT 2.6). */
+function choosesPage(web: Web, req: Request, error: unknown): boolean {
+  if (isPagePath(web, req)) return isApiPath(web, req) && isOfHttp(error) ? wantsPage(req) : prefersHtml(req);
+  return !isApiPath(web, req) && wantsPage(req);
+}
+
+/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot (CONTRACT 2.1: 400). */
+const forPerson = (isPage: boolean, answer: Answer): Answer =>
+  isPage && answer.status === 401 ? { ...answer, status: 400 } : answer;
+
+/** @param onUnexpected is told what no answer says: the error itself */
+export const errorHandler =
+  (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
+  async (error: unknown, req: Request, res: Response, next) => {
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    const answer = forPerson(
+      isPagePath(web, req),
+      answerTo(error instanceof RedirectedError ? error.error : error, web.commandLine),
+    );
+    try {
+      if (error instanceof RedirectedError) {
+        note(res, { error: `${error.error.code}: ${error.error.message}`, fix: fixLine(web, error.error.fix) });
+        await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
+        return;
+      }
+      if (answer.status === 500) onUnexpected(error);
+      await sendAnswer(web, req, res, error, answer);
+    } catch (failure) {
+      // The page itself is broken: Express would answer with a stack trace.
+      onUnexpected(failure);
+      res.status(500).set(privateApiHeaders).type("text").send(`${answer.code}: ${answer.message}\n`);
+    }
+  };
+
+const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
+  fix === null ? null : hintText(fix, commandLine);
+
+/** A page or JSON, with what HTTP says beside it. */
+async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
+  // The operator is told what exactly happened, where the answer must not say it.
+  const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
+  if (error instanceof SwappedCredentialsError) note(res, { client: null });
+  note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), mismatch: answer.mismatch ?? null });
+  if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
+  if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
+  const authenticate = challenge(req, error);
+  if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
+  const isOver = error instanceof InteractionError && error.reason !== "csrf";
+  if (!isOver && !choosesPage(web, req, error)) {
+    const { code, message, extra } = answer;
+    const description = error instanceof OAuthError ? inAscii(message) : message;
+    sendJson(res, answer.status, { error: code, error_description: description, ...extra });
+    return;
+  }
+  if (isOver) await sendEnded(web, req, res, error);
+  else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
+}
+
+function errorView(web: Web, req: Request, res: Response, answer: Answer): ErrorView {
+  return {
+    ...viewFor(web, req, res),
+    kind: answer.kind,
+    code: answer.code,
+    message: answer.message,
+    fix: fixLine(web, answer.fix),
+    rule: answer.rule ?? null,
+    mismatch: answer.mismatch ?? null,
+    status: answer.status,
+  };
+}
+
+async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
+  // A cookie that did not come is told in the same words on either page.
+  const step = req.path.endsWith("/consent") && error.reason !== "other-browser" ? "consent" : "login";
+  const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
+  const shown = viewFor(web, req, res);
+  const view = {
+    ...shown,
+    step,
+    state: endedState(error, step),
+    client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
+    href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
+    message: error.message,
+  } as const;
+  const isForm = req.method === "POST";
+  const status = error.reason === "suspended" ? 403 : error.reason === "other-browser" || isForm ? 400 : 404;
+  sendPage(res, status, await renderEnded(web.renderer, view));
+}
+
+function endedState({ reason }: InteractionError, step: EndedView["step"]): EndedView["state"] {
+  if (reason === "other-browser") return "no-cookie";
+  if (reason === "suspended") return "suspended";
+  return step === "consent" && reason === "finished" ? "finished" : "expired";
+}
+
+/** Where an app begins: where it says that sign-ins begin (OpenID Connect Core 4), else as far as its redirect URI tells; null for a private-use scheme. */
+function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<InteractionError["app"]>): string | null {
+  if (initiateLoginUri !== null) {
+    const query = new URLSearchParams({ iss: ctx.issuer }).toString();
+    return `${initiateLoginUri}${initiateLoginUri.includes("?") ? "&" : "?"}${query}`;
+  }
+  return /^https?:/i.test(redirectUri) && URL.canParse(redirectUri) ? `${new URL(redirectUri).origin}/` : null;
+}
+
+/** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */
+function nameOfIssuer(web: Web, req: Request): string | null {
+  const { origin, host } = web.issuer;
+  return req.headers.host === host ? null : origin + req.originalUrl;
+}

@@ -1,0 +1,42 @@
+import { hintOf, type Hint } from "../../core/hint.ts";
+import { redacted } from "../../repeated.ts";
+import type { ErrorKind } from "../pages/views.ts";
+
+interface Refusal {
+  readonly code: string;
+  /** Which error page it is. */
+  readonly kind: ErrorKind;
+  /** The paragraph that asks for it. */
+  readonly rule?: string;
+}
+
+const refusals = {
+  400: { code: "invalid_request", kind: "request" },
+  403: { code: "forbidden", kind: "request", rule: "RFC 9110 15.5.4" },
+  404: { code: "not_found", kind: "not-found", rule: "RFC 9110 15.5.5" },
+  405: { code: "method_not_allowed", kind: "method", rule: "RFC 9110 15.5.6" },
+  415: { code: "invalid_request", kind: "request" },
+  421: { code: "misdirected_request", kind: "host", rule: "RFC 9110 15.5.20" },
+} as const satisfies Readonly<Record<number, Refusal>>;
+
+/** A refusal of the request as such: its path, method, host, origin or body. What it asks for is not looked at. */
+export class HttpError extends Error {
+  override readonly name = "HttpError";
+  readonly status: keyof typeof refusals;
+  readonly refusal: Refusal;
+  /** The methods that the path has. */
+  readonly allow: string | null;
+  /** A command that helps. */
+  readonly fix: Hint | null;
+  constructor(
+    status: keyof typeof refusals,
+    message: string,
+    help: { readonly allow?: string; readonly fix?: string | Hint | undefined } = {},
+  ) {
+    super(redacted(message));
+    this.status = status;
+    this.refusal = refusals[status];
+    this.allow = help.allow ?? null;
+    this.fix = help.fix === undefined ? null : hintOf(help.fix);
+  }
+}

@@ -1,0 +1,67 @@
+import { parse, serialize } from "cookie";
+import type { Request, Response } from "express";
+import type { Browser } from "../../core/sign-in/interactions.ts";
+import { isForeignPart } from "./form-origin.ts";
+import type { Web } from "../web.ts";
+
+/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen. */
+
+/** What a person chose for every page: kept in the browser, beside what their account says. */
+type Preference = "language" | "theme";
+
+type CookieKind = "browser" | "session" | Preference;
+
+const nameOf = (web: Web, kind: CookieKind): string => `idp_${web.port()}_${kind}`;
+
+const attributes = (web: Web) =>
+  ({
+    httpOnly: true,
+    // Lax: sent with the navigation that a client's redirect is, never with a form of a foreign page.
+    sameSite: "lax",
+    secure: web.ctx.issuer.startsWith("https:"),
+    path: web.base === "" ? "/" : web.base,
+  }) as const;
+
+/** Where a request comes from. Forwarded headers say what their sender likes, so they do not count. */
+export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
+
+/** The values that the browser sent. */
+export function readBrowser(web: Web, req: Request): Browser {
+  const { cookie } = req.headers;
+  const address = addressOf(req);
+  if (cookie === undefined) return { id: null, session: null, address };
+  const values = parse(cookie);
+  return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null, address };
+}
+
+/** The browser, known from here on: one that has no cookie is given one when a page is shown to it. */
+export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
+  const browser = readBrowser(web, req);
+  return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
+}
+
+/** @param maxAge seconds; absent: until the browser is closed */
+function setCookie(web: Web, res: Response, kind: CookieKind, value: string, maxAge?: number): void {
+  const cookie = { name: nameOf(web, kind), value, ...attributes(web) };
+  res.appendHeader("Set-Cookie", serialize(maxAge === undefined ? cookie : { ...cookie, maxAge }));
+}
+
+export const setBrowserCookie = (web: Web, res: Response, value: string): void => {
+  setCookie(web, res, "browser", value);
+};
+
+export const setSessionCookie = (web: Web, res: Response, value: string): void => {
+  setCookie(web, res, "session", value, web.ctx.settings.session_ttl);
+};
+
+export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
+  parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
+
+/** Kept for a year; what a foreign page has loaded by itself chooses nothing. */
+export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
+  if (!isForeignPart(res.req)) setCookie(web, res, name, value, 31_536_000);
+};
+
+export const clearSessionCookie = (web: Web, res: Response): void => {
+  setCookie(web, res, "session", "", 0);
+};

@@ -1,0 +1,87 @@
+import type { Request } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { ClientCredentials } from "../../core/clients/authentication.ts";
+import type { PresentedToken } from "../../core/tokens/dpop.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { addressOf } from "./cookies.ts";
+import { backchannelOf } from "../oauth/discovery.ts";
+import { single } from "./params.ts";
+import type { Web } from "../web.ts";
+
+/** What a request sends to prove itself. */
+
+/** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
+function formDecode(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    throw new OAuthError(
+      "invalid_client",
+      'the Authorization: Basic header is not form-encoded (RFC 6749 2.3.1): send a "%" of id or secret as %25, or use client_secret_post',
+    );
+  }
+}
+
+function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
+  const decoded = Buffer.from(header.slice("basic".length).trim(), "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  // Without a colon the secret is empty, as okta-auth-js sends it for a public client. Any other client needs one (CONTRACT 2.3).
+  const [id, secret] = colon < 0 ? [decoded, ""] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
+  if (id === "") {
+    throw new OAuthError("invalid_client", "the Authorization: Basic header must contain client_id:client_secret");
+  }
+  return { id: formDecode(id), secret: formDecode(secret), raw: secret };
+}
+
+/** Whether the client tries Basic: then a refusal has to say so (RFC 6749 5.2). */
+export const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
+
+/** Who guesses: pages of any origin, which send it (Fetch 3.1), share an allowance that is not the one of the apps on their machine. */
+const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
+
+/** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
+export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({
+  basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
+  id: single(body, "client_id"),
+  secret: single(body, "client_secret"),
+  assertion: single(body, "client_assertion"),
+  assertionType: single(body, "client_assertion_type"),
+  address: sourceOf(req),
+  base: backchannelOf(web, req),
+});
+
+/**
+ * The access token of a request (RFC 6750 2, RFC 9449 7.1): of the header, or of a form body.
+ * @throws {OAuthError} invalid_request for two at once, and for one in the query, where it would end up in logs
+ */
+export function accessToken(
+  req: Request,
+  query: RawParameters,
+  body: RawParameters,
+): Pick<PresentedToken, "token" | "scheme"> | undefined {
+  const { authorization = "" } = req.headers;
+  const [, scheme, header] = /^(bearer|dpop) +(\S+) *$/i.exec(authorization) ?? [];
+  const inBody = req.is("application/x-www-form-urlencoded") === false ? undefined : single(body, "access_token");
+  if (Object.hasOwn(query, "access_token")) {
+    throw new OAuthError(
+      "invalid_request",
+      "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
+    );
+  }
+  // What is there is no access token: 401, as the document of the service has it for any that is invalid, and not RFC 6750's 400.
+  if (header === undefined && /^(?:bearer|dpop) +\S/i.test(authorization)) {
+    throw new OAuthError(
+      "invalid_token",
+      "the Authorization header is malformed: send Bearer, one space and the access token alone (RFC 6750 2.1)",
+    );
+  }
+  if (/^(?:bearer|dpop)(?: |$)/i.test(authorization) && inBody !== undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",
+    );
+  }
+  const token = header ?? inBody;
+  if (token === undefined) return undefined;
+  return { token, scheme: scheme?.toLowerCase() === "dpop" ? "DPoP" : "Bearer" };
+}

@@ -1,0 +1,24 @@
+import type { Request } from "express";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import type { Web } from "../web.ts";
+
+/**
+ * Whether a page of another origin has this loaded by itself, as an image, in a frame or by a script (Fetch Metadata): nobody asked for it.
+ * From another localhost port it comes with our cookies, as all of the same site does. A link that somebody follows is a document.
+ */
+export const isForeignPart = (req: Request): boolean =>
+  /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";
+
+/**
+ * A form of our own pages comes from our own origin (CONTRACT 5). `SameSite` does not say so: another localhost port is the same site.
+ * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
+ * @throws {InteractionError} csrf
+ */
+export function requireOwnOrigin({ issuer }: Web, req: Request): void {
+  const { origin, host } = req.headers;
+  if (origin === undefined) return;
+  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin") return;
+  // The page may have been opened under another of our names; the host check has settled that it is ours.
+  if (origin === issuer.origin || origin === `${issuer.protocol}//${host ?? ""}`) return;
+  throw new InteractionError("csrf");
+}

@@ -1,0 +1,80 @@
+import { parse } from "node:querystring";
+import type { Request } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { isObject } from "../../core/json-object.ts";
+import { jsonType } from "./bodies.ts";
+import { isUtf8Encoded } from "./utf8.ts";
+
+/** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
+
+/** The parameters of the query; one that was sent twice is a list. */
+export function queryParameters(req: Request): RawParameters {
+  const at = req.url.indexOf("?");
+  // All of them: one that was sent twice is not to be missed. Node.js takes 16 kB of a request's line.
+  return at < 0 ? {} : parse(req.url.slice(at + 1), "&", "=", { maxKeys: 0 });
+}
+
+/**
+ * Likewise, of a request that a client made: `state` goes back as it came, and what stands for bytes that are no UTF-8 is another text.
+ * Not for pages, the one that tells of this error least of all.
+ * @throws {OAuthError} invalid_request
+ */
+export function clientQuery(req: Request): RawParameters {
+  const parameters = queryParameters(req);
+  if (isUtf8Encoded(req.url)) return parameters;
+  const isOther = (name: string): boolean => [parameters[name] ?? []].flat().some((value) => value.includes("\ufffd"));
+  const name = Object.keys(parameters).find(isOther) ?? "the name of a parameter";
+  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** Stands for a value of JSON that is neither text nor a list of texts: no form can send an empty list. */
+const notText: readonly string[] = [];
+
+function textsOf(value: unknown): string | readonly string[] | undefined {
+  if (value === null || isText(value)) return (value as string | null) ?? undefined;
+  return Array.isArray(value) && value.length > 0 && value.every(isText) ? (value as string[]) : notText;
+}
+
+/**
+ * The parameters of a body that was read. Repeated ones are lists; so a JSON list of texts means what a repeated field of a form does, and
+ * null that nothing was sent. What is of another kind is refused where it is read: names that nobody knows are ignored (RFC 6749 3.2).
+ * @throws {OAuthError} invalid_request where a JSON body is no object
+ */
+export function bodyParameters(req: Request): RawParameters {
+  const body: unknown = req.body;
+  if (body === undefined) return {};
+  if (!isObject(body)) {
+    throw new OAuthError("invalid_request", "the JSON body has to be an object");
+  }
+  // A copy: a value that is kept, of a form that was sliced into values, would keep all of its body in memory.
+  if (req.is(jsonType) !== jsonType) return JSON.parse(JSON.stringify(body)) as RawParameters;
+  const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
+  for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
+  return parameters;
+}
+
+const notTextError = (name: string): OAuthError => new OAuthError("invalid_request", `${name} has to be a string`);
+
+/**
+ * The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1).
+ * @throws {OAuthError} invalid_request where it was sent twice (RFC 6749 3.2)
+ */
+export function single(parameters: RawParameters, name: string): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (value === notText) throw notTextError(name);
+  if (Array.isArray(value)) {
+    const sent = value.length === 1 ? "as a list; send text" : `${value.length} times; send it once`;
+    throw new OAuthError("invalid_request", `${name} was sent ${sent} (RFC 6749 3.2)`);
+  }
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Every value of a parameter that may be sent more than once. @throws {OAuthError} invalid_request where it is no text */
+export function every(parameters: RawParameters, name: string): readonly string[] {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (value === notText) throw notTextError(name);
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}

@@ -1,0 +1,101 @@
+import type { Request, Response } from "express";
+import { beginAuthorization } from "../../core/authorize/authorize.ts";
+import type { StepResult } from "../../core/sign-in/next-step.ts";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { endpoints } from "../../core/endpoints.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { redirect } from "../answer/answer.ts";
+import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
+import { bodyParameters, clientQuery } from "../input/params.ts";
+import { viewFor } from "../pages/reader.ts";
+import { note, type Web } from "../web.ts";
+import { renderFormPost } from "../pages/pages.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { responseLocation, type AuthorizationResponse } from "../../core/authorize/response.ts";
+
+/** The authorization endpoint (RFC 6749 3.1). */
+
+export const getAuthorize = (web: Web) => (req: Request, res: Response) => authorize(web, req, res, clientQuery(req));
+
+/**
+ * A POST from the client's page is cross-site, so it comes without the session cookie (SameSite): as a GET it comes with it (CONTRACT 2.1).
+ */
+export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
+  const parameters = bodyParameters(req);
+  const location = readBrowser(web, req).session === null ? asGet(web, endpoints.authorize, parameters) : null;
+  if (location === null) await authorize(web, req, res, parameters);
+  else redirect(res, location);
+};
+
+/**
+ * A request that came without cookies, and cannot come again with them: whoever sent it from another page must not put other cookies in the place
+ * of those that the browser has.
+ */
+export const tooLongForGet = (): OAuthError =>
+  new OAuthError(
+    "invalid_request",
+    "the request came without cookies, and is too long to come again as GET: send less, or push it (RFC 9126)",
+  );
+
+/** Characters: Node.js takes 16,384 of a request's line and headers. */
+const longestLocation = 12_000;
+
+/** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
+export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
+  }
+  const location = `${web.base}${path}?${query.toString()}`;
+  return location.length > longestLocation ? null : location;
+}
+
+async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
+  const clientId = parameters["client_id"];
+  note(res, { client: typeof clientId === "string" ? clientId : null });
+  const browser = knownBrowser(web, req);
+  const result = await beginAuthorization(web.ctx, parameters, browser);
+  if (browser.isNew && result.step.kind === "page") {
+    if (req.method === "POST" && browser.session === null) throw tooLongForGet();
+    setBrowserCookie(web, res, browser.id);
+  }
+  await takeStep(web, req, res, result);
+}
+
+/** Sends the browser where it goes next. */
+export async function takeStep(
+  web: Web,
+  req: Request,
+  res: Response,
+  { step, sessionCookie }: StepResult,
+): Promise<void> {
+  if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
+  switch (step.kind) {
+    case "page":
+      note(res, { note: `${step.page} page` });
+      redirect(res, `${web.base}/interaction/${step.uid}/${step.page}`);
+      return;
+    case "own-page":
+      redirect(res, web.base + step.path);
+      return;
+    case "return":
+      note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
+      await sendToClient(web, req, res, step.answer);
+  }
+}
+
+/** The answer to the client: a redirect, or a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2). */
+export async function sendToClient(
+  web: Web,
+  req: Request,
+  res: Response,
+  answer: AuthorizationResponse,
+): Promise<void> {
+  if (answer.target.mode !== "form_post") {
+    redirect(res, responseLocation(answer));
+    return;
+  }
+  const { target, parameters } = answer;
+  const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
+  sendPage(res, 200, await renderFormPost(web.renderer, view));
+}

@@ -1,0 +1,40 @@
+import type { Request, RequestHandler } from "express";
+import { metadata } from "../../core/discovery/discovery.ts";
+import { supportedScopes } from "../../core/scopes/scopes.ts";
+import { sendJson } from "../answer/answer.ts";
+import { apiHeaders } from "../answer/security-headers.ts";
+import type { Web } from "../web.ts";
+
+/** The public documents. */
+
+const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
+
+/** The response depends on the name in the request. */
+const backchannelHeaders = { ...apiHeaders, "Cache-Control": "no-store" };
+
+/** A key may sign from one moment to the next (`idp keys rotate`), and a browser that kept the old set would refuse what it signed. */
+const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
+
+/** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
+export const discovery =
+  (web: Web): RequestHandler =>
+  async (req, res) => {
+    const { ctx, dynamicRegistration } = web;
+    const backchannel = backchannelOf(web, req);
+    const document = metadata(ctx, await supportedScopes(ctx), { backchannel, dynamicRegistration });
+    sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
+  };
+
+/** The base of the back-channel endpoints, where it is not the issuer's own; the host check has settled that the name is ours. */
+export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
+  const { host } = req.headers;
+  if (backchannel === "off" || host === undefined || host === issuer.host) return null;
+  return `${req.protocol}://${host}${base}`;
+}
+
+/** RFC 7517 5. */
+export const jwks =
+  ({ ctx }: Web): RequestHandler =>
+  async (_req, res) => {
+    sendJson(res, 200, await ctx.keys.jwks(), jwksHeaders);
+  };

@@ -1,0 +1,103 @@
+import type { Request, Response } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { answerLogout, beginLogout, showLogout, type SignedOut } from "../../core/logout/logout.ts";
+import { endpoints } from "../../core/endpoints.ts";
+import { redirect } from "../answer/answer.ts";
+import { asGet, tooLongForGet } from "./authorize.ts";
+import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { renderLogout, renderSignedOut } from "../pages/pages.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { bodyParameters, clientQuery, single } from "../input/params.ts";
+import { viewFor } from "../pages/reader.ts";
+import { note, type Web } from "../web.ts";
+
+/** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, clientQuery(req));
+
+/** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
+export const postLogout = (web: Web) => async (req: Request, res: Response) => {
+  const parameters = bodyParameters(req);
+  if (readBrowser(web, req).session !== null) {
+    await logout(web, req, res, parameters);
+    return;
+  }
+  const location = asGet(web, endpoints.logout, parameters);
+  if (location === null) throw tooLongForGet();
+  redirect(res, location);
+};
+
+async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
+  const browser = knownBrowser(web, req);
+  const clientId = single(parameters, "client_id");
+  note(res, { client: clientId ?? null });
+  const outcome = await beginLogout(
+    web.ctx,
+    {
+      idTokenHint: single(parameters, "id_token_hint"),
+      clientId,
+      postLogoutRedirectUri: single(parameters, "post_logout_redirect_uri"),
+      state: single(parameters, "state"),
+      uiLocales: single(parameters, "ui_locales"),
+    },
+    browser,
+  );
+  if (outcome.kind === "signed-out") {
+    await sendSignedOut(web, req, res, outcome);
+    return;
+  }
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  note(res, { note: "sign-out page" });
+  redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
+}
+
+export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
+  const page = await showLogout(web.ctx, req.params.uid, readBrowser(web, req));
+  const shown = viewFor(web, req, res, page);
+  const view = {
+    ...shown,
+    action: `${web.base}/interaction/${req.params.uid}/logout`,
+    ...page,
+    client: page.client && { ...page.client, name: page.client.name(shown.lang) },
+  };
+  sendPage(res, 200, await renderLogout(web.renderer, view));
+};
+
+export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const confirmed = single(body, "decision") === "sign-out";
+  const browser = readBrowser(web, req);
+  const outcome = await answerLogout(web.ctx, req.params.uid, browser, { csrf: single(body, "csrf") ?? "", confirmed });
+  if (outcome === null) {
+    note(res, { note: "stays signed in" });
+    redirect(res, `${web.base}/account`);
+    return;
+  }
+  await sendSignedOut(web, req, res, outcome);
+};
+
+async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
+  clearSessionCookie(web, res);
+  const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
+  note(res, {
+    note: "signed out",
+    ...(failed.length > 0 && { error: `back-channel logout failed: ${failed.join("; ")}` }),
+  });
+  if (outcome.location !== null) {
+    redirect(res, outcome.location);
+    return;
+  }
+  const shown = viewFor(web, req, res, outcome);
+  const page = await renderSignedOut(web.renderer, {
+    ...shown,
+    state: outcome.ended ? "done" : "already",
+    back: outcome.back && { ...outcome.back, name: outcome.back.name(shown.lang) },
+    stays: outcome.stays,
+    signInHref: `${web.base}/account`,
+  });
+  sendPage(res, 200, page);
+}

@@ -1,0 +1,177 @@
+import type { Request, Response } from "express";
+import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../../core/account/account.ts";
+import { clientNameOf } from "../../core/clients/clients.ts";
+import { beginSignIn } from "../../core/authorize/authorize.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { redirect } from "../answer/answer.ts";
+import { takeStep } from "../oauth/authorize.ts";
+import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
+import { sendPage } from "./page-writer.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { personOf } from "./person.ts";
+import { scopeIn } from "./scope-words.ts";
+import { themes, type AccountView } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "../web.ts";
+
+/** The user's own pages: connected apps, taking their access away, signing out. */
+
+type AppRequest = Request<{ clientId: string }>;
+
+const accountPath = "/account";
+/** More sessions than these are only counted. */
+const shownSessions = 8;
+
+const removePath = (web: Web, clientId: string): string =>
+  `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
+
+/** Without a session: the login page, and back to where the user was going. */
+export async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
+  const browser = knownBrowser(web, req);
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  await takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
+}
+
+export const getAccount = (web: Web) => async (req: Request, res: Response) => {
+  const account = await showAccount(web.ctx, readBrowser(web, req));
+  if (account === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  const { base } = web;
+  const { user } = account;
+  const shown = viewFor(web, req, res, account);
+  note(res, { user: user.username, note: "account page" });
+  const view: AccountView = {
+    ...shown,
+    csrf: account.csrf,
+    user: personOf(user),
+    fields: account.values,
+    apps: account.apps.map((app) => ({
+      client: { id: app.clientId, name: app.name(shown.lang) },
+      scopes: app.scopes.map(scopeIn(shown.lang)),
+      since: app.grant.createdAt,
+      lastUsed: app.lastUsed,
+      revokeHref: removePath(web, app.clientId),
+    })),
+    sessions: account.sessions.slice(0, shownSessions),
+    moreSessions: Math.max(0, account.sessions.length - shownSessions),
+    languages: [...new Set([...web.renderer.texts.languages, user.language])],
+    language: user.language,
+    chosenTheme: user.theme ?? "system",
+    outcome: await outcomeOf(web, req, account.apps, shown.lang),
+    preferencesAction: `${base}${accountPath}/preferences`,
+    signOutAction: `${base}${accountPath}/sign-out`,
+    endSessionAction: `${base}${accountPath}/end-session`,
+  };
+  sendPage(res, 200, await renderAccount(web.renderer, view));
+};
+
+/** What was just done: the address names the client only, and the words are ours. */
+async function outcomeOf(
+  web: Web,
+  req: Request,
+  apps: readonly ConnectedApp[],
+  lang: string,
+): Promise<AccountView["outcome"]> {
+  const query = queryParameters(req);
+  const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
+  if (done !== undefined) return { kind: done };
+  const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
+  // The address of what was done may be opened again once the app is back.
+  if (kind === undefined || apps.some(({ clientId }) => clientId === single(query, kind))) return null;
+  const name = await clientNameOf(web.ctx, single(query, kind) ?? "");
+  return name === null ? null : { kind, app: name(lang) };
+}
+
+export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
+  const { clientId } = req.params;
+  const account = await showAccount(web.ctx, readBrowser(web, req));
+  if (account === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  const app = account.apps.find((one) => one.clientId === clientId);
+  if (app === undefined) {
+    redirect(res, `${web.base}${accountPath}?gone=${encodeURIComponent(clientId)}`);
+    return;
+  }
+  const view = viewFor(web, req, res, account);
+  const page = await renderAccountRevoke(web.renderer, {
+    ...view,
+    csrf: account.csrf,
+    action: removePath(web, clientId),
+    cancelHref: web.base + accountPath,
+    client: { id: clientId, name: app.name(view.lang) },
+    scopes: app.scopes.map(scopeIn(view.lang)),
+    outlivedBy: web.ctx.settings.access_token_alg === "HS256" ? null : web.ctx.settings.access_token_ttl,
+  });
+  sendPage(res, 200, page);
+};
+
+export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const { clientId } = req.params;
+  const csrf = single(bodyParameters(req), "csrf") ?? "";
+  const result = await removeApp(web.ctx, readBrowser(web, req), { csrf, clientId });
+  if (result === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  note(res, { client: clientId, user: result.username, note: result.removed ? "access removed" : "had no access" });
+  const kind = result.removed ? "removed" : "gone";
+  redirect(res, `${web.base}${accountPath}?${kind}=${encodeURIComponent(clientId)}`);
+};
+
+export const postPreferences = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const language = single(body, "language") ?? "";
+  const theme = themes.find((name) => name === single(body, "theme"));
+  if (!/^[a-z]{2}$/.test(language) || theme === undefined) {
+    throw new OAuthError("invalid_request", `language has to be a code as "en", theme one of ${themes.join(", ")}`);
+  }
+  const csrf = single(body, "csrf") ?? "";
+  if (!(await savePreferences(web.ctx, readBrowser(web, req), { csrf, language, theme }))) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  // What was chosen here goes before what this browser chose earlier.
+  setPreference(web, res, "language", language);
+  setPreference(web, res, "theme", theme);
+  note(res, { note: "language and theme kept" });
+  redirect(res, `${web.base}${accountPath}?saved=1`);
+};
+
+export const postSignOut = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const everywhere = single(body, "everywhere") !== undefined;
+  const which = everywhere ? "all" : "this";
+  const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", which });
+  clearSessionCookie(web, res);
+  note(res, { note: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
+  const page = await renderSignedOut(web.renderer, {
+    ...viewFor(web, req, res),
+    state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
+    back: null,
+    stays: null,
+    signInHref: web.base + accountPath,
+  });
+  sendPage(res, 200, page);
+};
+
+export const postEndSession = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const [csrf, sid] = [single(body, "csrf") ?? "", single(body, "sid") ?? ""];
+  if ((await signOut(web.ctx, readBrowser(web, req), { csrf, which: { sid } })) === null) {
+    await signInFirst(web, req, res, accountPath);
+    return;
+  }
+  note(res, { note: "session ended" });
+  // One that had ended already has ended all the same.
+  redirect(res, `${web.base}${accountPath}?ended=1`);
+};

@@ -1,0 +1,75 @@
+import type { Request, Response } from "express";
+import { clientName, inLanguage } from "../../core/clients/clients.ts";
+import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { goOn } from "../../core/sign-in/next-step.ts";
+import { takeStep } from "../oauth/authorize.ts";
+import { personOf } from "./person.ts";
+import { knownBrowser, readBrowser } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { hostOf } from "./login.ts";
+import { renderConsent } from "./pages.ts";
+import { sendPage } from "./page-writer.ts";
+import { bodyParameters, every, single } from "../input/params.ts";
+import { requestView, scopeIn } from "./scope-words.ts";
+import type { ScopeRowView } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "../web.ts";
+
+/** The consent page. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
+  const { renderer, ctx } = web;
+  const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
+  if (shown === null) {
+    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    return;
+  }
+  const { client, user } = shown;
+  const path = `${web.base}/interaction/${req.params.uid}`;
+  note(res, { client: client.client_id, user: user.username, note: "consent page" });
+  const view = viewFor(web, req, res, { user, uiLocales: shown.uiLocales });
+  const row = rowIn(view.lang);
+  const page = await renderConsent(renderer, {
+    state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
+    action: `${path}/consent`,
+    csrf: shown.csrf,
+    client: { id: client.client_id, name: clientName(client)(view.lang) },
+    policyUri: inLanguage(client, "policy_uri", view.lang),
+    tosUri: inLanguage(client, "tos_uri", view.lang),
+    returnTo: hostOf(shown.redirectUri),
+    user: personOf(user),
+    scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
+    always: shown.always,
+    switchUserAction: `${path}/login`,
+    ...view,
+    ...requestView(shown.request),
+  });
+  sendPage(res, 200, page);
+};
+
+const rowIn = (lang: string) => {
+  const worded = scopeIn(lang);
+  return (scope: ScopeRow): ScopeRowView => {
+    const { name, title, titleLang } = worded(scope);
+    // CONTRACT 2.2: the user may untick any scope but openid.
+    return { name, title, titleLang, values: scope.values, locked: name === "openid", checked: true };
+  };
+};
+
+export const postConsent = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const decision = single(body, "decision");
+  if (decision !== "allow" && decision !== "deny") {
+    throw new OAuthError("invalid_request", `decision has to be "allow" or "deny"`);
+  }
+  const result = await consent(web.ctx, req.params.uid, knownBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    decision,
+    scopes: every(body, "scope"),
+  });
+  await takeStep(web, req, res, result);
+};

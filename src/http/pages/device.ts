@@ -1,0 +1,106 @@
+import type { Request, Response } from "express";
+import { authenticateClient } from "../../core/clients/authentication.ts";
+import { beginDevice, decideDevice, devicePath, showDevice, typedCode } from "../../core/device/device.ts";
+import { signInFirst } from "./account.ts";
+import { readBrowser } from "../input/cookies.ts";
+import { clientCredentials } from "../input/credentials.ts";
+import { isForeignPart, requireOwnOrigin } from "../input/form-origin.ts";
+import { renderDevice } from "./pages.ts";
+import { sendPage } from "./page-writer.ts";
+import { bodyParameters, every, queryParameters, single } from "../input/params.ts";
+import { scopeIn } from "./scope-words.ts";
+import { privateApiHeaders } from "../answer/security-headers.ts";
+import type { DeviceView, View } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "../web.ts";
+
+/** Device authorization (RFC 8628): the endpoint for the device, and the page for its user. */
+
+export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
+  const body = bodyParameters(req);
+  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
+  note(res, { client: client.client_id, note: "device waits for its user" });
+  const answer = await beginDevice(web.ctx, client, {
+    scope: single(body, "scope"),
+    resource: [...every(body, "resource"), ...every(body, "audience")],
+  });
+  res.set(privateApiHeaders).json(answer);
+};
+
+export const getDevice = (web: Web) => async (req: Request, res: Response) => {
+  // A code that was not typed in here, nor followed as a link, is no guess of this user.
+  await sendDevice(web, req, res, isForeignPart(req) ? undefined : single(queryParameters(req), "user_code"));
+};
+
+export const postDevice = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const userCode = single(body, "user_code") ?? "";
+  const decision = single(body, "decision");
+  if (decision !== "allow" && decision !== "deny") {
+    await sendDevice(web, req, res, userCode);
+    return;
+  }
+  const outcome = await decideDevice(web.ctx, readBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    userCode,
+    decision,
+  });
+  if (outcome === "allowed" || outcome === "denied") {
+    note(res, { note: `device ${outcome}` });
+    await send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
+    return;
+  }
+  await sendDevice(web, req, res, userCode);
+};
+
+/** Letters; so few of a text are a copy of its own to V8, which does not keep all of a body alive. */
+const longestTyped = 12;
+
+async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
+  const page = await showDevice(web.ctx, readBrowser(web, req), typed);
+  if (page === null) {
+    await signInFirst(web, req, res, pathFor(typed));
+    return;
+  }
+  // The user's record decides the language, and is nothing that a page shows.
+  const { user, ...content } = page;
+  const failed = content.state !== "enter" && content.state !== "confirm";
+  const view = viewFor(web, req, res, { user });
+  const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
+  await send(web, res, failed ? 400 : 200, shown, {
+    ...(content.state === "confirm"
+      ? {
+          ...content,
+          client: { ...content.client, name: content.client.name(shown.lang) },
+          scopes: content.scopes.map(scopeIn(shown.lang)),
+        }
+      : { ...content, typed: typed ?? "" }),
+  });
+}
+
+/** The page as it is come back to. It is kept until then, whoever asks: so of what was typed the letters, and no more than tell a wrong code. */
+const pathFor = (typed: string | undefined): string =>
+  typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
+
+async function send(
+  web: Web,
+  res: Response,
+  status: number,
+  shown: View,
+  content: Partial<DeviceView> & Pick<DeviceView, "state">,
+): Promise<void> {
+  const view: DeviceView = {
+    ...shown,
+    action: web.base + devicePath,
+    csrf: "",
+    typed: "",
+    userCode: "",
+    usableUntil: null,
+    client: null,
+    scopes: [],
+    username: "",
+    ...content,
+  };
+  sendPage(res, status, await renderDevice(web.renderer, view));
+}

@@ -1,0 +1,151 @@
+import type { Request, Response } from "express";
+import type { User } from "../../store/store.ts";
+import { devicePath } from "../../core/device/device.ts";
+import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
+import { hintText } from "../../core/hint.ts";
+import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
+import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
+import { takeStep } from "../oauth/authorize.ts";
+import { personOf } from "./person.ts";
+import { knownBrowser, readBrowser } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { renderLogin } from "./pages.ts";
+import { sendPage } from "./page-writer.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { requestView } from "./scope-words.ts";
+import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
+import { viewFor } from "./reader.ts";
+import { note, type Web } from "../web.ts";
+
+/** The login page. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getLogin = (web: Web) => async (req: UidRequest, res: Response) => {
+  await sendLogin(web, req, res, null, queryParameters(req));
+};
+
+export const postLogin = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const username = single(body, "username") ?? "";
+  const result = await login(web.ctx, req.params.uid, knownBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    username,
+    password: single(body, "password") ?? "",
+    pick: single(body, "pick") !== undefined,
+    cancel: single(body, "cancel") !== undefined,
+  });
+  if (result.kind === "refused") {
+    note(res, { user: username, error: result.state.replace("error-", "") });
+    await sendLogin(web, req, res, { ...result, username }, {});
+    return;
+  }
+  note(res, { user: username, note: "signed in" });
+  await takeStep(web, req, res, result);
+};
+
+type Refusal = Extract<LoginResult, { kind: "refused" }> & {
+  /** As it was typed. */
+  readonly username: string;
+};
+
+async function sendLogin(
+  web: Web,
+  req: UidRequest,
+  res: Response,
+  refusal: Refusal | null,
+  query: RawParameters,
+): Promise<void> {
+  const { ctx, base } = web;
+  const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
+  const path = `${base}/interaction/${req.params.uid}/login`;
+  const { client } = page;
+  // The link "Use another user", and what leads on from there: a search, another page of users.
+  const isSwitching = page.mayBeAnother && ["switch", "q", "page"].some((name) => Object.hasOwn(query, name));
+  const reauth = isSwitching ? null : page.reauth;
+  const shown = viewFor(web, req, res, page);
+  const view: LoginView = {
+    state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
+    action: path,
+    csrf: page.csrf,
+    client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
+    ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
+    returnTo: client === null ? null : hostOf(client.redirectUri),
+    picker: !page.picker
+      ? null
+      : reauth !== null
+        ? pickerOf(path, reauth)
+        : await pickerView(web, path, query, page.likely?.id ?? null),
+    username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
+    onlyUser: refusal === null ? (reauth?.username ?? null) : null,
+    isFixed: !page.mayBeAnother,
+    switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
+    reauth: page.reauthAges,
+    message: messageOf(web, page, refusal),
+    canCancel: client !== null,
+    ...shown,
+    // After a form too there is this page, without what was wrong.
+    keptQuery: shown.keptQuery ?? "",
+    ...requestView(page.request),
+  };
+  const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
+  sendPage(res, status, await renderLogin(web.renderer, view));
+}
+
+/** The host that the browser is sent back to, to be shown. */
+export function hostOf(redirectUri: string): string {
+  try {
+    return new URL(redirectUri).host || redirectUri;
+  } catch {
+    return redirectUri;
+  }
+}
+
+/** @param first shown before all others */
+async function pickerView(
+  web: Web,
+  href: string,
+  parameters: RawParameters,
+  first: string | null,
+): Promise<PickerView> {
+  const query = single(parameters, "q") ?? "";
+  const asked = Number(single(parameters, "page") ?? "1");
+  const page = Number.isInteger(asked) && asked > 0 && asked < 100_000 ? asked : 1;
+  const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
+  const { users, total, pages, everybody } = found;
+  const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;
+  return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond };
+}
+
+/** The user who is asked to sign in again. */
+const pickerOf = (href: string, user: User): PickerView => ({
+  href,
+  users: [personOf(user)],
+  total: 1,
+  query: "",
+  page: 1,
+  pages: 1,
+  beyond: null,
+});
+
+/** Where more is to be said than the sentence of the state. */
+function messageOf({ commandLine }: Web, page: LoginPage, refusal: Refusal | null): LoginView["message"] {
+  const { likely, loginHint } = page;
+  // With passwords, a page that anybody can ask for must not tell who exists.
+  if (refusal === null && !page.picker) return null;
+  const { barred } = refusal ?? page;
+  if (barred !== null) {
+    const { username } = barred;
+    return {
+      text: { key: `login.${barredState(barred)}`, values: { username } },
+      fix: hintText(restoreUser(barred), commandLine),
+    };
+  }
+  if (refusal !== null) return null;
+  if (loginHint === null || likely !== null) return null;
+  const text = { key: "login.hint-unknown", values: { username: loginHint } };
+  const fix = addUnknownUser(loginHint);
+  return { text, fix: fix === undefined ? null : hintText(fix, commandLine) };
+}

@@ -1,0 +1,105 @@
+import type { Response } from "express";
+import { singleClaim } from "../../core/scopes/claims.ts";
+import { prefersHtml, sendJson, sendText } from "../answer/answer.ts";
+import { contentOf, type PageContent } from "./page-content.ts";
+import type { PageFrame, Renderer } from "./render.ts";
+import { formPageHeaders } from "../answer/security-headers.ts";
+import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
+
+/** What every page is made by: its words, its frame, its headers, and the same content as data. */
+
+/** A page ready to be sent. */
+export interface Page {
+  readonly html: string;
+  /** The security headers it is sent with. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same content as data: made for those who ask for it. */
+  readonly content: () => PageContent;
+}
+
+/** HTML; or, to who asks for JSON, the same content as data. */
+export function sendPage(response: Response, status: number, page: Page): void {
+  if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", page.html);
+  else sendJson(response, status, page.content());
+}
+
+/** What a page is called, apart from the name of its template. */
+interface Heading {
+  readonly state: string;
+  readonly title: string;
+  /** `data-page`, where it is not the template's name. */
+  readonly name?: string;
+  /** Something was refused. */
+  readonly failed?: boolean;
+}
+
+/** The links in the footer: the same page in another language, in another theme. */
+function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
+  if (keptQuery === null) return { languages: [], themes: [] };
+  const kept = keptQuery === "" ? "" : `${keptQuery}&`;
+  const href = (name: string, value: string): string => `?${kept}${name}=${value}`;
+  return {
+    languages: languages.map((code) => ({
+      code,
+      name: nameOfLanguage(code),
+      href: href("lang", code),
+      current: code === lang,
+    })),
+    themes: themes.map((name) => ({ key: `theme.${name}`, href: href("theme", name), current: name === theme })),
+  };
+}
+
+/** The words of one page, in its language, and the page made of them. */
+export function writerOf(renderer: Renderer, view: View) {
+  const { texts } = renderer;
+  const lang = texts.match([view.lang]) ?? texts.fallback;
+  const has = (key: string): boolean => texts.has(lang, key);
+  const say = (key: string): string => texts.plain(lang, { key, values: {} });
+  const label = (name: string): string => {
+    const key = `field.${name.replace(/\[\d+\]/g, "[]")}`;
+    return has(key) ? say(key) : name;
+  };
+  const scopeTitle = (name: string): string => {
+    // One claim that was asked for by itself (OpenID Connect Core 5.5).
+    const claim = singleClaim(name);
+    if (claim !== null) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
+    return has(`scope.${name}`) ? say(`scope.${name}`) : name;
+  };
+  return {
+    lang,
+    say,
+    plain: (text: Text): string => texts.plain(lang, text),
+    /** A scope with its title: the one given, else the catalogue's, else its name. */
+    titled: ({ name, title, titleLang }: ScopeView) => ({
+      name,
+      title: title ?? scopeTitle(name),
+      titleLang: titleLang ?? null,
+    }),
+    field: ({ name, value }: FieldView) => {
+      return {
+        name,
+        label: label(name),
+        value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
+      };
+    },
+    page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
+      const frame = {
+        name: heading.name ?? template,
+        failed: heading.failed ?? false,
+        state: heading.state,
+        title: heading.title,
+        lang,
+        dir: directionOf(lang),
+        base: view.base,
+        theme: view.theme,
+        choices: choicesOf(texts, view, lang),
+      };
+      return {
+        html: renderer.render(template, frame, data),
+        headers,
+        content: () => ({ page: frame.name, ...heading, lang, ...contentOf(template, data) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { compare } from "./comparison.ts";
+import { writerOf, type Page } from "./page-writer.ts";
+import type { Renderer } from "./render.ts";
+import { formPageHeaders, formPostHeaders, plainPageHeaders } from "../answer/security-headers.ts";
+import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage, timeZoneHere } from "./texts.ts";
+import type {
+  AccountRevokeView,
+  AccountView,
+  DeviceView,
+  EndedView,
+  ErrorView,
+  FormPostView,
+  LoginView,
+  LogoutView,
+  ConsentView,
+  PickerView,
+  SignedOutView,
+} from "./views.ts";
+import { pickerPageSize, themes } from "./views.ts";
+
+/** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
+
+function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
+  const to = (target: number): string | null => {
+    if (target < 1 || target > pages) return null;
+    const parameters = new URLSearchParams();
+    if (query !== "") parameters.append("q", query);
+    parameters.append("page", String(target));
+    return `${href}?${parameters.toString()}`;
+  };
+  return { previous: to(page - 1), next: to(page + 1) };
+}
+
+/** The sentence that belongs to a state of the login page, and the command that mends it. */
+function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix: string | null } | null {
+  const { lang, plain } = writerOf(renderer, view);
+  if (view.message !== null) return { text: plain(view.message.text), fix: view.message.fix };
+  if (view.state === "default" || view.state === "hint") return null;
+  const text =
+    view.state === "reauth" && view.reauth !== null
+      ? {
+          key: "login.reauth-max-age",
+          values: {
+            ago: formatDuration(view.reauth.signedInAgo, lang),
+            most: formatDuration(view.reauth.maxAge, lang),
+          },
+        }
+      : { key: `login.${view.state}`, values: { username: view.username } };
+  return { text: plain(text), fix: null };
+}
+
+export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
+  const { page, lang, say, plain } = writerOf(renderer, view);
+  const { picker, state } = view;
+  const count = (number: number): string => formatNumber(number, lang);
+  const failed = state.startsWith("error-");
+  const wrong = state === "error-credentials";
+  const title = say(state === "reauth" ? "login.title-reauth" : "login.title");
+  const first = picker === null ? 0 : (picker.page - 1) * pickerPageSize + 1;
+  return page(
+    "login",
+    { state, title, failed },
+    {
+      wrong,
+      // After a wrong password, that form is what the person is busy with.
+      passwordFirst: picker === null || wrong,
+      passwordOpen: failed || state === "hint",
+      ...view,
+      notes: view.notes.map(plain),
+      message: loginMessage(renderer, view),
+      picker: picker && {
+        from: count(first),
+        to: count(first + picker.users.length - 1),
+        totalWords: count(picker.total),
+        ...picker,
+        ...pickerLinks(picker),
+        beyondWords: picker.beyond && {
+          looked: count(picker.beyond.looked),
+          everybody: count(picker.beyond.everybody),
+        },
+      },
+    },
+  );
+}
+
+export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> {
+  const { page, say, plain } = writerOf(renderer, view);
+  const { client, state, step } = view;
+  const key = `ended.${step}-${state}`;
+  const toApp = state === "expired" ? "ended.again" : "ended.to-app";
+  const words = client === null ? "" : plain({ key: toApp, values: { client: client.name } });
+  return page(
+    "ended",
+    { name: step, state, title: say(key), failed: state !== "finished" },
+    {
+      ...view,
+      error: "invalid_request",
+      error_description: view.message,
+      sentence: say(`${key}.sentence`),
+      linkText: state === "no-cookie" ? say(`${key}.link`) : words,
+    },
+    plainPageHeaders,
+  );
+}
+
+export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
+  const { page, plain, titled, field } = writerOf(renderer, view);
+  const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
+    scopes.map((scope) => {
+      const { name, title, titleLang } = titled(scope);
+      const { locked, checked, values } = scope;
+      return { name, title, titleLang, locked, checked, values: values.map(field) };
+    });
+  const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
+  return page(
+    "consent",
+    { state: view.state, title },
+    {
+      ...view,
+      notes: view.notes.map(plain),
+      always: view.always.map(field),
+      scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
+    },
+  );
+}
+
+/** @param timeZone an IANA name */
+export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Promise<Page> {
+  const { page, lang, say, titled, field } = writerOf(renderer, view);
+  const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
+  const time = (iso: string): string => formatTime(iso, lang, timeZone);
+  return page(
+    "account",
+    { state, title: say("account.title") },
+    {
+      ...view,
+      fields: view.fields.map(field),
+      sessions: view.sessions.map((session) => ({ ...session, sinceWords: time(session.since) })),
+      languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
+      themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
+      apps: view.apps.map((app) => ({
+        ...app,
+        sinceWords: time(app.since),
+        lastUsedWords: app.lastUsed === null ? null : time(app.lastUsed),
+        scopes: app.scopes.map(titled),
+      })),
+    },
+  );
+}
+
+export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
+  const { page, lang, plain, titled } = writerOf(renderer, view);
+  const title = plain({ key: "revoke.title", values: { client: view.client.name } });
+  const scopes = view.scopes.map(titled);
+  const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
+  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
+}
+
+/** @param timeZone an IANA name */
+export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = timeZoneHere()): Promise<Page> {
+  const { page, lang, say, titled } = writerOf(renderer, view);
+  const { state, usableUntil } = view;
+  const failed = state === "invalid" || state === "expired" || state === "used";
+  const answered = state === "done" || state === "denied";
+  return page(
+    "device",
+    { state, title: say(answered ? `device.title-${state}` : "device.title"), failed },
+    {
+      ...view,
+      message: failed || answered ? say(`device.${state}`) : null,
+      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZone),
+      scopes: view.scopes.map(titled),
+    },
+    answered ? plainPageHeaders : formPageHeaders,
+  );
+}
+
+export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
+  const notes = [say(`note.logout-${view.why}`)];
+  return page("logout", { state: "default", title: say("logout.title") }, { ...view, details: [], notes });
+}
+
+export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
+  const heading = { state: view.state, title: say("signed-out.title") };
+  const reason = view.stays && say(`signed-out.stays-${view.stays}`);
+  const content = { ...view, sentence: say(`signed-out.${view.state}`), reason };
+  return page("signed-out", heading, content, plainPageHeaders);
+}
+
+export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
+  const { page, say } = writerOf(renderer, view);
+  const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
+  const heading = { state: "default", title: say("form-post.title") };
+  return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
+}
+
+export function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
+  const { page, say, plain } = writerOf(renderer, view);
+  const key = `error.${view.kind}`;
+  const comparison = view.mismatch && compare(view.mismatch, plain);
+  // An option is not broken at its hyphens.
+  const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
+  return page(
+    "error",
+    { state: view.kind, title: say(key), failed: true },
+    { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
+    plainPageHeaders,
+  );
+}

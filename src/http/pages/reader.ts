@@ -1,0 +1,78 @@
+import type { Request, Response } from "express";
+import type { User } from "../../store/store.ts";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { redacted } from "../../repeated.ts";
+import { readPreference, setPreference } from "../input/cookies.ts";
+import { queryParameters } from "../input/params.ts";
+import { themes, type Theme, type View } from "./views.ts";
+import type { Web } from "../web.ts";
+
+/** The person who reads a page: in which language, in which theme. */
+
+/** What is known of that person beside the request. */
+interface Reader {
+  readonly user?: Pick<User, "language" | "theme"> | null;
+  /** `ui_locales` of the request that is being answered (OpenID Connect Core 3.1.2.1). */
+  readonly uiLocales?: string | null | undefined;
+}
+
+/** The interaction a page belongs to; "" for none. */
+const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
+
+const text = (query: RawParameters, name: string): string | null => {
+  const value = query[name];
+  return typeof value === "string" && value !== "" ? value : null;
+};
+
+/**
+ * The language of a page, the first that there are texts in: `?lang`, `ui_locales`, what was chosen before, the user's own, the
+ * browser's. A choice made during a sign-in goes before that sign-in's `ui_locales`.
+ */
+function languageFor(web: Web, req: Request, res: Response, query: RawParameters, { user, uiLocales }: Reader): string {
+  const { texts } = web.renderer;
+  const uid = interactionOf(req);
+  const chosen = texts.match([text(query, "lang")]);
+  if (chosen !== null) setPreference(web, res, "language", uid === "" ? chosen : `${chosen}.${uid}`);
+  const [kept = null, keptFor = ""] = readPreference(web, req, "language")?.split(".") ?? [];
+  const asked = (uiLocales ?? text(query, "ui_locales") ?? "").split(" ");
+  return (
+    texts.match([
+      chosen,
+      uid !== "" && keptFor === uid ? kept : null,
+      ...asked,
+      kept,
+      user?.language ?? null,
+      ...(req.headers["accept-language"] === undefined ? [] : req.acceptsLanguages()),
+    ]) ?? texts.fallback
+  );
+}
+
+const themeNamed = (name: string | null | undefined): Theme | null => themes.find((theme) => theme === name) ?? null;
+
+function themeFor(web: Web, req: Request, res: Response, query: RawParameters, { user }: Reader): Theme {
+  const chosen = themeNamed(text(query, "theme"));
+  if (chosen !== null) setPreference(web, res, "theme", chosen);
+  return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? user?.theme ?? "system";
+}
+
+/** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`). */
+const notKept = /^(lang|theme)$|token|secret|password|assertion/;
+
+function keptOf(query: RawParameters): string {
+  const kept = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, redacted(one));
+  }
+  return kept.toString();
+}
+
+/** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
+export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
+  const query = queryParameters(req);
+  return {
+    lang: languageFor(web, req, res, query, reader),
+    theme: themeFor(web, req, res, query, reader),
+    base: web.base,
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query) : null,
+  };
+}

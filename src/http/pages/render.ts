@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Eta } from "eta";
+import { OperationError } from "../../core/errors.ts";
+import { packageFile } from "../../package.ts";
+import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
+import type { Theme } from "./views.ts";
+
+/** What the layout shows beside the page itself; every template sees it as `it.page`. */
+export interface PageFrame {
+  readonly name: string;
+  readonly state: string;
+  readonly lang: string;
+  readonly dir: "ltr" | "rtl";
+  /** The path of the issuer, without a trailing slash: "" or "/idp". */
+  readonly base: string;
+  readonly title: string;
+  readonly theme: Theme;
+  /** Links to the same page in another language or theme. */
+  readonly choices: {
+    readonly languages: readonly {
+      readonly code: string;
+      readonly name: string;
+      readonly href: string;
+      readonly current: boolean;
+    }[];
+    /** `key`: of the text. */
+    readonly themes: readonly { readonly key: string; readonly href: string; readonly current: boolean }[];
+  };
+  /** Something was refused: the title says so first. */
+  readonly failed: boolean;
+}
+
+interface Stylesheet {
+  readonly css: string;
+  /** A digest of the content. */
+  readonly version: string;
+}
+
+/** Turns templates and data into pages. Made once, for all requests. */
+export interface Renderer {
+  readonly texts: Texts;
+  stylesheet(): Stylesheet;
+  /** The HTML of `<template>.eta` in its layout. */
+  render(template: string, frame: PageFrame, data: object): string;
+}
+
+const builtInRoot = fileURLToPath(packageFile("templates/"));
+
+/** Where the stylesheet is served, below the path of the issuer. */
+export const stylesheetPath = "/_idp/assets/style.css";
+
+/** Eta would print "undefined" for a value that does not exist, and "[object Object]" for one that is no text. */
+function shown(value: unknown): string {
+  if (typeof value !== "string" && typeof value !== "number") {
+    throw new TypeError(`a template shows text and numbers, not ${value === null ? "null" : typeof value}`);
+  }
+  return String(value);
+}
+
+/** Eta compiles a template when a page first needs it, and keeps the function. */
+function createEngine(roots: readonly string[]): Eta {
+  const eta = new Eta({
+    cache: true,
+    // Errors name the file and the line.
+    debug: true,
+    escapeFunction: (value) => escapeHtml(String(value)),
+    autoFilter: true,
+    filterFunction: shown,
+  });
+  eta.resolvePath = (name) => (eta.filepathCache[name] ??= firstFile(roots, `${name}.eta`));
+  return eta;
+}
+
+/**
+ * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) replace the built-in ones, file by file; the first wins
+ * @throws {OperationError} usage, for a path that is not a folder, or a folder of Liquid templates
+ */
+export function createRenderer(overrides: readonly string[] = []): Renderer {
+  const roots = [...overrides.map(folderOf), builtInRoot];
+  const texts = loadTexts(roots);
+  const eta = createEngine(roots);
+  let style: Stylesheet | null = null;
+
+  function stylesheet(): Stylesheet {
+    if (style === null) {
+      const css = readFileSync(firstFile(roots, "style.css"), "utf8");
+      style = { css, version: createHash("sha256").update(css).digest("base64url").slice(0, 16) };
+    }
+    return style;
+  }
+
+  return {
+    texts,
+    stylesheet,
+    render(template, frame, data) {
+      const { base, lang } = frame;
+      return eta.render(template, {
+        page: { ...frame, stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}` },
+        t: (key: string, values: TextValues = {}) => texts.plain(lang, { key, values }),
+        html: (key: string, values: TextValues = {}, hook?: string) => texts.html(lang, key, values, hook),
+        ...data,
+      });
+    },
+  };
+}
+
+/** @throws {OperationError} usage */
+function folderOf(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperationError("usage", `templates ${path} is not a folder`, {
+      hint: "It holds files such as login.eta, style.css or locales/en.json: those that you want to replace",
+    });
+  }
+  const folder = resolve(path);
+  refuseLiquid(path, folder);
+  return folder;
+}
+
+/** Pages were Liquid templates before: left unread, they would silently be replaced by the built-in pages. */
+function refuseLiquid(path: string, folder: string): void {
+  for (const name of readdirSync(builtInRoot, { recursive: true, encoding: "utf8" })) {
+    const old = name.replace(/\.eta$/, ".html");
+    if (old !== name && existsSync(join(folder, old))) {
+      throw new OperationError("usage", `templates ${path} holds ${old}, a Liquid template; templates are Eta now`, {
+        hint: `Rename it to ${name} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
+      });
+    }
+  }
+}
+
+/** The path of a file in the first folder that has it. */
+function firstFile(roots: readonly string[], name: string): string {
+  const root = roots.find((folder) => existsSync(join(folder, name)));
+  if (root === undefined) throw new Error(`${name} is in none of ${roots.join(", ")}`);
+  return join(root, name);
+}

@@ -1,0 +1,28 @@
+import type { NamedScope } from "../../core/consent/scope-display.ts";
+import type { RequestNote, RequestSummary } from "../../core/authorize/request-summary.ts";
+import type { ScopeView, RequestView } from "./views.ts";
+
+/** Fixture words of a scope in the language of the page, else in English, else in the first there is. */
+export const scopeIn =
+  (pageLang: string) =>
+  ({ name, description }: NamedScope): ScopeView => {
+    const words = description ?? {};
+    const lang = pageLang.slice(0, 2);
+    const found = [lang, "en", ...Object.keys(words)].find((code) => Object.hasOwn(words, code));
+    return {
+      name,
+      title: found === undefined ? null : (words[found] ?? null),
+      titleLang: found === lang ? undefined : found,
+    };
+  };
+
+const noteText = (note: RequestNote): RequestView["notes"][number] => ({
+  key: `note.${note.kind}`,
+  values: note.kind === "unknown-scopes" ? { scopes: note.scopes.join(" ") } : {},
+});
+
+/** The request at the foot of login and consent. */
+export const requestView = ({ details, notes }: RequestSummary): RequestView => ({
+  details,
+  notes: notes.map(noteText),
+});

@@ -1,0 +1,210 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { OperationError } from "../../core/errors.ts";
+
+/** Values for the `{names}` of a text. */
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** A text of the catalogue with its values; or a string that is shown as it is (machine texts stay English). */
+export type Text = string | { readonly key: string; readonly values: TextValues };
+
+/** The texts of the pages in every language there is a `locales/<language>.json` for. */
+export interface Texts {
+  /** Codes of the languages there are texts in. */
+  readonly languages: readonly string[];
+  /** Where nothing else matches. */
+  readonly fallback: string;
+  /** The first of these language tags, each with or without a region, that there are texts in: `tr` for `tr-TR`. */
+  match(wanted: readonly (string | null)[]): string | null;
+  has(language: string, key: string): boolean;
+  /** As plain text: for titles and attributes, which the template engine escapes. */
+  plain(language: string, text: Text): string;
+  /**
+   * As HTML: everything escaped, values set apart with `<bdi>`, `**…**` strong, and backticks around code.
+   * @param hook id and data-testid of the elements around the values
+   */
+  html(language: string, key: string, values: TextValues, hook?: string): string;
+}
+
+type Catalogue = ReadonlyMap<string, Message>;
+
+const fallbackLanguage = "en";
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&#34;",
+  "'": "&#39;",
+};
+
+/** Text as HTML, good in an element and in a quoted attribute. */
+export const escapeHtml = (text: string): string =>
+  /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? "") : text;
+
+function valueOf(values: TextValues, name: string, message: string): string {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value == null) throw new Error(`no value for {${name}} of the text "${message}"`);
+  return String(value);
+}
+
+/** A text cut at its values, once: `names[i]` stands between piece `i` and the next. */
+interface Message {
+  readonly text: string;
+  readonly names: readonly string[];
+  readonly plain: readonly string[];
+  readonly html: readonly string[];
+}
+
+function cut(text: string): Message {
+  const parts = text.split(/\{(\w+)\}/);
+  const plain = parts.filter((_, at) => at % 2 === 0);
+  const open = { "**": false, "`": false };
+  // Only the text itself is searched for marks; what stands in a value is text.
+  const marked = (piece: string): string =>
+    piece
+      .split(/(\*\*|`)/)
+      .map((part) => {
+        if (part !== "**" && part !== "`") return escapeHtml(part);
+        open[part] = !open[part];
+        return `<${open[part] ? "" : "/"}${part === "`" ? "code" : "strong"}>`;
+      })
+      .join("");
+  return { text, names: parts.filter((_, at) => at % 2 === 1), plain, html: plain.map(marked) };
+}
+
+/** @param named what stands for a value, by its name */
+function joined(pieces: readonly string[], names: readonly string[], named: (name: string) => string): string {
+  let text = pieces[0] ?? "";
+  for (let at = 0; at < names.length; at += 1) text += named(names[at] ?? "") + (pieces[at + 1] ?? "");
+  return text;
+}
+
+function toHtml({ text, names, html }: Message, values: TextValues, hook: string | undefined): string {
+  const attributes = hook === undefined ? "" : ` id="${escapeHtml(hook)}" data-testid="${escapeHtml(hook)}"`;
+  return joined(html, names, (name) => `<bdi${attributes}>${escapeHtml(valueOf(values, name, text))}</bdi>`);
+}
+
+/** @throws {OperationError} usage, for a file that is named by no language: a region is none, since `tr` is what `tr-TR` reads */
+function languagesIn(root: string): string[] {
+  const folder = join(root, "locales");
+  // A folder that replaces a page or two need not have texts.
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const strange = names.find((name) => !/^[a-z]{2,3}\.json$/.test(name));
+  if (strange !== undefined) {
+    throw new OperationError("usage", `${join(folder, strange)} is not named by a language alone`, {
+      hint: "For example: en.json, tr.json",
+    });
+  }
+  return names.map((name) => name.slice(0, -".json".length));
+}
+
+/**
+ * The texts below these folders.
+ * @param roots the first folder wins, text by text; a text that a language lacks is taken from English
+ */
+export function loadTexts(roots: readonly string[]): Texts {
+  const byRoot = roots.map((root) => ({ root, languages: languagesIn(root) }));
+  const languages = new Set(byRoot.flatMap((entry) => entry.languages));
+  const catalogues = new Map<string, Catalogue>();
+
+  function catalogueOf(language: string): Catalogue {
+    let catalogue = catalogues.get(language);
+    if (catalogue === undefined) {
+      const layers = byRoot
+        .filter((entry) => entry.languages.includes(language))
+        .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as object)
+        .map((layer) => Object.entries(layer).map(([key, text]) => [key, cut(String(text))] as const))
+        .reverse();
+      const fallback = language === fallbackLanguage ? [] : catalogueOf(fallbackLanguage);
+      catalogue = new Map([...fallback, ...layers.flat()]);
+      catalogues.set(language, catalogue);
+    }
+    return catalogue;
+  }
+
+  function messageOf(language: string, key: string): Message {
+    const message = catalogueOf(language).get(key);
+    if (message === undefined) throw new Error(`no text "${key}" in the catalogue "${language}"`);
+    return message;
+  }
+
+  return {
+    languages: [...languages].sort(),
+    fallback: fallbackLanguage,
+    match(wanted) {
+      for (const tag of wanted) {
+        const [primary = ""] = tag?.toLowerCase().split("-") ?? [];
+        if (languages.has(primary)) return primary;
+      }
+      return null;
+    },
+    has: (language, key) => catalogueOf(language).has(key),
+    plain(language, text) {
+      if (typeof text === "string") return text;
+      const { names, plain } = messageOf(language, text.key);
+      return joined(plain, names, (name) => valueOf(text.values, name, text.key));
+    },
+    html: (language, key, values, hook) => toHtml(messageOf(language, key), values, hook),
+  };
+}
+
+const rightToLeft = new Set(["ar", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"]);
+
+/** How a language is written. */
+export const directionOf = (code: string): "ltr" | "rtl" => (rightToLeft.has(code) ? "rtl" : "ltr");
+
+const languageNames = new Map<string, string>();
+
+/** A language by its own name: "Türkçe". Every page shows all of them, and looking one up is slow. */
+export function nameOfLanguage(code: string): string {
+  let name = languageNames.get(code);
+  if (name === undefined) {
+    name = new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code;
+    languageNames.set(code, name);
+  }
+  return name;
+}
+
+/** "1,000". */
+export const formatNumber = (number: number, language: string): string => number.toLocaleString(language);
+
+/** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */
+export const timeZoneHere = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
+export function formatTime(iso: string, language: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  }).format(new Date(iso));
+}
+
+/** The time of day, with the name of its time zone: "20:26 UTC". */
+export function formatClock(iso: string, language: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  }).format(new Date(iso));
+}
+
+/** A length of time in its largest whole unit: "2 hours". */
+export function formatDuration(seconds: number, language: string): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => seconds >= length) ?? (["second", 1] as const);
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(
+    Math.floor(seconds / length),
+  );
+}

@@ -1,0 +1,254 @@
+import type { Mismatch } from "../../core/errors.ts";
+import type { PersonView } from "./person.ts";
+import type { Text } from "./texts.ts";
+
+/**
+ * What each page shows, as plain data. Addresses (`action`, `href`) are whole paths; what comes from a client or a user may hold
+ * anything, and is shown as text.
+ */
+
+/** What a person can choose; `system`: as the device does. */
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+/** What every page needs. */
+export interface View {
+  /** The language of its texts: English where there are none in this one. */
+  readonly lang: string;
+  readonly theme: Theme;
+  /**
+   * The query of its address without `lang` and `theme`: the links that change those keep it. Null: no link leads to this page, which
+   * answers a form.
+   */
+  readonly keptQuery: string | null;
+  /** The path of the issuer without a trailing slash: "" or "/idp". */
+  readonly base: string;
+}
+
+interface AppView {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** One value of a user, by its path: `socialLinks[0].url`. The label is the text `field.socialLinks[].url`, else the name itself; null: not set. */
+export interface FieldView {
+  readonly name: string;
+  readonly value: string | boolean | null;
+}
+
+/** For the developer, folded away at the foot of login and consent. */
+export interface RequestView {
+  /** The parameters of the request: "code_challenge_method", "S256". */
+  readonly details: readonly { readonly name: string; readonly value: string }[];
+  /** What is worth knowing of it: `{ key: "note.no-pkce", values: {} }`. */
+  readonly notes: readonly Text[];
+}
+
+export interface LoginView extends View, RequestView {
+  readonly state: "default" | "hint" | "reauth" | "error-credentials" | "error-suspended" | "error-banned";
+  /** Where the forms are posted to. */
+  readonly action: string;
+  readonly csrf: string;
+  /** Who asked; null: nobody, the sign-in is for the account page. */
+  readonly client: AppView | null;
+  /** Which of the server's own pages the sign-in is for, where no client asked. */
+  readonly ownPage: "account" | "device";
+  /** The host the browser is sent back to, or null. */
+  readonly returnTo: string | null;
+  /** One page of test users; null: passwords only. */
+  readonly picker: PickerView | null;
+  /** What stands in the user name field: the hint, or what was typed before. Never a password. */
+  readonly username: string;
+  /** The user who is asked to sign in again (state reauth); null: anybody. */
+  readonly onlyUser: string | null;
+  /** The request names the user: nobody else may sign in. */
+  readonly isFixed: boolean;
+  /** The page on which another user can sign in instead of `onlyUser`; null: nobody may. */
+  readonly switchHref: string | null;
+  /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
+  readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
+  /** What went wrong, and a command that mends it; null: the sentence that belongs to the state. */
+  readonly message: { readonly text: Text; readonly fix: string | null } | null;
+  readonly canCancel: boolean;
+}
+
+export interface PickerView {
+  /** The path of this page, for search and paging by `?q=` and `?page=`. */
+  readonly href: string;
+  readonly users: readonly PersonView[];
+  /** How many users match the query. */
+  readonly total: number;
+  /** What was searched for; "" for nothing. */
+  readonly query: string;
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+  /** There are more users than were looked through; null: there are not. */
+  readonly beyond: { readonly looked: number; readonly everybody: number } | null;
+}
+
+/** How many users the picker shows at a time. */
+export const pickerPageSize = 12;
+
+/** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
+export interface EndedView extends View {
+  readonly step: "login" | "consent";
+  readonly state: "expired" | "no-cookie" | "finished" | "suspended";
+  readonly client: AppView | null;
+  /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
+  readonly href: string | null;
+  /** For the developer, in the answer as data. English. */
+  readonly message: string;
+}
+
+export interface ScopeView {
+  readonly name: string;
+  /** From a fixture; null: the text `scope.<name>`, else the name itself. */
+  readonly title: string | null;
+  /** The language of that title, where it is not the page's. */
+  readonly titleLang?: string | undefined;
+}
+
+export interface ScopeRowView extends ScopeView {
+  /** The very values that would be sent. */
+  readonly values: readonly FieldView[];
+  /** Cannot be unticked. */
+  readonly locked: boolean;
+  readonly checked: boolean;
+}
+
+export interface ConsentView extends View, RequestView {
+  readonly state: "default" | "incremental" | "again";
+  readonly action: string;
+  readonly csrf: string;
+  readonly client: AppView;
+  /** What the client says of itself elsewhere (RFC 7591 2); null where it does not. */
+  readonly policyUri: string | null;
+  readonly tosUri: string | null;
+  readonly returnTo: string | null;
+  readonly user: PersonView;
+  readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
+  /** What is sent whatever is ticked, where no row of `openid` says so. */
+  readonly always: readonly FieldView[];
+  /** The login page, to sign in as somebody else. */
+  readonly switchUserAction: string;
+}
+
+export interface AccountView extends View {
+  readonly csrf: string;
+  readonly user: PersonView;
+  readonly fields: readonly FieldView[];
+  readonly apps: readonly {
+    readonly client: AppView;
+    readonly scopes: readonly ScopeView[];
+    /** ISO 8601. */
+    readonly since: string;
+    /** ISO 8601; null: it never came for a token. */
+    readonly lastUsed: string | null;
+    /** The page that asks whether to remove it. */
+    readonly revokeHref: string;
+  }[];
+  /** Where the user is signed in, this browser first; ISO 8601. */
+  readonly sessions: readonly {
+    readonly sid: string;
+    readonly since: string;
+    readonly current: boolean;
+    /** Else the user was picked from the list. */
+    readonly byPassword: boolean;
+  }[];
+  /** How many more there are than those. */
+  readonly moreSessions: number;
+  /** What can be chosen, and what is: the user's own language may be one that there are no texts in. */
+  readonly languages: readonly string[];
+  readonly language: string;
+  readonly chosenTheme: Theme;
+  /** An app was just removed, or had been removed elsewhere before; a choice was kept; a session was ended; null: nothing of it. */
+  readonly outcome:
+    { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" | "ended" } | null;
+  readonly preferencesAction: string;
+  readonly signOutAction: string;
+  /** Ends one other session. */
+  readonly endSessionAction: string;
+}
+
+export interface AccountRevokeView extends View {
+  /** Seconds for which an API that looks at tokens by itself may still take one; null: none can. */
+  readonly outlivedBy: number | null;
+  readonly csrf: string;
+  readonly action: string;
+  readonly cancelHref: string;
+  readonly client: AppView;
+  readonly scopes: readonly ScopeView[];
+}
+
+/** The page for the user of a device. */
+export interface DeviceView extends View {
+  readonly state: "enter" | "invalid" | "expired" | "used" | "confirm" | "done" | "denied";
+  readonly action: string;
+  readonly csrf: string;
+  /** What was typed before. */
+  readonly typed: string;
+  /** State confirm: as the device shows it, and until when it can be answered (ISO 8601). */
+  readonly userCode: string;
+  readonly usableUntil: string | null;
+  readonly client: AppView | null;
+  readonly scopes: readonly ScopeView[];
+  readonly username: string;
+}
+
+/** Asks whether to sign out. */
+export interface LogoutView extends View {
+  readonly action: string;
+  readonly csrf: string;
+  /** Who asked for it; null: nobody that is known. */
+  readonly client: AppView | null;
+  /** Who is signed in; null: nobody any more. */
+  readonly username: string | null;
+  readonly why: "no-hint" | "other-user";
+}
+
+export interface SignedOutView extends View {
+  readonly state: "done" | "already" | "all-sessions";
+  /** Where to go from here; null: nowhere. */
+  readonly back: { readonly name: string; readonly href: string } | null;
+  /** Why the browser does not go back to the app by itself; null: it was not asked to. */
+  readonly stays: "no-hint" | "not-registered" | null;
+  readonly signInHref: string;
+}
+
+/** An answer to a client that the browser posts. */
+export interface FormPostView extends View {
+  /** The redirect URI. */
+  readonly action: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What a refusal is about: chooses what the page says to the person in front of it. */
+export type ErrorKind =
+  | "client"
+  | "redirect-uri"
+  | "request"
+  | "form"
+  | "not-found"
+  | "method"
+  | "too-large"
+  | "too-many"
+  | "host"
+  | "server"
+  | "unavailable";
+
+export interface ErrorView extends View {
+  readonly kind: ErrorKind;
+  /** Of OAuth, or a word: "not_found". */
+  readonly code: string;
+  /** For the developer: the rule that failed, what was given. English. */
+  readonly message: string;
+  /** A command or setting that mends it. */
+  readonly fix: string | null;
+  /** The paragraph that asks for it; null: the message or the mismatch names it. */
+  readonly rule: string | null;
+  /** What was sent, beside what would have passed; the difference is marked. */
+  readonly mismatch: Mismatch | null;
+  /** HTTP status. */
+  readonly status: number;
+}

@@ -1,0 +1,205 @@
+/**
+ * `data.json`: all durable records as of one moment, readable JSON with a record a line. It is read and written by lowdb
+ * through the adapter below, which adds what lowdb's own does not have: validation, fsync, and mode 0600.
+ */
+import { constants, isUtf8 } from "node:buffer";
+import { lstat, readFile, readlink } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Adapter } from "lowdb";
+import { quoteWord } from "../../shell-word.ts";
+import { closeToOthers, replaceFile, syncFolder } from "./durable-file.ts";
+import { codeOf, describeFault } from "./fault.ts";
+import { DataFileError, type CollectionName } from "../store.ts";
+import { durableCollections, type AnyRecord } from "../table.ts";
+
+/**
+ * What the data file holds. Its schema version is the first: a later `idp` that raises it backs an older file up and
+ * migrates it in `validate`, where an older version is told from a foreign file.
+ */
+export interface Snapshot extends Partial<Record<CollectionName, readonly AnyRecord[]>> {
+  readonly schemaVersion: number;
+  /** Drawn anew at each write; a journal names the generation that it continues. */
+  readonly generation: string;
+  /** The journal that went before, and how much of it is in here: that journal may still be beside this file. */
+  readonly after: { readonly generation: string; readonly offset: number } | null;
+}
+
+export const schemaVersion = 1;
+
+/** Text is made and written in pieces of about this many characters (a millisecond's work), with the event loop free in between. */
+const pieceLength = 128 * 1024;
+
+const syncEvery = 4 * 1024 * 1024;
+
+/**
+ * A refusal of the data file that names the place.
+ * @param place where in the document, as keys and positions; undefined: where it stops being JSON
+ */
+export async function refuseDataFile(
+  file: string,
+  what: string,
+  place?: readonly (string | number)[],
+): Promise<DataFileError> {
+  const { parse, parseTree, findNodeAtLocation } = await import("jsonc-parser");
+  const text = await readFile(file, "utf8").catch(() => "");
+  let offset: number | undefined;
+  if (place === undefined && text !== "") {
+    const errors: { offset: number }[] = [];
+    parse(text, errors as Parameters<typeof parse>[1], { disallowComments: true });
+    offset = errors[0]?.offset ?? text.length;
+  } else if (place !== undefined) {
+    const tree = parseTree(text);
+    offset = tree && findNodeAtLocation(tree, [...place])?.offset;
+  }
+  const before = offset === undefined ? undefined : text.slice(0, offset).split("\n");
+  const position = before === undefined ? "" : `:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+  const path = (place ?? []).map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return new DataFileError(
+    `${file}${position}${path === "" ? "" : ` ${path.replace(/^\./, "")}`} ${what}`,
+    file,
+    "It was left as it is. Mend it, or move it away to begin afresh, or use another folder: idp start --data other",
+  );
+}
+
+async function validate(file: string, value: unknown): Promise<Snapshot> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw await refuseDataFile(file, "is not a data file of idp: it holds no JSON object", []);
+  }
+  const document = value as Readonly<Record<string, unknown>>;
+  const version = document["schemaVersion"];
+  if (typeof version === "number" && version > schemaVersion) {
+    const hint = "Use the idp that wrote it (or a newer one), or another folder: idp start --data other";
+    const message = `${file} has schema version ${version}; this idp knows version ${schemaVersion}: a newer idp wrote it`;
+    throw new DataFileError(message, file, hint);
+  }
+  if (version !== schemaVersion) {
+    throw await refuseDataFile(
+      file,
+      `is not a data file of idp: its "schemaVersion" is ${version === undefined ? "missing" : JSON.stringify(version)}`,
+      [],
+    );
+  }
+  const { generation, after } = document;
+  if (typeof generation !== "string" || generation === "") throw await refuseDataFile(file, `has no "generation"`, []);
+  const continues = after as Snapshot["after"] | undefined;
+  if (after !== null && (typeof continues?.generation !== "string" || typeof continues.offset !== "number")) {
+    throw await refuseDataFile(file, `has no usable "after"`, []);
+  }
+  for (const [name, records] of Object.entries(document)) {
+    if (["schemaVersion", "generation", "after"].includes(name)) continue;
+    if (!durableCollections.includes(name as CollectionName))
+      throw await refuseDataFile(file, "is no collection of idp", [name]);
+    if (!Array.isArray(records)) throw await refuseDataFile(file, "must be an array of records", [name]);
+    const wrong = records.findIndex((record) => typeof record !== "object" || record === null || Array.isArray(record));
+    if (wrong !== -1) throw await refuseDataFile(file, "is no record: it must be an object", [name, wrong]);
+  }
+  return document as unknown as Snapshot;
+}
+
+function* serialise(snapshot: Snapshot): Generator<string, void> {
+  const { schemaVersion, generation, after } = snapshot;
+  let piece = `{\n"schemaVersion":${schemaVersion},\n"generation":${JSON.stringify(generation)},\n"after":${JSON.stringify(after)}`;
+  for (const name of durableCollections) {
+    piece += `,\n"${name}":[`;
+    let separator = "\n";
+    for (const record of snapshot[name] ?? []) {
+      piece += separator + JSON.stringify(record);
+      separator = ",\n";
+      if (piece.length > pieceLength) {
+        yield piece;
+        piece = "";
+      }
+    }
+    piece += separator === "\n" ? "]" : "\n]";
+  }
+  yield `${piece}\n}\n`;
+}
+
+/** V8 has no longer text: half a gigabyte. */
+const largest = constants.MAX_STRING_LENGTH;
+
+export interface DataFile extends Adapter<Snapshot> {
+  /** Bytes of the file as it was last read or written. */
+  size(): number;
+}
+
+/** @throws {DataFileError} */
+async function refuseLink(file: string): Promise<never> {
+  // Replacing a file replaces a link too, and the lock lies beside the link, not beside what it points to.
+  const folder = quoteWord(dirname(resolve(dirname(file), await readlink(file))));
+  const hint = `Link the folder instead: remove ${quoteWord(dirname(file))}, then ln -s ${folder} ${quoteWord(dirname(file))}`;
+  throw new DataFileError(`${file} is a symbolic link`, file, hint);
+}
+
+/**
+ * What a data file holds, and its size in bytes. Changes nothing.
+ * @returns null where there is no file @throws {DataFileError}
+ */
+export async function readDataFile(
+  file: string,
+): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
+  const stats = await lstat(file).catch(() => null);
+  if (stats?.isSymbolicLink() === true) await refuseLink(file);
+  if (stats !== null && stats.size > largest) {
+    const hint = "Move it away to begin afresh, or use another folder: idp start --data other";
+    throw new DataFileError(`${file} is larger than half a gigabyte, the most that idp reads`, file, hint);
+  }
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    const what = codeOf(error) === "EISDIR" ? "it is a folder" : describeFault(error);
+    throw new DataFileError(
+      `${file} cannot be read: ${what}`,
+      file,
+      "Make it readable for this user, or use another folder with --data",
+    );
+  }
+  if (bytes.length === 0) throw await refuseDataFile(file, "is empty", []);
+  if (!isUtf8(bytes)) throw await refuseDataFile(file, "is not JSON: it is not UTF-8 text", []);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    // V8's own message quotes the text around the error, which may be a secret.
+    throw await refuseDataFile(file, "is not JSON from here on");
+  }
+  return { snapshot: await validate(file, value), size: bytes.length };
+}
+
+export function createDataFile(file: string): DataFile {
+  let size = 0;
+
+  return {
+    size: () => size,
+    async read() {
+      const found = await readDataFile(file);
+      if (found === null) return null;
+      size = found.size;
+      await closeToOthers(file);
+      return found.snapshot;
+    },
+    /** The file is on disk when it resolves. Rejects with what `node:fs` threw; the old file is there then. */
+    async write(snapshot) {
+      let written = 0;
+      let synced = 0;
+      const handle = await replaceFile(file, async (target) => {
+        for (const piece of serialise(snapshot)) {
+          const bytes = Buffer.from(piece);
+          await target.writeFile(bytes);
+          written += bytes.length;
+          if (written > largest) throw new Error("it would be larger than half a gigabyte, the most that idp reads");
+          // Left to the end, one large sync holds up the small ones of the journal, and so the answers that wait for them.
+          if (written - synced > syncEvery) {
+            await target.datasync();
+            synced = written;
+          }
+        }
+      });
+      await handle.close();
+      await syncFolder(dirname(file));
+      size = written;
+    },
+  };
+}

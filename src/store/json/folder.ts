@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { quoteWord } from "../../shell-word.ts";
+import { codeOf, describeFault } from "./fault.ts";
+import { DataFileError, StorageError } from "../store.ts";
+
+/** Several processes may prepare the folder at the same moment: what is there already is fine. @returns whether it was made */
+function unlessThere(make: () => void): boolean {
+  try {
+    make();
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Removes a new data folder in which nothing was kept; one in which another process has begun to work stays. */
+export function removeFolder(dir: string): void {
+  try {
+    rmSync(join(dir, ".gitignore"), { force: true });
+    rmdirSync(dir);
+  } catch (error) {
+    if (codeOf(error) === "") throw error;
+  }
+}
+
+/**
+ * Makes the data folder where there is none: for its owner only, and ignored by git. A folder that held something
+ * before stays as it is: with `--data .` a `.gitignore` would hide the whole project.
+ * @returns whether the folder is new
+ * @throws {DataFileError} where the path leads elsewhere @throws {StorageError} where it cannot be made
+ */
+export function prepareFolder(dir: string): boolean {
+  const parent = dirname(dir);
+  try {
+    const isNew = unlessThere(() => mkdirSync(dir, { mode: 0o700 }));
+    if (!statSync(dir).isDirectory()) {
+      throw new DataFileError(
+        `${dir} is a file, and the data needs a folder`,
+        dir,
+        "Name a folder: idp start --data .idp",
+      );
+    }
+    if (readdirSync(dir).length === 0) {
+      unlessThere(() => {
+        writeFileSync(join(dir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
+      });
+    }
+    return isNew;
+  } catch (error) {
+    if (error instanceof DataFileError) throw error;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) {
+      throw new DataFileError(
+        `${dir} cannot be made: ${parent} is no folder`,
+        dir,
+        `Make it first: mkdir -p ${quoteWord(parent)}`,
+      );
+    }
+    throw new StorageError(`The data folder ${dir} cannot be used: ${describeFault(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,30 @@
+/** A look at a data folder that takes no lock, waits for nobody and changes nothing: for `idp doctor` and completion. */
+import { join, resolve } from "node:path";
+import { readDataFile } from "./data-file.ts";
+import { createEngine } from "../engine.ts";
+import { readJournal } from "./journal.ts";
+import { loadSnapshot, replayJournal } from "./load.ts";
+import type { Store } from "../store.ts";
+
+export interface Peek extends Pick<Store, "read"> {
+  readonly schemaVersion: number;
+  /** Of `data.json` and its journal together. */
+  readonly bytes: number;
+}
+
+/**
+ * The records of a folder on which nobody works: while somebody writes, the two files may be of different moments, and are refused.
+ * @returns null where there is no data @throws {DataFileError}
+ */
+export async function peek(dir: string, now: () => number): Promise<Peek | null> {
+  const path = join(resolve(dir), "data.json");
+  const file = await readDataFile(path);
+  if (file === null) return null;
+  const journalPath = join(resolve(dir), "data.journal");
+  const journal = await readJournal(journalPath);
+  const engine = createEngine({ now });
+  await loadSnapshot(engine, file.snapshot, path);
+  if (journal !== null) replayJournal(engine, file.snapshot, journal, journalPath);
+  const { schemaVersion } = file.snapshot;
+  return { schemaVersion, bytes: file.size + (journal?.length ?? 0), read: engine.read };
+}

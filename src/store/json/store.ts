@@ -1,0 +1,207 @@
+/**
+ * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
+ * which the journal is folded on close, after a crash, and when it has grown large.
+ *
+ * Folding, and what the next start finds if the process or the machine stops after each step:
+ *
+ * 0. data.json is of generation A, and so is the journal: all of the journal is replayed.
+ * 1. A moment is captured: all records as of `offset` in the journal. Requests go on and the journal grows. As 0.
+ * 2. The records are written to data.json.….tmp. As 0; the unfinished file is removed.
+ * 3. It is renamed to data.json: generation B, "after" generation A up to `offset`. The journal is still of generation A:
+ *    it is replayed from `offset` on. This state may last: if the disk is full now, folding is done anew later.
+ * 4. A journal of generation B with only what came after `offset` replaces the old one (where nothing came, the old one
+ *    is removed). As 0, with B for A; should the removal be undone by a loss of power, as 3.
+ *
+ * So there is no instant at which the two files do not say by themselves what belongs to what. A journal that
+ * belongs to neither generation is another data file's: refused.
+ */
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Low } from "lowdb";
+import { createCommitQueue } from "../commit-queue.ts";
+import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
+import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
+import { createEngine } from "../engine.ts";
+import { describeFault } from "./fault.ts";
+import { prepareFolder, removeFolder } from "./folder.ts";
+import { lostFolder, openJournal, readJournal } from "./journal.ts";
+import { loadSnapshot, replayJournal } from "./load.ts";
+import { takeLock, type HeldLock } from "./lock.ts";
+import { DataFileError, StorageError, type Store } from "../store.ts";
+
+export interface JsonStoreOptions {
+  /** The data folder; made where there is none. */
+  readonly dir: string;
+  /** The time in milliseconds since 1970. */
+  readonly now: () => number;
+  /** A server holds the data for its life, a command for milliseconds: so another command waits for a command, and for no server. */
+  readonly kind: "server" | "command";
+  /** Version of `idp`, for the lock file. */
+  readonly version: string;
+  /** Is told what an operator may want to know: a lock taken over, a torn line dropped, data.json that could not be rewritten. */
+  readonly log: (note: string) => void;
+  /** For how many milliseconds another command is waited for. */
+  readonly waitMs?: number;
+}
+
+export interface JsonStore extends Store {
+  /** Puts into the lock file where the server listens and how its control API is entered. */
+  readonly updateLock: (server: { readonly url: string; readonly adminToken: string }) => void;
+}
+
+/** The journal is folded when it is larger than this many bytes and than data.json: so folding costs as much per change as the change itself, at most. */
+const foldBeyond = 1024 * 1024;
+
+const tag = (): string => randomBytes(6).toString("hex");
+
+const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null });
+
+/**
+ * @throws {LockedError} the data is another process's
+ * @throws {DataFileError} the data cannot be read, or is not idp's
+ * @throws {StorageError} the folder cannot be written
+ */
+export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
+  const dir = resolve(options.dir);
+  const isNewFolder = prepareFolder(dir);
+  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
+  try {
+    return await openData(dir, isNewFolder, options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/**
+ * After a crash: what is read of the journal, and a new name of data.json, may be in the system's cache alone, and the next loss of power would
+ * take back what has been answered by then.
+ */
+async function settle(journalPath: string): Promise<void> {
+  await syncFile(journalPath);
+  await syncFolder(dirname(journalPath));
+}
+
+async function openData(
+  dir: string,
+  isNewFolder: boolean,
+  { dir: shown, now, log }: JsonStoreOptions,
+  lock: HeldLock,
+): Promise<JsonStore> {
+  const dataPath = join(dir, "data.json");
+  const location = join(shown, "data.json");
+  const journalPath = join(dir, "data.journal");
+  const file = createDataFile(dataPath);
+  const db = new Low<Snapshot>(file, empty());
+  const blank = db.data;
+  await db.read();
+  const content = await readJournal(journalPath);
+  if (content !== null) {
+    await closeToOthers(journalPath);
+    await settle(journalPath).catch((error: unknown) => {
+      throw new StorageError(`${journalPath} could not be written: ${describeFault(error)}`, { cause: error });
+    });
+  }
+
+  const isNew = db.data === blank;
+  if (isNew) {
+    if (content !== null && content.lines.length > 0) {
+      const message = `${dataPath} is missing, and ${journalPath} holds changes to it`;
+      throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to begin afresh`);
+    }
+    await db.write().catch((error: unknown) => {
+      throw new StorageError(`${location} could not be written: ${describeFault(error)}`, { cause: error });
+    });
+  }
+
+  const queue = createCommitQueue(append, new StorageError(`${location} is closed`));
+  const engine = createEngine({ now, durability: queue });
+  await loadSnapshot(engine, db.data, dataPath);
+  const { generation } = db.data;
+  /** Bytes of the journal that data.json holds already. */
+  let folded = content === null ? 0 : replayJournal(engine, db.data, content, journalPath);
+  // The records live in the engine now.
+  db.data = empty();
+
+  if (content !== null && content.torn > 0) {
+    log(`the last write to ${journalPath} was cut off by a crash (${content.torn} bytes, never answered): dropped`);
+  }
+  await removeUnfinished(dataPath);
+  await removeUnfinished(journalPath);
+  const journal = openJournal(journalPath, content?.generation ?? generation, content?.length ?? 0, lock.isHeld);
+  // All of it is in data.json: a crash came before it was removed.
+  if (content !== null && folded === content.length) {
+    await journal.continueFrom(generation, folded);
+    folded = 0;
+  }
+  let folding: Promise<void> | null = null;
+  /** After a failure the journal must grow on before folding is tried again. */
+  let retryBeyond = 0;
+
+  const unfolded = (): number => journal.length() - folded;
+  const limit = (): number => Math.max(foldBeyond, file.size());
+
+  async function append(texts: readonly string[]): Promise<void> {
+    await journal.append(texts);
+    if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
+  }
+
+  /** Never rejects: all is in the journal in any case. */
+  function fold(): Promise<void> {
+    folding ??= foldOnce()
+      .catch((error: unknown) => {
+        retryBeyond = unfolded() + limit();
+        log(
+          error instanceof StorageError
+            ? error.message
+            : `${location} could not be rewritten: ${describeFault(error)}. Nothing is lost: ${journalPath} holds all changes`,
+        );
+      })
+      .finally(() => {
+        folding = null;
+      });
+    return folding;
+  }
+
+  async function foldOnce(): Promise<void> {
+    if (!lock.isHeld()) throw lostFolder(dir);
+    const { records, offset } = await queue.checkpoint(() => {
+      const records = engine.capture();
+      return () => ({ records, offset: journal.length() });
+    });
+    const next = tag();
+    db.data = { schemaVersion, generation: next, after: { generation: journal.generation(), offset }, ...records };
+    try {
+      await db.write();
+    } finally {
+      db.data = empty();
+    }
+    folded = offset;
+    await queue.exclusive(() => journal.continueFrom(next, offset));
+    folded = 0;
+    retryBeyond = 0;
+  }
+
+  if (unfolded() > 0) void fold();
+  return {
+    location: dataPath,
+    transaction: engine.transaction,
+    read: engine.read,
+    updateLock: lock.update,
+    async close() {
+      await queue.close();
+      await folding;
+      if (unfolded() > 0) await fold();
+      // After a start that was refused: with data that holds nothing, commands would take this folder for the right one.
+      const isEmpty = isNew && journal.generation() === generation && journal.length() === 0 && lock.isHeld();
+      try {
+        await journal.close();
+        if (isEmpty) await rm(dataPath, { force: true });
+      } finally {
+        lock.release();
+      }
+      if (isEmpty && isNewFolder) removeFolder(dir);
+    },
+  };
+}
