@@ -12,6 +12,9 @@ export const endpoints = {
   logout: "/api/v2/oauth/logout",
 } as const;
 
+/** OpenID Connect Discovery 4. */
+export const discoveryPath = "/.well-known/openid-configuration";
+
 /** CONTRACT 1. */
 export const defaultPort = 4370;
 export const defaultIssuer = `http://localhost:${defaultPort}`;

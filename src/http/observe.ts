@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { cut, redacted } from "../repeated.ts";
 import type { RequestEvent } from "./request-log.ts";
+import { routeOf } from "./route.ts";
 import { takeNotes } from "./web.ts";
 
 /** Whoever asks chooses how long a name is that is noted. */
@@ -20,6 +21,7 @@ export const observe =
       onRequest({
         time: new Date(now()).toISOString(),
         method: req.method,
+        endpoint: routeOf(res).name,
         path: redacted(path),
         status: res.statusCode,
         ms: Math.round((performance.now() - began) * 10) / 10,

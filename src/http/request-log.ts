@@ -5,6 +5,8 @@ export interface RequestEvent {
   /** ISO 8601. */
   readonly time: string;
   readonly method: string;
+  /** The name of the route: "token", "login", "api"; "none" for a path at which there is nothing. */
+  readonly endpoint: string;
   /** Without the query: that may hold codes and tokens. */
   readonly path: string;
   readonly status: number;
@@ -19,6 +21,6 @@ export interface RequestEvent {
   readonly error: string | null;
   /** Where the refusal is of a value that is not a registered one: what was sent, and what is registered. */
   readonly mismatch: Mismatch | null;
-  /** The command or setting that mends it. */
+  /** The command or setting that fixes it. */
   readonly fix: string | null;
 }

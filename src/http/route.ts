@@ -1,27 +1,88 @@
-import type { RequestHandler, Router } from "express";
+import type { IRouter, RequestHandler, Response } from "express";
 import { HttpError } from "./answer/http-error.ts";
+
+/** The endpoints by the names of discovery and the command line, the pages, and the rest. */
+type RouteName =
+  | "authorize"
+  | "token"
+  | "userinfo"
+  | "introspect"
+  | "revoke"
+  | "jwks"
+  | "discovery"
+  | "par"
+  | "device_authorization"
+  | "register"
+  | "logout"
+  | "login"
+  | "consent"
+  | "sign-out"
+  | "device"
+  | "account"
+  | "root"
+  | "health"
+  | "stylesheet"
+  | "api"
+  | "none";
+
+/** What is known of a request by its route. */
+export interface RouteRecord {
+  readonly name: RouteName;
+  /**
+   * Who reads its errors. `page`: people, so an error is a page unless the client prefers JSON. `api`: programs, always JSON. `public`:
+   * both, so an error is JSON unless a browser asks.
+   */
+  readonly kind: "page" | "api" | "public";
+  /** The schemes that its 401 and 403 name in `WWW-Authenticate` (`challenges.ts`). */
+  readonly challenge?: "Basic" | "Bearer" | "Bearer, DPoP";
+}
 
 // A handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;
 
-const names = ["get", "post", "put", "patch", "delete"] as const;
+const methods = ["get", "post", "put", "patch", "delete"] as const;
 
-/** The methods of a path, each with its handlers. */
-export type Methods = Readonly<Partial<Record<(typeof names)[number], readonly Handler[]>>>;
+/** The handler of each method. */
+export type Handlers = Readonly<Partial<Record<(typeof methods)[number], Handler>>>;
+
+export interface Route extends RouteRecord, Handlers {
+  /** Below the issuer. */
+  readonly path: string;
+  /** Runs before everything that can fail, so that error responses carry its headers too. */
+  readonly cors?: RequestHandler;
+  /** Who may use it: runs for every method. */
+  readonly guard?: readonly RequestHandler[];
+  /** Reads the body of POST, PUT and PATCH. */
+  readonly body?: readonly RequestHandler[];
+}
+
+/** Puts the record where handlers and the error handler find it. */
+export const enter =
+  (route: RouteRecord): RequestHandler =>
+  (_req, res, next) => {
+    res.locals["route"] = route;
+    next();
+  };
+
+/** The record of the route that a request came to. */
+export const routeOf = (res: Response): RouteRecord =>
+  (res.locals["route"] as RouteRecord | undefined) ?? { name: "none", kind: "public" };
 
 /**
- * Adds a path with its methods to a router. Every other method is 405 with `Allow`.
- * @param first runs before everything that can fail, so that error responses carry its headers too (CORS)
+ * Mounts the handlers of a route: the only place where that is done. Every other method is 405 with `Allow`.
+ * @param check of the `Host` header
  */
-export function route(router: Router, path: string, methods: Methods, first: readonly RequestHandler[] = []): void {
-  const entry = router.route(path);
-  if (first.length > 0) entry.all(...first);
-  for (const name of names) {
-    const handlers = methods[name] as RequestHandler[] | undefined;
-    if (handlers !== undefined) entry[name](...handlers);
+export function mount(router: IRouter, route: Route, check: RequestHandler): void {
+  const { cors, guard = [], body = [] } = route;
+  const entry = router.route(route.path);
+  entry.all(enter(route), check, ...(cors === undefined ? [] : [cors]), ...guard);
+  for (const method of methods) {
+    const handler = route[method] as RequestHandler | undefined;
+    if (handler === undefined) continue;
+    entry[method](...(method === "get" || method === "delete" ? [] : body), handler);
   }
-  // Express answers HEAD by the handlers of GET (RFC 9110 9.3.2).
-  const allowed = names.filter((name) => methods[name] !== undefined);
+  // Express answers HEAD by the handler of GET (RFC 9110 9.3.2).
+  const allowed = methods.filter((method) => route[method] !== undefined);
   const allow = allowed.flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()])).join(", ");
   entry.all((req) => {
     throw new HttpError(405, `${req.method} is not allowed here; use ${allow}`, { allow });

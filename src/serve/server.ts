@@ -2,7 +2,6 @@ import type { RequestListener } from "node:http";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";
 import { defaultPort } from "../core/endpoints.ts";
-import { createApi } from "../http/api/api.ts";
 import { plainCommandLine } from "../core/hint.ts";
 import { addRoutes, createApp } from "../http/app.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -110,10 +109,15 @@ function addIssuer(
       ctx.log(`stopped, but ${String(error)}`);
     });
   };
-  addRoutes(app, web, createApi({ ctx, adminToken, server, onStop }), {
-    onRequest: options.onRequest,
-    onUnexpected: (error) => ctx.log(`unexpected: ${String(error)}`),
-  });
+  addRoutes(
+    app,
+    web,
+    { adminToken, server, onStop },
+    {
+      onRequest: options.onRequest,
+      onUnexpected: (error) => ctx.log(`unexpected: ${String(error)}`),
+    },
+  );
   return base;
 }
 

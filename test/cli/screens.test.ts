@@ -74,6 +74,7 @@ test("the first screen of a server without users and clients, that took a while"
 const event: RequestEvent = {
   time: "2026-01-02T03:04:05.000Z",
   method: "POST",
+  endpoint: "token",
   path: "/api/v2/oauth/token",
   status: 200,
   ms: 3,
@@ -92,22 +93,29 @@ test.each([
   ["a token request", {}, "hh:mm:ss  POST token         200  web  alice  authorization_code"],
   [
     "a page",
-    { method: "GET", path: "/interaction/Ab3/consent", client: null, note: null },
+    { method: "GET", endpoint: "consent", path: "/interaction/Ab3/consent", client: null, note: null },
     "hh:mm:ss  GET  consent       200  alice",
   ],
   [
     "the control API",
-    { path: "/_idp/api/users/bob/suspend", client: null, user: null, note: "users.suspend" },
+    { endpoint: "api", path: "/_idp/api/users/bob/suspend", client: null, user: null, note: "users.suspend" },
     "hh:mm:ss  POST api users/bob/suspend  200  users.suspend",
   ],
   [
     "metadata",
-    { method: "GET", path: "/idp/.well-known/openid-configuration", client: null, user: null, note: null },
+    {
+      method: "GET",
+      endpoint: "discovery",
+      path: "/idp/.well-known/openid-configuration",
+      client: null,
+      user: null,
+      note: null,
+    },
     "hh:mm:ss  GET  discovery     200",
   ],
   [
     "any other path",
-    { method: "GET", path: "/robots.txt", status: 404, client: null, user: null, note: null },
+    { method: "GET", endpoint: "none", path: "/robots.txt", status: 404, client: null, user: null, note: null },
     "hh:mm:ss  GET  /robots.txt   404",
   ],
 ])("the log line of %s", (_what, more, line) => {
@@ -179,7 +187,7 @@ test("a note that does not fit goes below, and a command stays one line, to be p
 });
 
 test("nothing in a request acts upon the terminal", () => {
-  expect(logged({ path: "/\u001b[2J", client: "a\nb", user: "\u202e", note: null })).toBe(
+  expect(logged({ endpoint: "none", path: "/\u001b[2J", client: "a\nb", user: "\u202e", note: null })).toBe(
     "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",
   );
 });

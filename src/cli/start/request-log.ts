@@ -5,23 +5,14 @@ import { escapeDeep, escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
 import { cells, wrap } from "../output/table.ts";
 
-/** The request log of `idp start`: one line a request; for a refusal the reason below it, and what mends it. */
+/** The request log of `idp start`: one line a request; below a refusal the reason, and what fixes it. */
 
-/** What an endpoint is called here, by the end of its path; anything else is shown as its path. */
-const names: readonly (readonly [RegExp, string])[] = [
-  [/\/api\/v2\/oauth\/([a-z_]+)$/, "$1"],
-  [/\/interaction\/[^/]+\/([a-z]+)$/, "$1"],
-  [/\/\.well-known\/(openid-configuration|oauth-authorization-server)$/, "discovery"],
-  [/\/_idp\/api\//, "api "],
-];
+/** Routes whose path says more than their name. */
+const shownByPath = ["none", "account", "root"];
 
-function endpointName(path: string): string {
-  for (const [form, name] of names) {
-    const found = form.exec(path);
-    if (found !== null)
-      return name === "api " ? `api ${path.slice(found.index + found[0].length)}` : name.replace("$1", found[1] ?? "");
-  }
-  return path;
+function endpointName({ endpoint, path }: RequestEvent): string {
+  if (endpoint === "api") return `api ${path.split("/_idp/api/")[1] ?? ""}`;
+  return shownByPath.includes(endpoint) ? path : endpoint;
 }
 
 /** The local time of day: `12:04:36`. */
@@ -41,13 +32,14 @@ export const remarkLines = (note: string, at: Date, style: Style, width: number)
 
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
-  const { time, method, path, status, client, user, note, error, mismatch, fix } = escapeDeep(given);
+  const event = escapeDeep(given);
+  const { time, method, status, client, user, note, error, mismatch, fix } = event;
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
   const head = [
     style.dim(clock),
-    `${method.padEnd(4)} ${endpointName(path).padEnd(12)}`,
+    `${method.padEnd(4)} ${endpointName(event).padEnd(12)}`,
     paint(String(status)),
     [client, user].filter((part) => part !== null && part !== "").join("  "),
   ];

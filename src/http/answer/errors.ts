@@ -1,17 +1,17 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
-import { endpoints } from "../../core/endpoints.ts";
 import { inAscii, OAuthError } from "../../core/errors.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
 import { prefersHtml, sendJson } from "./answer.ts";
-import { challenge } from "./challenges.ts";
+import { challengeOf } from "./challenges.ts";
 import { answerTo, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
+import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/views.ts";
 import { viewFor } from "../pages/reader.ts";
@@ -19,25 +19,18 @@ import { note, wantsPage, type Web } from "../web.ts";
 
 /** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
 
-/** Pages of people, whatever they accept; all else answers JSON unless a browser asks. */
-const isPagePath = (web: Web, req: Request): boolean => {
-  const path = req.path.slice(web.base.length);
-  return (
-    /^\/(interaction|account|device)(\/|$)/.test(path) || path === endpoints.authorize || path === endpoints.logout
-  );
-};
-
-const isApiPath = (web: Web, req: Request): boolean => /^\/(api|_idp)\//.test(req.path.slice(web.base.length));
-
-/** A person reads why a sign-in was refused, whatever is accepted; HTTP's own refusals are JSON at an API path unless a browser asks (CONTRACT 2.6). */
-function choosesPage(web: Web, req: Request, error: unknown): boolean {
-  if (isPagePath(web, req)) return isApiPath(web, req) && isOfHttp(error) ? wantsPage(req) : prefersHtml(req);
-  return !isApiPath(web, req) && wantsPage(req);
+/**
+ * CONTRACT 2.6: JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
+ * JSON. A refusal of the request as such may come from a program there too, so it is a page only where a browser asks.
+ */
+function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boolean {
+  if (kind === "api") return false;
+  return kind === "page" && !isOfHttp(error) ? prefersHtml(req) : wantsPage(req);
 }
 
-/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot (CONTRACT 2.1: 400). */
-const forPerson = (isPage: boolean, answer: Answer): Answer =>
-  isPage && answer.status === 401 ? { ...answer, status: 400 } : answer;
+/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do (CONTRACT 2.1: 400). */
+const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
+  kind === "page" && answer.status === 401 ? { ...answer, status: 400 } : answer;
 
 /** @param onUnexpected is told what no answer says: the error itself */
 export const errorHandler =
@@ -48,7 +41,7 @@ export const errorHandler =
       return;
     }
     const answer = forPerson(
-      isPagePath(web, req),
+      routeOf(res),
       answerTo(error instanceof RedirectedError ? error.error : error, web.commandLine),
     );
     try {
@@ -71,16 +64,17 @@ const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
 
 /** A page or JSON, with what HTTP says beside it. */
 async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
+  const route = routeOf(res);
   // The operator is told what exactly happened, where the answer must not say it.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), mismatch: answer.mismatch ?? null });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
-  const authenticate = challenge(req, error);
+  const authenticate = challengeOf(req, route, error);
   if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
   const isOver = error instanceof InteractionError && error.reason !== "csrf";
-  if (!isOver && !choosesPage(web, req, error)) {
+  if (!isOver && !choosesPage(req, route, error)) {
     const { code, message, extra } = answer;
     const description = error instanceof OAuthError ? inAscii(message) : message;
     sendJson(res, answer.status, { error: code, error_description: description, ...extra });
@@ -105,7 +99,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
 
 async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
   // A cookie that did not come is told in the same words on either page.
-  const step = req.path.endsWith("/consent") && error.reason !== "other-browser" ? "consent" : "login";
+  const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const shown = viewFor(web, req, res);
   const view = {

@@ -1,4 +1,4 @@
-import express, { type Request, type RequestHandler, type Router } from "express";
+import type { Request, RequestHandler } from "express";
 import type { Context } from "../../core/context.ts";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
@@ -6,22 +6,25 @@ import { sameSecret } from "../../core/secrets.ts";
 import { checkInput, kindOf } from "../../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../../core/operations/operation.ts";
 import { operations } from "../../core/operations/table.ts";
+import { sendJson } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
 import { HttpError } from "../answer/http-error.ts";
-import { route, type Methods } from "../route.ts";
+import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { note } from "../web.ts";
 
 /** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
-export interface ApiOptions {
-  readonly ctx: Context;
+export interface ControlOptions {
   readonly adminToken: string;
   /** What `status` says of it. */
   readonly server: RunningServer;
-  /** Ends the server; called once the answer to `stop` is out. */
+  /** Ends the server; called once the response to `stop` is sent. */
   readonly onStop: () => void;
 }
+
+/** Below the issuer. */
+export const apiPath = "/_idp/api";
 
 /** A page of another origin may not use the API, even one that got hold of the token: 403. */
 function ownOrigin(issuer: string): RequestHandler {
@@ -73,38 +76,36 @@ function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   return checkInput(fields, new Map(given));
 }
 
-/** The control API as a Router, to be mounted at `/_idp/api`. */
-export function createApi({ ctx, adminToken, server, onStop }: ApiOptions): Router {
-  const api = express.Router();
-  api.use((_req, res, next) => {
-    res.set(privateApiHeaders);
-    next();
-  });
-  api.use(ownOrigin(ctx.issuer), adminOnly(adminToken));
+/** Who may use the control API, also at paths that it does not have. */
+export const apiGuard = (ctx: Context, adminToken: string): RequestHandler[] => [
+  ownOrigin(ctx.issuer),
+  adminOnly(adminToken),
+];
+
+/** The routes of the control API. */
+export function apiRoutes(ctx: Context, { adminToken, server, onStop }: ControlOptions): readonly Route[] {
+  const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(ctx, adminToken) } as const;
   const openApi: RequestHandler = async (_req, res) => {
-    // It brings zod along, which nothing else of a server needs once its fixtures are read.
+    // It loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");
-    res.json(openApiDocument({ issuer: ctx.issuer, version: server.version }));
+    sendJson(res, 200, openApiDocument({ issuer: ctx.issuer, version: server.version }));
   };
-  route(api, "/openapi.json", { get: [openApi] });
-  const handlersOf = (name: string, operation: Operation): RequestHandler[] => {
-    const { method, status, bodyLimit } = operation;
-    const handle: RequestHandler = async (req, res) => {
+  const handlerOf = (name: string, operation: Operation): RequestHandler => {
+    return async (req, res) => {
       note(res, { note: name });
       const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
       if (name === "stop") res.on("finish", onStop);
-      if (status === 204) res.status(204).end();
-      else res.status(status).json(result);
+      if (operation.status === 204) res.status(204).set(privateApiHeaders).end();
+      else sendJson(res, operation.status, result);
     };
-    return method === "GET" || method === "DELETE" ? [handle] : [...jsonBodyOf(bodyLimit), handle];
   };
   const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
-  for (const path of new Set(all.map(([, operation]) => operation.path))) {
+  const paths = [...new Set(all.map(([, operation]) => operation.path))];
+  const operationRoutes = paths.map((path) => {
     const here = all.filter(([, operation]) => operation.path === path);
-    const methods: Methods = Object.fromEntries(
-      here.map(([name, operation]) => [operation.method.toLowerCase(), handlersOf(name, operation)]),
-    );
-    route(api, path, methods);
-  }
-  return api;
+    const body = jsonBodyOf(Math.max(...here.map(([, operation]) => operation.bodyLimit)));
+    const handlers = here.map(([name, operation]) => [operation.method.toLowerCase(), handlerOf(name, operation)]);
+    return { ...api, path: apiPath + path, body, ...(Object.fromEntries(handlers) as Handlers) };
+  });
+  return [{ ...api, path: `${apiPath}/openapi.json`, get: openApi }, ...operationRoutes];
 }

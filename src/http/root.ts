@@ -1,0 +1,29 @@
+import type { RequestHandler } from "express";
+import { baseOf, discoveryPath } from "../core/endpoints.ts";
+import { redirect, sendJson } from "./answer/answer.ts";
+import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
+import { wantsPage, type Web } from "./web.ts";
+
+/** What the server answers beside endpoints and pages. */
+
+export const health =
+  ({ ctx, version }: Web): RequestHandler =>
+  (_req, res) => {
+    sendJson(res, 200, { status: "ok", issuer: ctx.issuer, version }, apiHeaders);
+  };
+
+/** The issuer itself: a browser goes to the account page; a program that waits for the server reads where everything else is. */
+export const root =
+  (web: Web): RequestHandler =>
+  (req, res) => {
+    const { issuer } = web.ctx;
+    const base = baseOf(issuer);
+    if (wantsPage(req)) redirect(res, `${web.base}/account`);
+    else sendJson(res, 200, { issuer, discovery: base + discoveryPath, account: `${base}/account` }, apiHeaders);
+  };
+
+export const stylesheet =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    res.set(stylesheetHeaders).send(renderer.stylesheet().css);
+  };
