@@ -1,3 +1,9 @@
+/*
+ * cli: reads arguments, chooses the target, calls one operation, prints the result.
+ *
+ * main.ts is the process, program/ declares commands and flags, run.ts settles the global flags and catches every error, target/ finds the
+ * server or the data, output/ prints. Each command is a function in the file or folder of its noun.
+ */
 import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
 import { typedTarget } from "./output/as-typed.ts";

@@ -1,3 +1,7 @@
+/*
+ * client: an OAuth client that signs in to any provider, for `idp login`. It knows nothing of our server. One check per function, one
+ * report per run.
+ */
 import { Problem } from "./check.ts";
 import type { Outgoing } from "./http.ts";
 import type { Provider } from "./provider.ts";

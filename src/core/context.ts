@@ -1,3 +1,9 @@
+/*
+ * core: OAuth and OpenID Connect, without Express, files or SQL. A folder for each feature; this folder itself has what they share.
+ *
+ * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError`
+ * for the protocol, `OperationError` for an operator (errors.ts). src/http and src/cli turn both into responses.
+ */
 import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";

@@ -1,3 +1,9 @@
+/*
+ * http: turns a request into one call of core, and its result into one response. It never touches the store.
+ *
+ * app.ts lists every route. input/ reads requests, oauth/ and pages/ handle them, answer/ writes responses and is the only place where an
+ * error becomes one, api/ is the control API.
+ */
 import express, { type Express } from "express";
 import { devicePath } from "../core/device/device.ts";
 import { discoveryPath, endpoints } from "../core/endpoints.ts";

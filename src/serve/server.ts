@@ -1,3 +1,7 @@
+/*
+ * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), server.ts listens and mounts the app,
+ * options.ts checks what the caller passes.
+ */
 import type { RequestListener } from "node:http";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";

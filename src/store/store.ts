@@ -1,3 +1,8 @@
+/*
+ * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts and
+ * collections.ts say which records there are. engine.ts keeps them in memory with transactions. An adapter makes them durable: memory.ts
+ * does not, json/ does.
+ */
 /**
  * The port: how records are found and changed, and what every store guarantees. It knows nothing of OAuth.
  *

@@ -1,3 +1,6 @@
+/*
+ * cli/clients: the `clients` commands. clients.ts shows, edit.ts adds, edits and removes.
+ */
 import type { ClientView } from "../../core/clients/admin.ts";
 import { clientOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";

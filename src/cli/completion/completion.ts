@@ -1,3 +1,6 @@
+/*
+ * cli/completion: the script for a shell (completion.ts), and the words it asks for at each press of the key (complete-words.ts).
+ */
 import type { Invocation } from "../invocation.ts";
 import type { Outcome } from "../output/print.ts";
 

@@ -1,3 +1,6 @@
+/*
+ * cli/doctor: `idp doctor`: what is wrong on this machine, each finding with its fix.
+ */
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
 import { asTyped } from "../output/as-typed.ts";

@@ -1,3 +1,6 @@
+/*
+ * cli/env: `idp env`: what an app must know, as variables or as the configuration of its library (libraries/).
+ */
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
 import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";

@@ -1,3 +1,6 @@
+/*
+ * cli/grants: `grants` and `revoke`.
+ */
 import type { GrantView } from "../../core/grants/admin.ts";
 import { grantOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";

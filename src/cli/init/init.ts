@@ -1,3 +1,6 @@
+/*
+ * cli/init: `idp init`: from an app's folder to a fixture file.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

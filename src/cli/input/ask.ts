@@ -1,3 +1,6 @@
+/*
+ * cli/input: what a person types or pipes in.
+ */
 import { OperationError } from "../../core/errors.ts";
 import { splitScope } from "../../core/scopes/scopes.ts";
 import { escapeLine } from "../output/escape.ts";

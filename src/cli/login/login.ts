@@ -1,3 +1,6 @@
+/*
+ * cli/login: `idp login`: a whole sign-in as a client, with src/client.
+ */
 import { setTimeout as wait } from "node:timers/promises";
 import { attempt, newReport } from "../../client/check.ts";
 import { clientCredentialsFlow } from "../../client/client-credentials.ts";

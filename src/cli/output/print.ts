@@ -1,3 +1,6 @@
+/*
+ * cli/output: everything that is printed. A command returns an outcome; print.ts alone writes it.
+ */
 import { redacted } from "../../repeated.ts";
 import { problemText } from "../../core/errors.ts";
 import { asTyped } from "./as-typed.ts";

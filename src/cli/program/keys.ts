@@ -11,9 +11,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .description("list who is signed in")
     .option("--user <username>", "those of one user")
     .addHelpText("after", examples("idp sessions list", "idp sessions list --user alice --json"))
-    .action(
-      act(async (cli, flags: { user?: string }) => (await import("../sessions/sessions.ts")).listSessions(cli, flags)),
-    );
+    .action(act(async (cli, flags: { user?: string }) => (await import("../sessions.ts")).listSessions(cli, flags)));
   sessions
     .command("end")
     .description("end sessions, and tell the clients that ask for it (back-channel logout)")
@@ -22,7 +20,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end s_7yQ2mXk0aLw3"))
     .action(
       act(async (cli, id: string | undefined, flags: { user?: string }) =>
-        (await import("../sessions/sessions.ts")).endSessions(cli, id, flags),
+        (await import("../sessions.ts")).endSessions(cli, id, flags),
       ),
     );
 
@@ -31,11 +29,11 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .command("list")
     .description("list the keys that sign or still verify")
     .addHelpText("after", examples("idp keys list", "idp keys list --json | jq -r '.[].kid'"))
-    .action(act(async (cli) => (await import("../keys/keys.ts")).listKeys(cli)));
+    .action(act(async (cli) => (await import("../keys.ts")).listKeys(cli)));
   keys
     .command("rotate")
     .description("sign with new keys; old ones verify until their tokens have expired")
     .option("--alg <alg>", "one kind of key only: RS256, PS256, ES256, EdDSA or HS256")
     .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256"))
-    .action(act(async (cli, flags: { alg?: string }) => (await import("../keys/keys.ts")).rotateKeys(cli, flags)));
+    .action(act(async (cli, flags: { alg?: string }) => (await import("../keys.ts")).rotateKeys(cli, flags)));
 }

@@ -1,3 +1,6 @@
+/*
+ * cli/program: which commands and flags there are, in words. What a command does is imported when it runs, so that each starts fast.
+ */
 import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ClientFlags } from "../clients/edit.ts";

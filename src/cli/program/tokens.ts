@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue/issue.ts";
+import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
 import { examples, type Act } from "../act.ts";
 import { seconds } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";
@@ -41,7 +41,7 @@ function declareIssue(program: Command, act: Act): void {
         "idp issue grant --user alice --client demo-app --json | jq -r .id",
       ),
     )
-    .action(act(async (cli, flags: IssueFlags) => (await import("../issue/issue.ts")).issueGrant(cli, flags)));
+    .action(act(async (cli, flags: IssueFlags) => (await import("../issue.ts")).issueGrant(cli, flags)));
   forWhom(issue.command("code"))
     .description("print an authorization code, as a running server would send it to the client")
     .option("--redirect-uri <uri>", "the redirect URI (default: the client's own, where it has one)")
@@ -55,7 +55,7 @@ function declareIssue(program: Command, act: Act): void {
         'idp issue code --user alice --client demo-spa --scope "openid email" --code-challenge E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       ),
     )
-    .action(act(async (cli, flags: IssueCodeFlags) => (await import("../issue/issue.ts")).issueCode(cli, flags)));
+    .action(act(async (cli, flags: IssueCodeFlags) => (await import("../issue.ts")).issueCode(cli, flags)));
   withIssuer(forWhom(issue.command("tokens")))
     .description("print a token response")
     .option("--nonce <nonce>", "copied into the ID token")
@@ -66,7 +66,7 @@ function declareIssue(program: Command, act: Act): void {
         'idp issue tokens --user alice --client demo-app --scope "openid email" --json | jq -r .id_token',
       ),
     )
-    .action(act(async (cli, flags: IssueTokensFlags) => (await import("../issue/issue.ts")).issueTokens(cli, flags)));
+    .action(act(async (cli, flags: IssueTokensFlags) => (await import("../issue.ts")).issueTokens(cli, flags)));
 }
 
 function declareToken(program: Command, act: Act): void {

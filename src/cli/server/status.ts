@@ -1,3 +1,6 @@
+/*
+ * cli/server: commands around a running server: status, stop, wait, open, exec.
+ */
 import { resolve } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../core/time-words.ts";

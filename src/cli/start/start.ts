@@ -1,3 +1,6 @@
+/*
+ * cli/start: `idp start`: the server, its first screen and its request log.
+ */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { baseOf } from "../../core/endpoints.ts";

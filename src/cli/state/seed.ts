@@ -1,3 +1,6 @@
+/*
+ * cli/state: commands on all records at once: seed, reset, export, import.
+ */
 import type { FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { findFixtures } from "../../fixture-files.ts";

@@ -1,3 +1,7 @@
+/*
+ * cli/target: what a command works on. target.ts chooses, remote.ts calls a running server, folder.ts runs the operation on the data
+ * folder.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

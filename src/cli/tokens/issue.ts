@@ -1,6 +1,9 @@
+/*
+ * cli/tokens: the `token` commands, one file each.
+ */
 import { userOr, clientOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
-import { targetUnder, type IssueFlags } from "../issue/issue.ts";
+import { targetUnder, type IssueFlags } from "../issue.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { scopeNotes } from "../output/scope-notes.ts";
 import type { SetFields } from "../program/set-field.ts";

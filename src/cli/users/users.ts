@@ -1,3 +1,6 @@
+/*
+ * cli/users: the `users` commands. users.ts shows and changes the status, edit.ts adds, edits and removes.
+ */
 import type { StatusChange, UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
 import { confirmed, notConfirmed, userOr } from "../input/ask.ts";

@@ -1,3 +1,6 @@
+/*
+ * core/account: the user's own page.
+ */
 import type { Grant, User } from "../../store/store.ts";
 import { tellAll } from "../logout/backchannel.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";

@@ -1,3 +1,9 @@
+/*
+ * core/authorize: the authorization request, from its parameters to the response.
+ *
+ * parameters.ts reads single values, request.ts runs the checks of checks.ts (client and redirect URI first: target.ts), purpose.ts says
+ * what the sign-in needs and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
+ */
 import { cut, redacted } from "../../repeated.ts";
 import { StorageError } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";

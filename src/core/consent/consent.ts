@@ -1,3 +1,7 @@
+/*
+ * core/consent: what the user decided. consent.ts records one fact: which scopes are allowed. scope-display.ts says what each scope gives,
+ * with the very values that the client would get.
+ */
 import type { Client, Grant, Interaction, User } from "../../store/store.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";

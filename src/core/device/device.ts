@@ -1,3 +1,6 @@
+/*
+ * core/device: device authorization. The device's polling is a grant type (core/tokens/grant-types/device-code.ts).
+ */
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../../store/store.ts";
 import { csrfOf } from "../account/account.ts";
 import { userCodeLimits } from "../attempts.ts";

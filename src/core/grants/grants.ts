@@ -1,3 +1,7 @@
+/*
+ * core/grants: consent grants, one per user and client. grants.ts records and revokes them, granted-scopes.ts says what a grant allows
+ * now, use.ts notes when a client last used it, admin.ts is for the operator.
+ */
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 

@@ -1,3 +1,6 @@
+/*
+ * core/keys: signing keys and the signing secret. keys.ts creates and keeps them, admin.ts lists and rotates them.
+ */
 import {
   createHash,
   createPrivateKey,

@@ -1,3 +1,7 @@
+/*
+ * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, passwords.ts hashes, pending-
+ * passwords.ts hashes those of fixtures in the background, acr.ts says what a sign-in amounts to.
+ */
 import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";

@@ -1,3 +1,6 @@
+/*
+ * core/logout: signing out. logout.ts is the endpoint and the page that asks; backchannel.ts tells the clients.
+ */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { tellAll, type LogoutNotice, type Telling } from "./backchannel.ts";
 import { clientName, findClient, type ClientName } from "../clients/clients.ts";

@@ -1,3 +1,9 @@
+/*
+ * core/operations: every operation of the control API, once, for the API, the command line and the library.
+ *
+ * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given, docs.ts and schemas.ts
+ * describe them for OpenAPI.
+ */
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";

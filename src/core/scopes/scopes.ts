@@ -1,3 +1,6 @@
+/*
+ * core/scopes: what an app may ask for. scopes.ts knows the names, claims.ts which claims each releases, userinfo.ts answers UserInfo.
+ */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";

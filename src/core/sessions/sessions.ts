@@ -1,3 +1,6 @@
+/*
+ * core/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; admin.ts is for the operator.
+ */
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
 import { whomToTell, type Telling } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";

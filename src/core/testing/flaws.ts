@@ -1,3 +1,6 @@
+/*
+ * core/testing: what a tester controls. flaws.ts makes tokens that are wrong in one respect.
+ */
 import { createPrivateKey, createSecretKey } from "node:crypto";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";

@@ -1,3 +1,6 @@
+/*
+ * core/users: the people. users.ts shows, suspends, bans and restores them; edit.ts adds and changes them.
+ */
 import type { ReadTx, Tx, User } from "../../store/store.ts";
 import { tellAll, type Telling } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";

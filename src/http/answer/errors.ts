@@ -1,3 +1,7 @@
+/*
+ * http/answer: everything that is written to a response. errors.ts is the only place where an error becomes one: a redirect, a page or
+ * JSON.
+ */
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { inAscii, OAuthError } from "../../core/errors.ts";

@@ -1,3 +1,6 @@
+/*
+ * http/api: the control API. The operations themselves are in core/operations; this folder mounts and describes them.
+ */
 import type { Request, RequestHandler } from "express";
 import type { Context } from "../../core/context.ts";
 import { OAuthError, OperationError } from "../../core/errors.ts";

@@ -1,3 +1,6 @@
+/*
+ * http/input: everything that is read from a request, once: parameters, bodies, credentials, cookies, and the checks of Host and Origin.
+ */
 import { parse } from "node:querystring";
 import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";

@@ -1,3 +1,6 @@
+/*
+ * http/oauth: the endpoints of the protocol, one file per endpoint, named as in the contract.
+ */
 import type { Request, Response } from "express";
 import { beginAuthorization } from "../../core/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";

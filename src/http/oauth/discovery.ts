@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from "express";
-import { metadata } from "../../core/discovery/discovery.ts";
+import { metadata } from "../../core/discovery.ts";
 import { supportedScopes } from "../../core/scopes/scopes.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";

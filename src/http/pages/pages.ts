@@ -1,3 +1,7 @@
+/*
+ * http/pages: the pages for people. A handler (login.ts, consent.ts, …) makes a view (views.ts); pages.ts turns it into the values of its
+ * template; render.ts renders with Eta, in the words of texts.ts.
+ */
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./render.ts";

@@ -1,3 +1,7 @@
+/*
+ * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal.ts what changed since it was written, lock.ts who owns
+ * the folder. load.ts reads both at a start; durable-file.ts writes files that are whole or not there.
+ */
 /**
  * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
  * which the journal is folded on close, after a crash, and when it has grown large.

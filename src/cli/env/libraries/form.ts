@@ -1,3 +1,6 @@
+/*
+ * cli/env/libraries: one configuration per library, in the library's own words.
+ */
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
 

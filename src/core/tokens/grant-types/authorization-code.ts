@@ -1,3 +1,6 @@
+/*
+ * core/tokens/grant-types: one grant type per file. Each takes the client and the request, and returns what the tokens will say.
+ */
 import type { Client, Code, Tx } from "../../../store/store.ts";
 import { rememberClient } from "../../logout/backchannel.ts";
 import { requestOf, type CodeRequest } from "../../authorize/codes.ts";

@@ -1,9 +1,9 @@
-import type { KeyView } from "../../core/keys/admin.ts";
-import type { Invocation } from "../invocation.ts";
-import { answer, type Outcome } from "../output/print.ts";
-import type { Style } from "../output/style.ts";
-import { table } from "../output/table.ts";
-import { findTarget } from "../target/target.ts";
+import type { KeyView } from "../core/keys/admin.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./output/print.ts";
+import type { Style } from "./output/style.ts";
+import { table } from "./output/table.ts";
+import { findTarget } from "./target/target.ts";
 
 const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
   table(

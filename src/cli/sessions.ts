@@ -1,9 +1,9 @@
-import { sessionOr } from "../input/ask.ts";
-import type { Invocation } from "../invocation.ts";
-import { answer, type Outcome } from "../output/print.ts";
-import { table } from "../output/table.ts";
-import { findTarget } from "../target/target.ts";
-import { count, since } from "../output/words.ts";
+import { sessionOr } from "./input/ask.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./output/print.ts";
+import { table } from "./output/table.ts";
+import { findTarget } from "./target/target.ts";
+import { count, since } from "./output/words.ts";
 
 /** `idp sessions list` */
 export async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {

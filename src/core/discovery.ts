@@ -1,12 +1,12 @@
-import { everyAssertionAlgorithm } from "../clients/assertion-algorithms.ts";
-import { proofAlgorithms } from "../tokens/dpop.ts";
-import { baseOf, endpoints } from "../endpoints.ts";
-import { publicAlgs } from "../keys/keys.ts";
-import { responseModes } from "../authorize/response.ts";
-import { supportedGrantTypes } from "../tokens/endpoint.ts";
-import type { Context } from "../context.ts";
-import { reachableAcr } from "../login/acr.ts";
-import { standardClaimNames } from "../scopes/claims.ts";
+import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
+import { proofAlgorithms } from "./tokens/dpop.ts";
+import { baseOf, endpoints } from "./endpoints.ts";
+import { publicAlgs } from "./keys/keys.ts";
+import { responseModes } from "./authorize/response.ts";
+import { supportedGrantTypes } from "./tokens/endpoint.ts";
+import type { Context } from "./context.ts";
+import { reachableAcr } from "./login/acr.ts";
+import { standardClaimNames } from "./scopes/claims.ts";
 
 const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
 

@@ -1,13 +1,13 @@
-import type { TokenResponse } from "../../core/tokens/response.ts";
-import { OperationError } from "../../core/errors.ts";
-import { duration } from "../../core/time-words.ts";
-import { askScopes, clientOr, userOr } from "../input/ask.ts";
-import { describeGrant } from "../grants/grants.ts";
-import type { Invocation } from "../invocation.ts";
-import { answer, type Outcome } from "../output/print.ts";
-import { scopeNotes } from "../output/scope-notes.ts";
-import type { Style } from "../output/style.ts";
-import { findTarget, type Target } from "../target/target.ts";
+import type { TokenResponse } from "../core/tokens/response.ts";
+import { OperationError } from "../core/errors.ts";
+import { duration } from "../core/time-words.ts";
+import { askScopes, clientOr, userOr } from "./input/ask.ts";
+import { describeGrant } from "./grants/grants.ts";
+import type { Invocation } from "./invocation.ts";
+import { answer, type Outcome } from "./output/print.ts";
+import { scopeNotes } from "./output/scope-notes.ts";
+import type { Style } from "./output/style.ts";
+import { findTarget, type Target } from "./target/target.ts";
 
 /** Flags of everything that is issued for a user and a client. */
 export interface IssueFlags {
