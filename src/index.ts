@@ -15,7 +15,7 @@ import {
 } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
-import type { Tls } from "./http/listen.ts";
+import type { Tls } from "./http/node-server.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";

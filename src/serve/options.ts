@@ -6,7 +6,7 @@ import type { CommandLine } from "../core/hint.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
-import type { Tls } from "../http/listen.ts";
+import type { Tls } from "../http/node-server.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */

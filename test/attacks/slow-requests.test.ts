@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { defaultPatience, listen } from "../../src/http/listen.ts";
+import { listen } from "../../src/http/listen.ts";
+import { defaultPatience } from "../../src/http/node-server.ts";
 
 /** Who sends a request byte by byte is answered 408 and disconnected. The server waits for milliseconds here instead of seconds. */
 

@@ -1,0 +1,118 @@
+import {
+  createServer as createHttpServer,
+  IncomingMessage,
+  ServerResponse,
+  type RequestListener,
+  type Server,
+} from "node:http";
+import type { Socket } from "node:net";
+import { OperationError } from "../core/errors.ts";
+
+/** Servers of Node for an Express app, with or without TLS. */
+
+/** The part of an Express app that matters here: users of the library need no types of Express for ours. */
+export interface App extends RequestListener {
+  request: object;
+  response: object;
+}
+
+/**
+ * Classes of requests and responses that have Express's prototypes. Express 5 sets those on each object, unless they are there already, and
+ * an object with a changed prototype is slow for its whole life.
+ */
+function classesFor(app: App) {
+  class Request extends IncomingMessage {}
+  class Response<R extends IncomingMessage> extends ServerResponse<R> {}
+  Object.setPrototypeOf(Request.prototype, app.request);
+  Object.setPrototypeOf(Response.prototype, app.response);
+  app.request = Request.prototype;
+  app.response = Response.prototype;
+  return { IncomingMessage: Request, ServerResponse: Response };
+}
+
+/** A PEM certificate and its PEM private key. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Milliseconds. */
+export interface Patience {
+  /** For the headers of a request. */
+  readonly headersTimeout: number;
+  /** For all of a request. */
+  readonly requestTimeout: number;
+  /** How often Node looks at each connection. */
+  readonly connectionsCheckingInterval: number;
+  /** For how long a client may read nothing of a response. */
+  readonly stallTimeout: number;
+}
+
+/** Enough for the 64 MB of a seed on a slow disk. A client that sends a byte a minute keeps no connection. */
+export const defaultPatience: Patience = {
+  headersTimeout: 20_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5000,
+  stallTimeout: 60_000,
+};
+
+export interface ServerOptions {
+  /** Null: plain http. */
+  readonly tls: Tls | null;
+  readonly patience: Patience;
+}
+
+/**
+ * Ends a connection whose client reads nothing of a response: it would be kept forever. Node starts the time again whenever something was
+ * read. A request that is still worked on has nothing to send yet, and goes on.
+ */
+function endStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
+/**
+ * A whole URL as request target: its host counts, whatever `Host` says (RFC 9112 3.2.2). Express gets the path only, because it would
+ * answer a URL that cannot be parsed by itself, before everything that is mounted.
+ */
+function toOriginForm(req: IncomingMessage): void {
+  const { url = "/" } = req;
+  if (url.startsWith("/")) return;
+  const [, authority, rest = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (authority === undefined) return;
+  req.headers.host = authority;
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/**
+ * @param opened requests wait for it
+ * @returns makes a server for the app, as often as it is called
+ */
+export function serversFor(app: App, opened: Promise<void>, { tls, patience }: ServerOptions): () => Promise<Server> {
+  const { stallTimeout, ...timeouts } = patience;
+  // `input/host-check.ts` refuses a missing Host.
+  const options = { ...classesFor(app), ...timeouts, requireHostHeader: false };
+  const listener: RequestListener = (req, res) => {
+    res.on("timeout", endStalled);
+    toOriginForm(req);
+    void opened.then(() => app(req, res));
+  };
+  return async () => {
+    const server =
+      tls === null ? createHttpServer(options, listener) : await createHttpsServer({ ...options, ...tls }, listener);
+    server.timeout = stallTimeout;
+    return server;
+  };
+}
+
+/** @throws {OperationError} usage */
+async function createHttpsServer(options: object, listener: RequestListener): Promise<Server> {
+  const { createServer } = await import("node:https");
+  try {
+    return createServer(options, listener);
+  } catch (error) {
+    throw new OperationError("usage", "the certificate and the key cannot be used together", {
+      hint: "--cert takes a PEM certificate (with its chain), --key its PEM private key",
+      cause: error,
+    });
+  }
+}
