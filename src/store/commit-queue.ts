@@ -3,20 +3,24 @@
  * writes at most, however many transactions end at the same time.
  */
 import type { Durability } from "./engine.ts";
+import { OvertakenError, type Journal, type JournalEntry, type Operation } from "./json/journal.ts";
 import type { StorageError } from "./store.ts";
 
+/** What became of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
+type Outcome = "written" | "overtaken" | StorageError;
+
 interface Batch {
-  readonly texts: string[];
+  readonly operations: Operation[];
   readonly undos: (() => void)[];
-  /** Null once it is written, else why it is not. Never rejects. */
-  readonly done: Promise<StorageError | null>;
-  readonly settle: (failure: StorageError | null) => void;
+  /** Never rejects. */
+  readonly done: Promise<Outcome>;
+  readonly settle: (outcome: Outcome) => void;
 }
 
 function createBatch(): Batch {
   let settle!: Batch["settle"];
-  const done = new Promise<StorageError | null>((resolve) => (settle = resolve));
-  return { texts: [], undos: [], done, settle };
+  const done = new Promise<Outcome>((resolve) => (settle = resolve));
+  return { operations: [], undos: [], done, settle };
 }
 
 export interface CommitQueue extends Durability {
@@ -33,13 +37,16 @@ export interface CommitQueue extends Durability {
 }
 
 /**
- * @param append makes the texts durable, all or none; rejects with a {@link StorageError} where none of them is there
+ * @param journal where the changes are written; `seq` is the number of its last entry that memory has
+ * @param replay takes an operation of another writer in
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
-  append: (texts: readonly string[]) => Promise<void>,
+  { journal, seq: first }: { readonly journal: Journal; readonly seq: number },
+  replay: (operation: Operation) => void,
   closed: StorageError,
 ): CommitQueue {
+  let seq = first;
   let waiting: Batch | null = null;
   let inFlight: Batch | null = null;
   let capture: (() => () => void) | null = null;
@@ -47,32 +54,52 @@ export function createCommitQueue(
   let running = false;
   let open = true;
 
+  /** @returns null once it is written; where another writer was faster, its entries, which memory lacks */
+  async function append(operations: readonly Operation[]): Promise<readonly JournalEntry[] | null> {
+    if (operations.length === 0) return null;
+    try {
+      await journal.append(seq, operations);
+      seq += 1;
+      return null;
+    } catch (error) {
+      if (error instanceof OvertakenError) return journal.since(seq);
+      throw error;
+    }
+  }
+
   async function writeBatch(): Promise<void> {
     const batch = waiting ?? createBatch();
     inFlight = batch;
     waiting = null;
     const written = capture?.();
-    let failure: StorageError | null = null;
+    let missed: readonly JournalEntry[] | null = null;
+    let outcome: Outcome;
     try {
-      if (batch.texts.length > 0) await append(batch.texts);
+      missed = await append(batch.operations);
+      outcome = missed === null ? "written" : "overtaken";
     } catch (error) {
-      failure = error as StorageError;
+      outcome = error as StorageError;
     }
+    // From here on nothing is awaited: whoever runs next sees all of it.
     inFlight = null;
-    if (failure === null) {
+    if (outcome === "written") {
       if (written !== undefined) {
         capture = null;
         written();
       }
-      batch.settle(null);
+      batch.settle(outcome);
       return;
     }
     // What ended during the write may rest on what is now undone, so it is undone too.
     const behind = waiting as Batch | null;
     waiting = null;
     for (const undo of [...batch.undos, ...(behind?.undos ?? [])].reverse()) undo();
-    batch.settle(failure);
-    behind?.settle(failure);
+    for (const entry of missed ?? []) {
+      for (const operation of entry) replay(operation);
+      seq += 1;
+    }
+    batch.settle(outcome);
+    behind?.settle(outcome);
   }
 
   async function run(): Promise<void> {
@@ -89,20 +116,21 @@ export function createCommitQueue(
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
-    async commit(text, undo) {
+    async commit(operations, undo) {
       if (!open) {
         undo();
         throw closed;
       }
       waiting ??= createBatch();
       const batch = waiting;
-      if (text !== null) batch.texts.push(text);
+      for (const operation of operations) batch.operations.push(operation);
       batch.undos.push(undo);
       start();
-      const failure = await batch.done;
-      if (failure !== null) throw failure;
+      const outcome = await batch.done;
+      if (outcome === "written" || outcome === "overtaken") return outcome === "written";
+      throw outcome;
     },
-    pending: () => last()?.done.then((failure) => failure === null),
+    pending: () => last()?.done.then((outcome) => outcome === "written"),
     checkpoint: (capturing) =>
       new Promise((resolve) => {
         capture = () => {

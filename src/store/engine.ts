@@ -2,23 +2,21 @@
  * Records in memory with transactions: the whole of the memory store, and the heart of the JSON store, which adds that
  * changes are durable before anybody hears of them.
  */
+import type { Operation } from "./json/journal.ts";
 import { ConflictError, type CollectionName, type Collections, type ReadTx, type Store, type Tx } from "./store.ts";
+import { createSweep, purge } from "./sweep.ts";
 import { createTables, deepFreeze, durableCollections, type AnyRecord, type Entry, type Table } from "./table.ts";
-
-/** One change of a durable collection, as a journal keeps it. */
-export type Operation =
-  | { readonly put: CollectionName; readonly record: AnyRecord }
-  | { readonly remove: CollectionName; readonly key: string };
 
 /** What makes changes durable. */
 export interface Durability {
   /**
    * Queues the end of a transaction behind those that wait already.
-   * @param text its operations as JSON, separated by commas; null where there is nothing to write
-   * @param undo takes the transaction back in memory; called, newest transaction first, before the rejection is seen
+   * @param operations none where there is nothing to write
+   * @param undo takes the transaction back in memory; called, newest transaction first, before the outcome is seen
+   * @returns whether it was kept; false: another writer was faster, memory has its changes now, and the work must run again
    * @throws {StorageError} where it could not be written, or one before it could not
    */
-  commit(text: string | null, undo: () => void): Promise<void>;
+  commit(operations: readonly Operation[], undo: () => void): Promise<boolean>;
   /** Undefined while all that memory holds is on disk; else whether the last change was written. */
   pending(): Promise<boolean> | undefined;
 }
@@ -40,14 +38,12 @@ export interface Engine extends Pick<Store, "transaction" | "read"> {
   capture(): Partial<Record<CollectionName, readonly AnyRecord[]>>;
 }
 
-/** How many records are looked at for each change, to find expired ones: more than come in, so that they cannot pile up. */
-const sweepPerChange = 2;
-
 /**
  * @param options `now`: the time in milliseconds since 1970; `durability`: absent, everything is as durable as it gets at once
  */
 export function createEngine({ now, durability }: { now: () => number; durability?: Durability }): Engine {
   const tables = createTables();
+  const sweep = createSweep(Object.values(tables));
 
   // Of the work under way. One time for all of it, so that no record expires between two looks at it.
   let running = false;
@@ -146,7 +142,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     all,
     count(collection) {
       const table = tableOf(collection);
-      if (table.expiring() > 0) for (const entry of table.entries()) purge(table, entry);
+      if (table.expiring() > 0) for (const entry of table.entries()) purge(table, entry, at);
       return table.size();
     },
     insert: (collection, record) => write(collection, record, false),
@@ -159,30 +155,6 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       return handOut(collection, entry);
     },
   };
-
-  // No journal hears of a purge: whoever reads the record again finds it expired again.
-  function purge(table: Table, entry: Entry): void {
-    if (entry.expiresAt <= at && table.get(entry.key) === entry) table.set(entry.key, undefined);
-  }
-
-  /** Round and round over all that can expire; undefined after each round. */
-  function* candidates(): Generator<{ table: Table; entry: Entry } | undefined, never> {
-    for (;;) {
-      for (const table of Object.values(tables)) {
-        if (table.expiring() > 0) for (const entry of table.entries()) yield { table, entry };
-      }
-      yield undefined;
-    }
-  }
-  const cursor = candidates();
-
-  function sweep(looks: number): void {
-    for (let i = 0; i < looks; i++) {
-      const { value } = cursor.next();
-      if (value === undefined) return;
-      purge(value.table, value.entry);
-    }
-  }
 
   function attempt<T>(work: () => T): Outcome<T> {
     if (running) throw new Error("a transaction or read was begun inside another: use the tx that is there");
@@ -209,26 +181,24 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   };
 
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
-    const done: Change[] = [];
-    let text = null as string | null;
-    const outcome = attempt(() => {
-      changes = done;
+    for (;;) {
+      const done: Change[] = [];
       operations = [];
-      try {
-        const value = work(tx);
-        if (operations.length > 0) text = operations.map((operation) => JSON.stringify(operation)).join(",");
-        return value;
-      } finally {
-        changes = null;
-      }
-    });
-    if ("error" in outcome) undo(done.splice(0));
-    else sweep(sweepPerChange * done.length);
-    // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
-    if (durability !== undefined && (text !== null || durability.pending() !== undefined)) {
-      await durability.commit("error" in outcome ? null : text, () => undo(done));
+      const outcome = attempt(() => {
+        changes = done;
+        try {
+          return work(tx);
+        } finally {
+          changes = null;
+        }
+      });
+      if ("error" in outcome) undo(done.splice(0));
+      else sweep(done.length, at);
+      const written = "error" in outcome ? [] : operations;
+      // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
+      const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
+      if (!mustWait || (await durability.commit(written, () => undo(done)))) return settle(outcome);
     }
-    return settle(outcome);
   }
 
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {

@@ -3,7 +3,18 @@ import { appendFileSync, copyFileSync, readdirSync, readFileSync, unlinkSync, wr
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
+import { openJournalFile, readJournal } from "../../src/store/journal-file.ts";
+import { journalContract } from "./journal-contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
+
+journalContract("file", async () => {
+  const path = join(newFolder(), "..", "data.journal");
+  const open = async () => {
+    const content = await readJournal(path);
+    return openJournalFile(path, { content, held: 0, generation: "g" }, () => true);
+  };
+  return { journal: await open(), again: open };
+});
 
 const add = (store: Store, ...names: string[]) =>
   store.transaction((tx) => names.forEach((name) => tx.insert("scopes", { name, description: {}, claims: [] })));

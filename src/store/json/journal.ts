@@ -1,200 +1,41 @@
 /**
- * The journal: what was committed since `data.json` was last written. Text, line by line:
+ * The port of the journal: the changes of durable records, one entry after the other, numbered from 1 on. The engine keeps
+ * the records in memory; what makes them durable, and what several processes on one store agree by, is the journal.
  *
- *     {"journal":1,"generation":"5f0c…"}      which data.json it continues
- *     [{"put":"users","record":{…}},{"remove":"sessions","key":"…"}]
+ * Guarantees (each is a test of `test/store/journal-contract.ts`, run against every adapter):
  *
- * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
- * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
+ * 1. **Durable.** When `append` resolves, its entry is on disk. If it rejects, the entry is not there, and never will be.
+ * 2. **One writer wins.** An entry has the number after the one that its writer knew last. If another writer was faster, that
+ *    number is taken: `append` rejects with {@link OvertakenError}. The loser reads the entries it lacks and runs its
+ *    transactions again.
+ * 3. **In order.** `since` hands out the entries as they were appended, each once, without a gap.
+ *
+ * The file (`journal-file.ts`) is the only adapter so far. A folder has one owner, so nobody is faster there.
  */
-import { constants, fstatSync, statSync } from "node:fs";
-import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
-import { replaceFile, syncFolder } from "./durable-file.ts";
-import type { Operation } from "../engine.ts";
-import { codeOf, describeFault } from "./fault.ts";
-import { DataFileError, StorageError } from "../store.ts";
-import { durableCollections } from "../table.ts";
+import type { CollectionName } from "../collections.ts";
+import type { AnyRecord } from "../table.ts";
 
-const newline = 0x0a;
-const headerOf = (generation: string): Buffer => Buffer.from(`${JSON.stringify({ journal: 1, generation })}\n`);
+/** One change of a durable collection. */
+export type Operation =
+  | { readonly put: CollectionName; readonly record: AnyRecord }
+  | { readonly remove: CollectionName; readonly key: string };
 
-export interface JournalContent {
-  /** The generation of the data file that it continues; "" where nothing was ever committed to it. */
-  readonly generation: string;
-  readonly lines: readonly {
-    readonly number: number;
-    readonly offset: number;
-    readonly operations: readonly Operation[];
-  }[];
-  /** Bytes that hold; what follows them is torn. */
-  readonly length: number;
-  readonly torn: number;
-}
+/** The operations of the transactions that were committed together, in their order. */
+export type JournalEntry = readonly Operation[];
 
-const known: ReadonlySet<unknown> = new Set(durableCollections);
-const isCollection = (name: unknown): boolean => known.has(name);
-
-function isOperation(value: unknown): value is Operation {
-  if (typeof value !== "object" || value === null) return false;
-  if ("put" in value)
-    return isCollection(value.put) && "record" in value && typeof value.record === "object" && value.record !== null;
-  return "remove" in value && isCollection(value.remove) && "key" in value && typeof value.key === "string";
-}
-
-const hint =
-  "It was left as it is. To go on without what it holds, move it away; data.json is whole without it, as it was when it was last written.";
-
-/** @returns null where there is no journal @throws {DataFileError} */
-export async function readJournal(path: string): Promise<JournalContent | null> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw new DataFileError(`${path} cannot be read: ${describeFault(error)}`, path, "Make it readable for this user.");
-  }
-  const refuse = (line: number, what: string) => new DataFileError(`${path}:${line} ${what}`, path, hint);
-
-  let length = bytes.lastIndexOf(newline) + 1;
-  const parsed: { number: number; offset: number; value: unknown }[] = [];
-  for (let offset = 0, end; offset < length; offset = end + 1) {
-    end = bytes.indexOf(newline, offset);
-    const number = parsed.length + 1;
-    try {
-      parsed.push({ number, offset, value: JSON.parse(bytes.toString("utf8", offset, end)) });
-    } catch {
-      if (end + 1 < bytes.length) throw refuse(number, "is damaged: it is not JSON, and it is not the last line");
-      // What a crash kept from the disk in the middle of a write is read as zeros. Anything else is no write of ours: the last line may be two
-      // that have become one, and the first of them was answered for.
-      if (!bytes.subarray(offset, end).includes(0))
-        throw refuse(number, "is damaged: it is not JSON, though nothing is missing at its end");
-      length = offset;
-      break;
-    }
-  }
-
-  const [head, ...rest] = parsed;
-  // The head is written with the first line: alone, it is part of a torn write.
-  if (head === undefined || rest.length === 0) return { generation: "", lines: [], length: 0, torn: bytes.length };
-  const header = head.value;
-  if (typeof header !== "object" || header === null || !("journal" in header && "generation" in header)) {
-    throw refuse(1, "is not the head of a journal");
-  }
-  if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp knows format 1`);
-  const lines = rest.map(({ number, offset, value }) => {
-    if (!Array.isArray(value) || !value.every(isOperation))
-      throw refuse(number, "holds something that is no change of a record");
-    return { number, offset, operations: value };
-  });
-  return { generation: String(header.generation), lines, length, torn: bytes.length - length };
-}
-
-/** The refusal of a change of data that are no longer this process's. */
-export const lostFolder = (folder: string): StorageError =>
-  new StorageError(
-    `${folder}, or its journal, was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
-  );
-
-/** The end of the journal to which lines are added. */
 export interface Journal {
+  /** The number of the last entry. */
+  head(): Promise<number>;
+  /** The entries after this number. @throws {DataFileError} what is there is not a journal */
+  since(seq: number): Promise<readonly JournalEntry[]>;
   /**
-   * Makes the texts durable as one line.
-   * @throws {StorageError} none of them is in the journal then: it cannot be written, or its folder is no longer this process's
+   * Appends the entry that follows number `seq`.
+   * @throws {OvertakenError} another writer was faster @throws {StorageError} it could not be written
    */
-  append(texts: readonly string[]): Promise<void>;
-  /** Where the next line will begin, in bytes. */
-  length(): number;
-  generation(): string;
-  /** Lets go of what is before `offset` and is in the data file of this generation now. */
-  continueFrom(generation: string, offset: number): Promise<void>;
-  close(): Promise<void>;
+  append(seq: number, entry: JournalEntry): Promise<void>;
 }
 
-/**
- * The writing end. The file is made with the first line, so that a store that nobody changes writes nothing.
- * @param generation of the data file that it continues
- * @param start length of the journal as it was read, 0 where there is none
- * @param isHeld whether the folder is still this process's: asked before a file is made there
- */
-export function openJournal(path: string, generation: string, start: number, isHeld: () => boolean): Journal {
-  const folder = dirname(path);
-  let handle: FileHandle | null = null;
-  let length = start;
-  // There is, or may be, something after `length`: a torn line, or what could not be taken back.
-  let tailed = true;
-  let nameOnDisk = start > 0;
-
-  async function cut(file: FileHandle): Promise<void> {
-    await file.truncate(length);
-    await file.datasync();
-    tailed = false;
-  }
-
-  /** No name leads to it any more, so that it takes all that comes and keeps nothing. Not every file system counts names. */
-  function isDeleted(file: FileHandle): boolean {
-    const { nlink, ino } = fstatSync(file.fd);
-    return nlink === 0 && statSync(path, { throwIfNoEntry: false })?.ino !== ino;
-  }
-
-  return {
-    length: () => length,
-    generation: () => generation,
-    async append(texts) {
-      if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
-      try {
-        // A journal that has lines is never made anew: it was deleted then.
-        handle ??= await open(path, constants.O_RDWR | (length === 0 ? constants.O_CREAT : 0), 0o600);
-        if (tailed) await cut(handle);
-        tailed = true;
-        const line = Buffer.from(`[${texts.join(",")}]\n`);
-        const bytes = length === 0 ? Buffer.concat([headerOf(generation), line]) : line;
-        for (let done = 0; done < bytes.length;)
-          done += (await handle.write(bytes, done, bytes.length - done, length + done)).bytesWritten;
-        await handle.datasync();
-        if (!nameOnDisk) await syncFolder(folder);
-        nameOnDisk = true;
-        length += bytes.length;
-        tailed = false;
-      } catch (error) {
-        if (handle === null && codeOf(error) === "ENOENT") throw lostFolder(folder);
-        if (handle !== null) await cut(handle).catch(() => undefined);
-        throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
-      }
-    },
-    async continueFrom(next, offset) {
-      if (offset === length) {
-        await unlink(path).catch((error: unknown) => {
-          if (codeOf(error) !== "ENOENT") throw error;
-        });
-        await handle?.close();
-        handle = null;
-        length = 0;
-      } else {
-        const tail = Buffer.alloc(length - offset);
-        handle ??= await open(path, "r+");
-        const { bytesRead } = await handle.read(tail, 0, tail.length, offset);
-        if (bytesRead !== tail.length) throw new Error(`${path} is shorter than what was written to it`);
-        await handle.close();
-        handle = null;
-        const bytes = Buffer.concat([headerOf(next), tail]);
-        handle = await replaceFile(path, (file) => file.writeFile(bytes));
-        length = bytes.length;
-      }
-      generation = next;
-      tailed = length === 0;
-      nameOnDisk = false;
-    },
-    async close() {
-      try {
-        // What was refused, and could not be taken back at once, is not to be there at the next start.
-        if (handle !== null && tailed) await cut(handle);
-      } catch (error) {
-        const message = `What was refused last could not be taken out of ${path} again, and may be there at the next start`;
-        throw new StorageError(`${message}: ${describeFault(error)}`, { cause: error });
-      } finally {
-        await handle?.close();
-      }
-    },
-  };
+/** Another writer appended an entry first. */
+export class OvertakenError extends Error {
+  override readonly name = "OvertakenError";
 }

@@ -1,7 +1,7 @@
 /** From the files into memory, with a refusal that says where something is wrong. */
 import { refuseDataFile, type Snapshot } from "./data-file.ts";
 import type { Engine } from "../engine.ts";
-import type { JournalContent } from "./journal.ts";
+import type { JournalContent } from "../journal-file.ts";
 import { ConflictError, DataFileError } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
@@ -22,32 +22,37 @@ export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: str
 }
 
 /**
- * @returns how many bytes of the journal the data file held already
+ * How much of the journal the data file holds already. A crash while it was folded leaves both.
  * @throws {DataFileError} the journal is not this data file's
  */
-export function replayJournal(engine: Engine, snapshot: Snapshot, journal: JournalContent, path: string): number {
+export function heldLines(
+  snapshot: Snapshot,
+  journal: JournalContent | null,
+  path: string,
+): { readonly lines: number; readonly offset: number } {
+  if (journal === null || journal.lines.length === 0) return { lines: 0, offset: 0 };
   const { generation, lines, length } = journal;
-  if (lines.length === 0) return 0;
   let from: number | undefined;
   if (generation === snapshot.generation) from = 0;
   else if (generation === snapshot.after?.generation) from = snapshot.after.offset;
-  const boundary = from === 0 || from === length || lines.some(({ offset }) => offset === from);
-  if (from === undefined || !boundary) {
+  const start = from;
+  const boundary = start === 0 || start === length || lines.some(({ offset }) => offset === start);
+  if (start === undefined || !boundary) {
     const hint = `Put the data.json back to which it belongs; or, to go on with the one that is there as it is, move ${path} away`;
     throw new DataFileError(`${path} holds changes to another data.json than the one beside it`, path, hint);
   }
-  for (const { number, offset, operations } of lines) {
-    if (offset < from) continue;
+  return { lines: lines.filter(({ offset }) => offset < start).length, offset: start };
+}
+
+/** @throws {DataFileError} a line that holds something else than records */
+export function replayLines(engine: Engine, lines: JournalContent["lines"], path: string): void {
+  for (const { number, operations } of lines) {
     try {
       for (const operation of operations) engine.replay(operation);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      throw new DataFileError(
-        `${path}:${number} is not right: ${error.message}`,
-        path,
-        `Move ${path} away to go on without what it holds`,
-      );
+      const hint = `Move ${path} away to go on without what it holds`;
+      throw new DataFileError(`${path}:${number} is not right: ${error.message}`, path, hint);
     }
   }
-  return from;
 }

@@ -2,8 +2,8 @@
 import { join, resolve } from "node:path";
 import { readDataFile } from "./data-file.ts";
 import { createEngine } from "../engine.ts";
-import { readJournal } from "./journal.ts";
-import { loadSnapshot, replayJournal } from "./load.ts";
+import { readJournal } from "../journal-file.ts";
+import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import type { Store } from "../store.ts";
 
 export interface Peek extends Pick<Store, "read"> {
@@ -24,7 +24,8 @@ export async function peek(dir: string, now: () => number): Promise<Peek | null>
   const journal = await readJournal(journalPath);
   const engine = createEngine({ now });
   await loadSnapshot(engine, file.snapshot, path);
-  if (journal !== null) replayJournal(engine, file.snapshot, journal, journalPath);
+  const held = heldLines(file.snapshot, journal, journalPath);
+  if (journal !== null) replayLines(engine, journal.lines.slice(held.lines), journalPath);
   const { schemaVersion } = file.snapshot;
   return { schemaVersion, bytes: file.size + (journal?.length ?? 0), read: engine.read };
 }

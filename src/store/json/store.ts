@@ -29,8 +29,9 @@ import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable
 import { createEngine } from "../engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder, removeFolder } from "./folder.ts";
-import { lostFolder, openJournal, readJournal } from "./journal.ts";
-import { loadSnapshot, replayJournal } from "./load.ts";
+import { lostFolder, openJournalFile, readJournal, type Position } from "../journal-file.ts";
+import type { JournalEntry } from "./journal.ts";
+import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
 import { DataFileError, StorageError, type Store } from "../store.ts";
 
@@ -119,12 +120,19 @@ async function openData(
     });
   }
 
-  const queue = createCommitQueue(append, new StorageError(`${location} is closed`));
+  const { generation } = db.data;
+  const held = heldLines(db.data, content, journalPath);
+  const journal = openJournalFile(journalPath, { content, held: held.lines, generation }, lock.isHeld);
+  /** Up to where data.json holds the journal already. */
+  let folded: Position = { seq: 0, offset: held.offset };
+  const queue = createCommitQueue(
+    { journal: { ...journal, append }, seq: await journal.head() },
+    (operation) => engine.replay(operation),
+    new StorageError(`${location} is closed`),
+  );
   const engine = createEngine({ now, durability: queue });
   await loadSnapshot(engine, db.data, dataPath);
-  const { generation } = db.data;
-  /** Bytes of the journal that data.json holds already. */
-  let folded = content === null ? 0 : replayJournal(engine, db.data, content, journalPath);
+  if (content !== null) replayLines(engine, content.lines.slice(held.lines), journalPath);
   // The records live in the engine now.
   db.data = empty();
 
@@ -133,21 +141,17 @@ async function openData(
   }
   await removeUnfinished(dataPath);
   await removeUnfinished(journalPath);
-  const journal = openJournal(journalPath, content?.generation ?? generation, content?.length ?? 0, lock.isHeld);
   // All of it is in data.json: a crash came before it was removed.
-  if (content !== null && folded === content.length) {
-    await journal.continueFrom(generation, folded);
-    folded = 0;
-  }
+  if (content !== null && folded.offset === content.length) await continueFrom(generation, folded);
   let folding: Promise<void> | null = null;
   /** After a failure the journal must grow on before folding is tried again. */
   let retryBeyond = 0;
 
-  const unfolded = (): number => journal.length() - folded;
+  const unfolded = (): number => journal.position().offset - folded.offset;
   const limit = (): number => Math.max(foldBeyond, file.size());
 
-  async function append(texts: readonly string[]): Promise<void> {
-    await journal.append(texts);
+  async function append(seq: number, entry: JournalEntry): Promise<void> {
+    await journal.append(seq, entry);
     if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
   }
 
@@ -170,21 +174,26 @@ async function openData(
 
   async function foldOnce(): Promise<void> {
     if (!lock.isHeld()) throw lostFolder(dir);
-    const { records, offset } = await queue.checkpoint(() => {
+    const { records, position } = await queue.checkpoint(() => {
       const records = engine.capture();
-      return () => ({ records, offset: journal.length() });
+      return () => ({ records, position: journal.position() });
     });
     const next = tag();
-    db.data = { schemaVersion, generation: next, after: { generation: journal.generation(), offset }, ...records };
+    const after = { generation: journal.generation(), offset: position.offset };
+    db.data = { schemaVersion, generation: next, after, ...records };
     try {
       await db.write();
     } finally {
       db.data = empty();
     }
-    folded = offset;
-    await queue.exclusive(() => journal.continueFrom(next, offset));
-    folded = 0;
+    folded = position;
+    await queue.exclusive(() => continueFrom(next, position));
     retryBeyond = 0;
+  }
+
+  async function continueFrom(next: string, position: Position): Promise<void> {
+    await journal.continueFrom(next, position);
+    folded = { ...position, offset: 0 };
   }
 
   if (unfolded() > 0) void fold();
@@ -198,7 +207,7 @@ async function openData(
       await folding;
       if (unfolded() > 0) await fold();
       // After a start that was refused: with data that holds nothing, commands would take this folder for the right one.
-      const isEmpty = isNew && journal.generation() === generation && journal.length() === 0 && lock.isHeld();
+      const isEmpty = isNew && journal.generation() === generation && journal.position().offset === 0 && lock.isHeld();
       try {
         await journal.close();
         if (isEmpty) await rm(dataPath, { force: true });

@@ -1,0 +1,219 @@
+/**
+ * The journal as a file: what was committed since `data.json` was last written. Text, line by line:
+ *
+ *     {"journal":1,"generation":"5f0c…"}      which data.json it continues
+ *     [{"put":"users","record":{…}},{"remove":"sessions","key":"…"}]
+ *
+ * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
+ * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
+ */
+import { constants, fstatSync, statSync } from "node:fs";
+import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { replaceFile, syncFolder } from "./json/durable-file.ts";
+import { codeOf, describeFault } from "./json/fault.ts";
+import { OvertakenError, type Journal, type Operation } from "./json/journal.ts";
+import { DataFileError, StorageError } from "./store.ts";
+import { durableCollections } from "./table.ts";
+
+const newline = 0x0a;
+const headerOf = (generation: string): Buffer => Buffer.from(`${JSON.stringify({ journal: 1, generation })}\n`);
+
+export interface JournalContent {
+  /** The generation of the data file that it continues; "" where nothing was ever committed to it. */
+  readonly generation: string;
+  readonly lines: readonly {
+    readonly number: number;
+    readonly offset: number;
+    readonly operations: readonly Operation[];
+  }[];
+  /** Bytes that hold; what follows them is torn. */
+  readonly length: number;
+  readonly torn: number;
+}
+
+const known: ReadonlySet<unknown> = new Set(durableCollections);
+const isCollection = (name: unknown): boolean => known.has(name);
+
+function isOperation(value: unknown): value is Operation {
+  if (typeof value !== "object" || value === null) return false;
+  if ("put" in value)
+    return isCollection(value.put) && "record" in value && typeof value.record === "object" && value.record !== null;
+  return "remove" in value && isCollection(value.remove) && "key" in value && typeof value.key === "string";
+}
+
+const hint =
+  "It was left as it is. To go on without what it holds, move it away; data.json is whole without it, as it was when it was last written.";
+
+/** @returns null where there is no journal @throws {DataFileError} */
+export async function readJournal(path: string): Promise<JournalContent | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new DataFileError(`${path} cannot be read: ${describeFault(error)}`, path, "Make it readable for this user.");
+  }
+  const refuse = (line: number, what: string) => new DataFileError(`${path}:${line} ${what}`, path, hint);
+
+  let length = bytes.lastIndexOf(newline) + 1;
+  const parsed: { number: number; offset: number; value: unknown }[] = [];
+  for (let offset = 0, end; offset < length; offset = end + 1) {
+    end = bytes.indexOf(newline, offset);
+    const number = parsed.length + 1;
+    try {
+      parsed.push({ number, offset, value: JSON.parse(bytes.toString("utf8", offset, end)) });
+    } catch {
+      if (end + 1 < bytes.length) throw refuse(number, "is damaged: it is not JSON, and it is not the last line");
+      // What a crash kept from the disk in the middle of a write is read as zeros. Anything else is no write of ours: the last line may be two
+      // that have become one, and the first of them was answered for.
+      if (!bytes.subarray(offset, end).includes(0))
+        throw refuse(number, "is damaged: it is not JSON, though nothing is missing at its end");
+      length = offset;
+      break;
+    }
+  }
+
+  const [head, ...rest] = parsed;
+  // The head is written with the first line: alone, it is part of a torn write.
+  if (head === undefined || rest.length === 0) return { generation: "", lines: [], length: 0, torn: bytes.length };
+  const header = head.value;
+  if (typeof header !== "object" || header === null || !("journal" in header && "generation" in header)) {
+    throw refuse(1, "is not the head of a journal");
+  }
+  if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp knows format 1`);
+  const lines = rest.map(({ number, offset, value }) => {
+    if (!Array.isArray(value) || !value.every(isOperation))
+      throw refuse(number, "holds something that is no change of a record");
+    return { number, offset, operations: value };
+  });
+  return { generation: String(header.generation), lines, length, torn: bytes.length - length };
+}
+
+/** The refusal of a change of data that are no longer this process's. */
+export const lostFolder = (folder: string): StorageError =>
+  new StorageError(
+    `${folder}, or its journal, was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
+  );
+
+/** A place between two lines. */
+export interface Position {
+  /** The number of the entry before it. */
+  readonly seq: number;
+  /** In bytes. */
+  readonly offset: number;
+}
+
+export interface JournalFile extends Journal {
+  /** Where the next line begins. */
+  position(): Position;
+  generation(): string;
+  /** Drops what is before a position and is in the data file of this generation now. */
+  continueFrom(generation: string, from: Position): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it for writing. The file is made with the first line, so that a store that nobody changes writes nothing.
+ * @param content as it was read; null: there is no file
+ * @param held how many of its lines the data file has already: entry 1 is the one after them
+ * @param isHeld whether the folder is still this process's: asked before a file is made there
+ */
+export function openJournalFile(
+  path: string,
+  { content, held, generation: first }: { content: JournalContent | null; held: number; generation: string },
+  isHeld: () => boolean,
+): JournalFile {
+  const folder = dirname(path);
+  let generation = content === null || content.lines.length === 0 ? first : content.generation;
+  let handle: FileHandle | null = null;
+  let length = content?.length ?? 0;
+  /** The number of the entry before the first line. */
+  let before = -held;
+  let seq = (content?.lines.length ?? 0) - held;
+  // There is, or may be, something after `length`: a torn line, or what could not be taken back.
+  let tailed = true;
+  let nameOnDisk = length > 0;
+
+  async function cut(file: FileHandle): Promise<void> {
+    await file.truncate(length);
+    await file.datasync();
+    tailed = false;
+  }
+
+  /** No name leads to it any more, so that it takes all that comes and keeps nothing. Not every file system counts names. */
+  function isDeleted(file: FileHandle): boolean {
+    const { nlink, ino } = fstatSync(file.fd);
+    return nlink === 0 && statSync(path, { throwIfNoEntry: false })?.ino !== ino;
+  }
+
+  return {
+    position: () => ({ seq, offset: length }),
+    generation: () => generation,
+    head: () => Promise.resolve(seq),
+    async since(last) {
+      const lines = (await readJournal(path))?.lines ?? [];
+      return lines.slice(last - before).map(({ operations }) => operations);
+    },
+    async append(last, entry) {
+      if (last !== seq) throw new OvertakenError(`${path} is at entry ${seq}, not ${last}`);
+      if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
+      seq += 1;
+      try {
+        // A journal that has lines is never made anew: it was deleted then.
+        handle ??= await open(path, constants.O_RDWR | (length === 0 ? constants.O_CREAT : 0), 0o600);
+        if (tailed) await cut(handle);
+        tailed = true;
+        const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+        const bytes = length === 0 ? Buffer.concat([headerOf(generation), line]) : line;
+        for (let done = 0; done < bytes.length;)
+          done += (await handle.write(bytes, done, bytes.length - done, length + done)).bytesWritten;
+        await handle.datasync();
+        if (!nameOnDisk) await syncFolder(folder);
+        nameOnDisk = true;
+        length += bytes.length;
+        tailed = false;
+      } catch (error) {
+        seq -= 1;
+        if (handle === null && codeOf(error) === "ENOENT") throw lostFolder(folder);
+        if (handle !== null) await cut(handle).catch(() => undefined);
+        throw new StorageError(`The change could not be written to ${path}: ${describeFault(error)}`, { cause: error });
+      }
+    },
+    async continueFrom(next, { seq: dropped, offset }) {
+      if (offset === length) {
+        await unlink(path).catch((error: unknown) => {
+          if (codeOf(error) !== "ENOENT") throw error;
+        });
+        await handle?.close();
+        handle = null;
+        length = 0;
+      } else {
+        const tail = Buffer.alloc(length - offset);
+        handle ??= await open(path, "r+");
+        const { bytesRead } = await handle.read(tail, 0, tail.length, offset);
+        if (bytesRead !== tail.length) throw new Error(`${path} is shorter than what was written to it`);
+        await handle.close();
+        handle = null;
+        const bytes = Buffer.concat([headerOf(next), tail]);
+        handle = await replaceFile(path, (file) => file.writeFile(bytes));
+        length = bytes.length;
+      }
+      generation = next;
+      before = dropped;
+      tailed = length === 0;
+      nameOnDisk = false;
+    },
+    async close() {
+      try {
+        // What was refused, and could not be taken back at once, is not to be there at the next start.
+        if (handle !== null && tailed) await cut(handle);
+      } catch (error) {
+        const message = `What was refused last could not be taken out of ${path} again, and may be there at the next start`;
+        throw new StorageError(`${message}: ${describeFault(error)}`, { cause: error });
+      } finally {
+        await handle?.close();
+      }
+    },
+  };
+}

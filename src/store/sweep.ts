@@ -1,0 +1,32 @@
+/** Removes records that have expired, a few with each change, so that they cannot pile up. */
+import type { Entry, Table } from "./table.ts";
+
+/** How many records are looked at for each change: more than come in. */
+const looksPerChange = 2;
+
+/** The journal does not hear of it: whoever reads the record again finds it expired again. */
+export function purge(table: Table, entry: Entry, now: number): void {
+  if (entry.expiresAt <= now && table.get(entry.key) === entry) table.set(entry.key, undefined);
+}
+
+/** Round and round over all that can expire; undefined after each round. */
+function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry: Entry } | undefined, never> {
+  for (;;) {
+    for (const table of tables) {
+      if (table.expiring() > 0) for (const entry of table.entries()) yield { table, entry };
+    }
+    yield undefined;
+  }
+}
+
+/** @returns goes on where it stopped; to be called after each transaction, with the number of its changes */
+export function createSweep(tables: readonly Table[]): (changes: number, now: number) => void {
+  const cursor = candidates(tables);
+  return (changes, now) => {
+    for (let i = 0; i < changes * looksPerChange; i++) {
+      const { value } = cursor.next();
+      if (value === undefined) return;
+      purge(value.table, value.entry, now);
+    }
+  };
+}

@@ -1,0 +1,104 @@
+/** Stores that share a journal, as those of several processes will: whoever was slower reads what it lacks and runs again. */
+import { describe, expect, test } from "vitest";
+import { createCommitQueue } from "../../src/store/commit-queue.ts";
+import { createEngine } from "../../src/store/engine.ts";
+import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/json/journal.ts";
+import { StorageError, type Store, type Tx } from "../../src/store/store.ts";
+import { runTwice } from "../helpers/run-twice.ts";
+import { storeContract } from "./contract.ts";
+import { journalContract } from "./journal-contract.ts";
+import { session } from "./records.ts";
+
+/** Entries as text, so that no store is handed the records of another. */
+function memoryJournal(): Journal {
+  const entries: string[] = [];
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    head: async () => entries.length,
+    async since(seq) {
+      await turn();
+      return entries.slice(seq).map((text) => JSON.parse(text) as JournalEntry);
+    },
+    async append(seq, entry) {
+      await turn();
+      if (seq !== entries.length) throw new OvertakenError(`${entries.length}`);
+      entries.push(JSON.stringify(entry));
+    },
+  };
+}
+
+async function openOn(journal: Journal, now: () => number = Date.now): Promise<Store> {
+  const entries = await journal.since(0);
+  const queue = createCommitQueue(
+    { journal, seq: entries.length },
+    (operation) => engine.replay(operation),
+    new StorageError("closed"),
+  );
+  const engine = createEngine({ now, durability: queue });
+  for (const operation of entries.flat()) engine.replay(operation);
+  return { location: "shared", transaction: engine.transaction, read: engine.read, close: () => queue.close() };
+}
+
+journalContract("memory", async () => {
+  const journal = memoryJournal();
+  return { journal, again: async () => journal };
+});
+storeContract("on a journal", (now) => openOn(memoryJournal(), now));
+
+describe.each([
+  ["two stores on one journal", (store: Store) => store],
+  ["two stores on one journal, run twice", runTwice],
+])("%s", (_, adapt) => {
+  const open = async (): Promise<readonly [Store, Store]> => {
+    const journal = memoryJournal();
+    return [adapt(await openOn(journal)), adapt(await openOn(journal))];
+  };
+  const count = (tx: Tx): number => Number(tx.get("meta", "settings")?.value ?? 0);
+  const increment = (tx: Tx): number => {
+    const next = count(tx) + 1;
+    tx.put("meta", { id: "settings", value: next });
+    return next;
+  };
+
+  test("no update is lost under contention, and each answer is the one that counts", async () => {
+    const stores = await open();
+    const seen = await Promise.all(
+      stores.flatMap((store) => Array.from({ length: 50 }, () => store.transaction(increment))),
+    );
+    expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    for (const store of stores) expect(await store.transaction(increment)).toBeGreaterThan(100);
+  });
+
+  test("one remover, and a refusal that rests on what was lost is made again", async () => {
+    const stores = await open();
+    await stores[0].transaction((tx) => tx.insert("sessions", session("s", Infinity)));
+    await stores[1].transaction(increment);
+    const remove = (tx: Tx): boolean => tx.remove("sessions", "s") !== undefined;
+    const won = await Promise.all(
+      stores.flatMap((store) => Array.from({ length: 10 }, () => store.transaction(remove))),
+    );
+    expect(won.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("a unique value is one record's", async () => {
+    const stores = await open();
+    const insert = (id: string) => (tx: Tx) => tx.insert("sessions", session(id, Infinity, { sid: "same" }));
+    const results = await Promise.allSettled(stores.map((store, i) => store.transaction(insert(`${i}`))));
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("a version is another one after a change of the other store", async () => {
+    const [one, other] = await open();
+    await one.transaction(increment);
+    const before = await one.read((tx) => tx.version("meta", "settings"));
+    await other.transaction((tx) => {
+      tx.put("meta", { id: "issuer", value: "x" });
+      increment(tx);
+    });
+    const after = await one.transaction((tx) => {
+      tx.put("meta", { id: "issuer", value: "y" });
+      return tx.version("meta", "settings");
+    });
+    expect(after).not.toBe(before);
+  });
+});
