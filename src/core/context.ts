@@ -21,6 +21,10 @@ export interface Settings {
   readonly refresh_grace: number;
   /** RS256: signed with the published key, for resource servers that verify by JWKS. */
   readonly access_token_alg: "HS256" | "RS256";
+  /** Of clients that register none. */
+  readonly userinfo_format: "native" | "standard" | "combined";
+  /** Of clients that register none. */
+  readonly id_token_claims: "all" | "minimal";
   /** `picker`, `password`, or `auto:<username>`. */
   readonly login: string;
   readonly consent: "ask" | "skip";
@@ -35,6 +39,8 @@ export const defaultSettings: Settings = {
   refresh_rotation: "on",
   refresh_grace: 0,
   access_token_alg: "HS256",
+  userinfo_format: "native",
+  id_token_claims: "all",
   login: "picker",
   consent: "ask",
 };

@@ -156,6 +156,17 @@ test("--open without a browser prints the address instead", async () => {
   expect(output.stderr).toContain(said);
 });
 
+test("--userinfo-format and --id-token-claims are for clients that register none", async () => {
+  const cwd = newFolder();
+  const server = await startIdp(["--userinfo-format", "standard", "--id-token-claims", "minimal"], { cwd });
+  const tokens = await issued(cwd);
+  const response = await fetch(`${server.issuer}/api/v2/oauth/userinfo`, {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  expect(await response.json()).not.toHaveProperty("user");
+  expect(jwtPart(tokens.id_token, 1)).not.toHaveProperty("name");
+});
+
 test("settings' flags win over fixtures", async () => {
   const cwd = newFolder();
   writeFileSync(

@@ -154,3 +154,55 @@ test("id_token_claims: minimal leaves the user's claims out of the ID token, not
   expect(userClaims(jwtPart(tokens.id_token, 1))).toEqual([]);
   expect((await userinfo(idp, tokens.access_token)).json).toHaveProperty("email");
 });
+
+describe("the settings userinfo_format and id_token_claims are the defaults of clients", () => {
+  const defaults = { userinfo_format: "combined", id_token_claims: "minimal" } as const;
+
+  test("combined has what generic libraries read at the top: mozilla-django-oidc, django-allauth, a Keycloak broker", async () => {
+    const other = await serve({ settings: defaults });
+    const app = await register(other);
+    const tokens = await app.tokens({ user: "alice", scope: "openid profile email" });
+    const { json } = await userinfo(other, tokens.access_token);
+    const { id } = await other.call("users.show", { username: "alice" });
+    expect(json).toMatchObject({
+      sub: id,
+      id,
+      preferred_username: "alice",
+      name: "Alice Adams",
+      email: "alice@example.test",
+      email_verified: true,
+      user: { username: "alice", email: { username: "alice" } },
+    });
+    expect(userClaims(jwtPart(tokens.id_token, 1))).toEqual([]);
+  });
+
+  test("what a client registered goes before them", async () => {
+    const other = await serve({ settings: defaults });
+    const app = await register(other, { userinfo_format: "native", id_token_claims: "all" });
+    const tokens = await app.tokens({ user: "alice", scope: "openid profile email" });
+    expect((await userinfo(other, tokens.access_token)).json).not.toHaveProperty("email");
+    expect(jwtPart(tokens.id_token, 1)).toHaveProperty("email");
+  });
+
+  test("a claim asked for by name is released by the scope of that form", async () => {
+    for (const [userinfo_format, scope] of [
+      ["standard", "profile"],
+      ["native", "details"],
+    ] as const) {
+      const other = await serve({ settings: { userinfo_format } });
+      const app = await register(other, { scope: `openid ${scope}` });
+      const claims = JSON.stringify({ userinfo: { birthdate: null } });
+      const tokens = await app.tokens({ user: "alice", scope: "openid", claims });
+      expect((await userinfo(other, tokens.access_token)).json).toHaveProperty("birthdate");
+    }
+  });
+
+  test("they come from fixtures too, and change with them", async () => {
+    const other = await serve();
+    const app = await register(other);
+    const tokens = await app.tokens({ user: "alice", scope: "openid email" });
+    expect((await userinfo(other, tokens.access_token)).json).not.toHaveProperty("email");
+    await other.call("seed", { settings: defaults });
+    expect((await userinfo(other, tokens.access_token)).json).toHaveProperty("email", "alice@example.test");
+  });
+});

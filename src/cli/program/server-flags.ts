@@ -17,6 +17,8 @@ export interface SettingsFlags {
   readonly refreshRotation?: Settings["refresh_rotation"];
   readonly refreshGrace?: number;
   readonly accessTokenAlg?: Settings["access_token_alg"];
+  readonly userinfoFormat?: Settings["userinfo_format"];
+  readonly idTokenClaims?: Settings["id_token_claims"];
 }
 
 /** The flags that are settings, under the names of fixtures. */
@@ -31,6 +33,8 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     refresh_rotation: flags.refreshRotation,
     refresh_grace: flags.refreshGrace,
     access_token_alg: flags.accessTokenAlg,
+    userinfo_format: flags.userinfoFormat,
+    id_token_claims: flags.idTokenClaims,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

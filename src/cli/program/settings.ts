@@ -26,6 +26,16 @@ export const withSettings = (command: Command): Command =>
         "RS256",
       ]),
     )
+    .addOption(
+      new Option("--userinfo-format <form>", "of clients that set none (default: native)").choices([
+        "native",
+        "standard",
+        "combined",
+      ]),
+    )
+    .addOption(
+      new Option("--id-token-claims <set>", "of clients that set none (default: all)").choices(["all", "minimal"]),
+    )
     .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
     .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
     .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))

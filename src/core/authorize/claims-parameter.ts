@@ -1,6 +1,13 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { checkAcr } from "../login/acr.ts";
-import { claimScope, isProtocolClaim, noClaims, releasingScopes, type RequestedClaims } from "../scopes/claims.ts";
+import {
+  claimScope,
+  isProtocolClaim,
+  noClaims,
+  releasingScopes,
+  type Defaults,
+  type RequestedClaims,
+} from "../scopes/claims.ts";
 import { OAuthError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { mayAsk } from "../scopes/scopes.ts";
@@ -51,8 +58,8 @@ function wishedSub(wish: unknown): string | null {
 }
 
 /** Whether one of the scopes that release a claim is one that the client may ask for. */
-export const mayAskClaim = (tx: ReadTx, client: Client, name: string): boolean =>
-  releasingScopes(tx, client, name).some((scope) => mayAsk(client, scope));
+export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: string): boolean =>
+  releasingScopes(tx, ctx, client, name).some((scope) => mayAsk(client, scope));
 
 /**
  * @param text the parameter; undefined: not sent
@@ -61,6 +68,7 @@ export const mayAskClaim = (tx: ReadTx, client: Client, name: string): boolean =
  */
 export function readClaimsParameter(
   tx: ReadTx,
+  ctx: Defaults,
   client: Client,
   text: string | undefined,
   scopes: readonly string[],
@@ -74,9 +82,9 @@ export function readClaimsParameter(
   const requested = (names: readonly string[]): readonly string[] =>
     names.filter((name) => {
       if (isProtocolClaim(name)) return false;
-      const releasing = releasingScopes(tx, client, name);
+      const releasing = releasingScopes(tx, ctx, client, name);
       if (releasing.length === 0) return true;
-      if (!mayAskClaim(tx, client, name)) return false;
+      if (!mayAskClaim(tx, ctx, client, name)) return false;
       if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
       return true;
     });

@@ -44,7 +44,7 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
     epoch: to.grant.epoch,
     request: {
       redirectUri: request.redirectUri,
-      scopes: grantedNow(tx, to.client, to.grant, request.scopes).filter((scope) => singleClaim(scope) === null),
+      scopes: grantedNow(tx, ctx, to.client, to.grant, request.scopes).filter((scope) => singleClaim(scope) === null),
       claims: request.claims,
       nonce: request.nonce,
       codeChallenge: request.codeChallenge,

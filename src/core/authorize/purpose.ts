@@ -18,7 +18,7 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
   return {
     needs: needsOf(record),
     shown: { app: { clientId, redirectUri }, ownPage: null, uiLocales, summary: () => summarise(request) },
-    check: (tx) => void checkStillAllowed(tx, request),
+    check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
     refuse: (code, description) => refuse(request, code, description),
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
   };
@@ -55,7 +55,7 @@ function settleGrant(
 ): Grant {
   const { user, client, allowed } = to;
   if (allowed !== null) return recordGrant(tx, ctx, { user, client, asked: scopes, allowed, by: "user" });
-  const grant = grantFor(tx, client, user.id, scopes);
+  const grant = grantFor(tx, ctx, client, user.id, scopes);
   return grant ?? recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "policy" });
 }
 

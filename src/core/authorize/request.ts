@@ -72,7 +72,7 @@ export function checkAuthorizationRequest(
     checkResponseType(raw, client);
     checkResponseMode(raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
-    const claims = readClaimsParameter(tx, client, single(raw, "claims"), scopes);
+    const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
     const nonce = single(raw, "nonce") ?? null;
     const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
@@ -109,14 +109,14 @@ export function checkAuthorizationRequest(
  * Checks a request against its client again: the client may have changed while a page of the request was open.
  * @throws {OAuthError | RedirectedError} as {@link checkAuthorizationRequest}
  */
-export function checkStillAllowed(tx: ReadTx, request: AuthorizationRequest): Client {
+export function checkStillAllowed(tx: ReadTx, ctx: Pick<Context, "settings">, request: AuthorizationRequest): Client {
   const { redirectUri, scopes, codeChallenge } = request;
   const client = findClient(tx, request.clientId, redirectUri);
   requireRegistered(client, redirectUri);
   try {
     requireCodes(client);
     if (codeChallenge === null) checkChallenge(undefined, undefined, requiresPkce(client));
-    const gone = scopes.filter((scope) => !mayStillAsk(tx, client, scope));
+    const gone = scopes.filter((scope) => !mayStillAsk(tx, ctx, client, scope));
     if (gone.length > 0) {
       const now = `its registered scope is "${client.scope ?? ""}" by now`;
       throw new OAuthError("invalid_scope", `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`);

@@ -52,8 +52,8 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     const grant: Pick<Grant, "scopes"> = activeGrant(tx, session.user.id, client.client_id) ?? { scopes: [] };
     const before = grant.scopes;
     // A scope that only repeats what is granted is not asked for.
-    const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, client, grant, name));
-    const released = releasedValues(tx, client, session.user);
+    const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, ctx, client, grant, name));
+    const released = releasedValues(tx, ctx, client, session.user);
     const rows = (names: readonly string[]): ScopeRow[] =>
       namedScopes(tx, names).map(({ name, description }) => ({
         name,

@@ -1,5 +1,5 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
-import { everythingOf, idTokenClaims, singleClaim, userInfo } from "../scopes/claims.ts";
+import { everythingOf, idTokenClaims, singleClaim, userInfo, type Defaults } from "../scopes/claims.ts";
 
 /** What the consent page says of a scope. */
 
@@ -68,8 +68,8 @@ export interface Released {
   readonly by: (scope: string) => readonly ReleasedValue[];
 }
 
-export function releasedValues(tx: ReadTx, client: Client, user: User): Released {
-  const base = userInfo(tx, client, user, [], []);
+export function releasedValues(tx: ReadTx, ctx: Defaults, client: Client, user: User): Released {
+  const base = userInfo(tx, ctx, client, user, [], []);
   const always = leavesOf(base);
   let inIdToken: readonly ReleasedValue[] | null = null;
   return {
@@ -77,10 +77,10 @@ export function releasedValues(tx: ReadTx, client: Client, user: User): Released
     by: (scope) => {
       const claim = singleClaim(scope);
       const named = claim === null ? [] : [claim];
-      const inUserInfo = newLeavesOf(userInfo(tx, client, user, [scope], named), always);
+      const inUserInfo = newLeavesOf(userInfo(tx, ctx, client, user, [scope], named), always);
       if (inUserInfo.length > 0) return shown(inUserInfo);
-      inIdToken ??= leavesOf(idTokenClaims(tx, client, user, [], []));
-      return newLeavesOf(idTokenClaims(tx, client, user, [scope], named), inIdToken);
+      inIdToken ??= leavesOf(idTokenClaims(tx, ctx, client, user, [], []));
+      return newLeavesOf(idTokenClaims(tx, ctx, client, user, [scope], named), inIdToken);
     },
   };
 }

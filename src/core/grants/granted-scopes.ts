@@ -1,20 +1,26 @@
 import type { Client, Grant, ReadTx } from "../../store/store.ts";
-import { claimScope, releasingScopes, singleClaim } from "../scopes/claims.ts";
+import { claimScope, releasingScopes, singleClaim, type Defaults } from "../scopes/claims.ts";
 import { mayAskClaim } from "../authorize/claims-parameter.ts";
 import { activeGrant } from "./grants.ts";
 import { mayAsk, splitScope } from "../scopes/scopes.ts";
 import type { LiveToken } from "../tokens/state.ts";
 
 /** A claim that was asked for by itself (OpenID Connect Core 5.5), where the grant has a scope that releases it: nobody need be asked. */
-export function isCovered(tx: ReadTx, client: Client, grant: Pick<Grant, "scopes">, scope: string): boolean {
+export function isCovered(
+  tx: ReadTx,
+  ctx: Defaults,
+  client: Client,
+  grant: Pick<Grant, "scopes">,
+  scope: string,
+): boolean {
   const claim = singleClaim(scope);
-  return claim !== null && releasingScopes(tx, client, claim).some((name) => grant.scopes.includes(name));
+  return claim !== null && releasingScopes(tx, ctx, client, claim).some((name) => grant.scopes.includes(name));
 }
 
 /** Whether the client's registered `scope`, which may have been changed since, still lets it ask for this one. */
-export function mayStillAsk(tx: ReadTx, client: Client, scope: string): boolean {
+export function mayStillAsk(tx: ReadTx, ctx: Defaults, client: Client, scope: string): boolean {
   const claim = singleClaim(scope);
-  return claim === null ? mayAsk(client, scope) : mayAskClaim(tx, client, claim);
+  return claim === null ? mayAsk(client, scope) : mayAskClaim(tx, ctx, client, claim);
 }
 
 /**
@@ -23,6 +29,7 @@ export function mayStillAsk(tx: ReadTx, client: Client, scope: string): boolean 
  */
 export const grantedNow = (
   tx: ReadTx,
+  ctx: Defaults,
   client: Client,
   grant: Pick<Grant, "scopes" | "clientId">,
   scopes: readonly string[],
@@ -30,16 +37,22 @@ export const grantedNow = (
   const owner = grant.clientId === client.client_id ? undefined : tx.get("clients", grant.clientId);
   return scopes.filter(
     (scope) =>
-      (grant.scopes.includes(scope) || isCovered(tx, client, grant, scope)) &&
-      mayStillAsk(tx, client, scope) &&
-      (owner === undefined || mayStillAsk(tx, owner, scope)),
+      (grant.scopes.includes(scope) || isCovered(tx, ctx, client, grant, scope)) &&
+      mayStillAsk(tx, ctx, client, scope) &&
+      (owner === undefined || mayStillAsk(tx, ctx, owner, scope)),
   );
 };
 
 /** The active grant of this user and client, if it allows all of these scopes now. */
-export function grantFor(tx: ReadTx, client: Client, userId: string, scopes: readonly string[]): Grant | undefined {
+export function grantFor(
+  tx: ReadTx,
+  ctx: Defaults,
+  client: Client,
+  userId: string,
+  scopes: readonly string[],
+): Grant | undefined {
   const grant = activeGrant(tx, userId, client.client_id);
-  const allows = grant !== undefined && grantedNow(tx, client, grant, scopes).length === scopes.length;
+  const allows = grant !== undefined && grantedNow(tx, ctx, client, grant, scopes).length === scopes.length;
   return allows ? grant : undefined;
 }
 
@@ -49,22 +62,29 @@ export function grantFor(tx: ReadTx, client: Client, userId: string, scopes: rea
  */
 export const scopesNow = (
   tx: ReadTx,
+  ctx: Defaults,
   { client, grant, origins }: Pick<LiveToken, "client" | "grant" | "origins">,
   scope: string,
 ): readonly string[] => {
   const names = splitScope(scope);
   const own =
-    grant === null ? names.filter((name) => mayStillAsk(tx, client, name)) : grantedNow(tx, client, grant, names);
-  return origins.length === 0 ? own : own.filter((name) => origins.every((origin) => mayStillAsk(tx, origin, name)));
+    grant === null
+      ? names.filter((name) => mayStillAsk(tx, ctx, client, name))
+      : grantedNow(tx, ctx, client, grant, names);
+  return origins.length === 0
+    ? own
+    : own.filter((name) => origins.every((origin) => mayStillAsk(tx, ctx, origin, name)));
 };
 
 /** Those of the claims requested by name that the grant and the client's registration allow now. What no scope releases needs no grant. */
 export const claimsNow = (
   tx: ReadTx,
+  ctx: Defaults,
   token: Pick<LiveToken, "client" | "grant" | "origins">,
   names: readonly string[],
 ): readonly string[] =>
   names.filter(
     (name) =>
-      releasingScopes(tx, token.client, name).length === 0 || scopesNow(tx, token, claimScope(name)).length === 1,
+      releasingScopes(tx, ctx, token.client, name).length === 0 ||
+      scopesNow(tx, ctx, token, claimScope(name)).length === 1,
   );

@@ -1,4 +1,5 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
+import type { Context, Settings } from "../context.ts";
 
 /** Which claims a scope releases, in the three forms of CONTRACT 2.5. */
 
@@ -68,12 +69,18 @@ export const isProtocolClaim = (name: string): boolean => protocolNames.has(name
 /** In a native client `details` stands for these two of `profile` (CONTRACT 2.5). */
 const detailsNames = new Set(["website", "birthdate"]);
 
-const isNative = (client: Client): boolean => (client.userinfo_format ?? "native") === "native";
+/** What of the context decides what clients are told. */
+export type Defaults = Pick<Context, "settings">;
+
+const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_format"] =>
+  client.userinfo_format ?? settings.userinfo_format;
+
+const isNative = (ctx: Defaults, client: Client): boolean => formatFor(ctx, client) === "native";
 
 /** The scopes that release a claim to this client; none where it is unknown here, or released always. */
-export function releasingScopes(tx: ReadTx, client: Client, name: string): readonly string[] {
+export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name: string): readonly string[] {
   const standard =
-    isNative(client) && detailsNames.has(name)
+    isNative(ctx, client) && detailsNames.has(name)
       ? ["details"]
       : [...standardByScope].flatMap(([scope, claims]) => (claims.includes(name) ? [scope] : []));
   const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
@@ -126,6 +133,7 @@ export function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): 
 /** The standard claims that the granted scopes release; none of them null or empty (OpenID Connect Core 5.3.2). */
 function releasedStandardClaims(
   tx: ReadTx,
+  ctx: Defaults,
   client: Client,
   user: User,
   scopes: readonly string[],
@@ -133,9 +141,9 @@ function releasedStandardClaims(
   const names = new Set<string>();
   for (const scope of scopes) {
     for (const name of standardByScope.get(scope) ?? []) {
-      if (!(isNative(client) && detailsNames.has(name))) names.add(name);
+      if (!(isNative(ctx, client) && detailsNames.has(name))) names.add(name);
     }
-    if (scope === "details" && isNative(client)) for (const name of detailsNames) names.add(name);
+    if (scope === "details" && isNative(ctx, client)) for (const name of detailsNames) names.add(name);
     for (const name of tx.get("scopes", scope)?.claims ?? []) if (standardNames.has(name)) names.add(name);
   }
   return pick(standardClaims(user), names);
@@ -154,17 +162,24 @@ const namedClaims = (user: User, names: readonly string[]): Record<string, unkno
  */
 export const idTokenClaims = (
   tx: ReadTx,
+  ctx: Defaults,
   client: Client,
   user: User,
   scopes: readonly string[],
   named: readonly string[],
 ): Record<string, unknown> =>
-  client.id_token_claims === "minimal"
+  (client.id_token_claims ?? ctx.settings.id_token_claims) === "minimal"
     ? namedClaims(user, named)
-    : Object.assign(standardForm(tx, client, user, scopes), namedClaims(user, named));
+    : Object.assign(standardForm(tx, ctx, client, user, scopes), namedClaims(user, named));
 
-const standardForm = (tx: ReadTx, client: Client, user: User, scopes: readonly string[]): Record<string, unknown> =>
-  Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, client, user, scopes));
+const standardForm = (
+  tx: ReadTx,
+  ctx: Defaults,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+): Record<string, unknown> =>
+  Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, ctx, client, user, scopes));
 
 /** The address in tokens and in UserInfo: of the user's `claims` where they have one. */
 export const emailOf = (user: User): unknown => pick(standardClaims(user), ["email"])["email"];
@@ -210,15 +225,16 @@ export const everythingOf = (user: User): Record<string, unknown> => ({
  */
 export function userInfo(
   tx: ReadTx,
+  ctx: Defaults,
   client: Client,
   user: User,
   scopes: readonly string[],
   named: readonly string[],
 ): Record<string, unknown> {
-  const format = client.userinfo_format ?? "native";
+  const format = formatFor(ctx, client);
   return {
     sub: user.id,
-    ...(format !== "native" && standardForm(tx, client, user, scopes)),
+    ...(format !== "native" && standardForm(tx, ctx, client, user, scopes)),
     ...namedClaims(user, named),
     ...(format !== "standard" && nativeUserInfo(user, scopes)),
   };

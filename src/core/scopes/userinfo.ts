@@ -34,8 +34,12 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
         "this access token speaks for a client, not for a user: UserInfo has nothing to say",
       );
     }
-    const scopes = scopesNow(tx, live, claims.scope);
-    const named = claimsNow(tx, live, claims.claims?.userinfo ?? []);
-    return { body: userInfo(tx, client, user, scopes, named), clientId: client.client_id, username: user.username };
+    const scopes = scopesNow(tx, ctx, live, claims.scope);
+    const named = claimsNow(tx, ctx, live, claims.claims?.userinfo ?? []);
+    return {
+      body: userInfo(tx, ctx, client, user, scopes, named),
+      clientId: client.client_id,
+      username: user.username,
+    };
   });
 }

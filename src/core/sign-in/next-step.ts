@@ -61,7 +61,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   const purpose = purposeOf(interaction);
   const { needs } = purpose;
   const { login, consent } = interaction;
-  purpose.check(tx);
+  purpose.check(tx, ctx);
   if (login === "cancelled") return { kind: "return", outcome: "cancelled" };
   // The session may belong to another user by now, who signed in in another tab.
   const hasSignedIn = session !== null && login?.userId === session.user.id;
@@ -88,7 +88,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
 function mustAsk(tx: ReadTx, ctx: Context, { clientId, scopes, again }: Question, user: User): boolean {
   const client = findClient(tx, clientId);
   if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
-  return again || grantFor(tx, client, user.id, scopes) === undefined;
+  return again || grantFor(tx, ctx, client, user.id, scopes) === undefined;
 }
 
 /** Takes the next step. The step that leaves the pages ends the interaction: of several tabs, one wins. */

@@ -15,7 +15,7 @@ export interface Purpose {
   /** What the pages say about it. */
   readonly shown: Shown;
   /** Checks again what may have changed since it began. @throws if it is no longer allowed */
-  check(tx: ReadTx): void;
+  check(tx: ReadTx, ctx: Context): void;
   /** The error of a need that is not met and that no page may ask for. */
   refuse(code: "login_required" | "consent_required", description: string): Error;
   /** Ends the sign-in, in the transaction that ends its interaction. */

@@ -117,7 +117,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
       resources: [],
       jkt: null,
     };
-    return { subject, userClaims: userClaimsOf(tx, subject) };
+    return { subject, userClaims: userClaimsOf(tx, ctx, subject) };
   });
   return async (at) => {
     const authentication = { authTime: seconds(at), amr: [], sid: null };

@@ -63,7 +63,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
     sub,
     ...(aud !== undefined && { aud }),
     client_id,
-    scope: scopesNow(tx, state, scope).join(" "),
+    scope: scopesNow(tx, ctx, state, scope).join(" "),
     ...(state.user !== null && { username: state.user.username }),
     iat,
     exp,

@@ -169,7 +169,7 @@ export async function issueTokens(
       refreshScopes: scopes,
       refreshResources: [],
       keptRefreshToken: null,
-      userClaims: userClaimsOf(tx, subject),
+      userClaims: userClaimsOf(tx, ctx, subject),
     };
   });
   return response;

@@ -57,10 +57,11 @@ export interface TokenPlan {
 /** The claims of the user that go into tokens of this subject. */
 export const userClaimsOf = (
   tx: ReadTx,
+  ctx: Pick<Context, "settings">,
   { client, user, grant, scopes, claims }: TokenSubject,
 ): TokenPlan["userClaims"] => ({
   access: extraClaims(tx, user, scopes),
-  id: idTokenClaims(tx, client, user, scopes, claimsNow(tx, { client, grant, origins: [] }, claims.id_token)),
+  id: idTokenClaims(tx, ctx, client, user, scopes, claimsNow(tx, ctx, { client, grant, origins: [] }, claims.id_token)),
 });
 
 /** The members that every successful answer has. */

@@ -19,6 +19,8 @@ export interface Parts {
   readonly appUrl: string;
   /** The registered `token_endpoint_auth_method`; null: the library may choose. */
   readonly authMethod: string | null;
+  /** The registered `userinfo_format`; null: the server's default. */
+  readonly userinfoFormat: string | null;
   /** The algorithm of the client's ID tokens. */
   readonly idTokenAlg: string;
   readonly scopes: readonly string[];

@@ -1,4 +1,5 @@
 import { baseOf, endpoints } from "../../../core/endpoints.ts";
+import { commandFor } from "../../../shell-word.ts";
 import { methodBesideBasic, q, type Form } from "./form.ts";
 
 /** Libraries of Python. */
@@ -25,6 +26,13 @@ export const django: Form = {
       "OIDC_USE_PKCE = True",
       'LOGIN_REDIRECT_URL = "/"',
       'LOGOUT_REDIRECT_URL = "/"',
+    ];
+  },
+  notes: ({ clientId, userinfoFormat }) => {
+    if (userinfoFormat === "standard" || userinfoFormat === "combined") return [];
+    return [
+      "mozilla-django-oidc reads email from UserInfo, where OpenID Connect has it. Unless the server runs with --userinfo-format combined:",
+      commandFor("idp clients edit", clientId, "--set userinfo_format=combined"),
     ];
   },
 };

@@ -66,7 +66,7 @@ export async function redeemCode(
     // A replay is asked for its family alone.
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     rememberClient(tx, client, record.sid);
-    const planned = plan(tx, client, record, request, { resources, jkt });
+    const planned = plan(tx, ctx, client, record, request, { resources, jkt });
     recordUse(tx, ctx, planned.subject.grant);
     noteLife(tx, ctx);
     return planned;
@@ -96,6 +96,7 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
 
 function plan(
   tx: Tx,
+  ctx: Context,
   client: Client,
   record: Code,
   request: CodeRequest,
@@ -103,7 +104,7 @@ function plan(
 ): TokenPlan {
   const { user, grant } = requireApproval(tx, record, "code");
   // Some may have been unticked since the code was drawn.
-  const scopes = grantedNow(tx, client, grant, request.scopes);
+  const scopes = grantedNow(tx, ctx, client, grant, request.scopes);
   const subject = {
     client,
     user,
@@ -123,6 +124,6 @@ function plan(
     nonce: request.nonce,
     refreshScopes: scopes,
     keptRefreshToken: null,
-    userClaims: userClaimsOf(tx, subject),
+    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }

@@ -89,7 +89,7 @@ function redeem(
   rememberClient(tx, client, request.sid);
   recordUse(tx, ctx, grant);
   noteLife(tx, ctx);
-  const scopes = grantedNow(tx, client, grant, request.scopes);
+  const scopes = grantedNow(tx, ctx, client, grant, request.scopes);
   const subject = {
     client,
     user,
@@ -109,6 +109,6 @@ function redeem(
     nonce: null,
     refreshScopes: scopes,
     keptRefreshToken: null,
-    userClaims: userClaimsOf(tx, subject),
+    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }

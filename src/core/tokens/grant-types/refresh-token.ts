@@ -75,7 +75,7 @@ function renew(
     "the refresh token's",
     "a refresh may only narrow (RFC 6749 6)",
   );
-  const scopes = grantedNow(tx, client, grant, asked);
+  const scopes = grantedNow(tx, ctx, client, grant, asked);
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
@@ -113,6 +113,6 @@ function renew(
     nonce: null,
     refreshScopes,
     keptRefreshToken: rotates ? null : token,
-    userClaims: userClaimsOf(tx, subject),
+    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }

@@ -63,7 +63,7 @@ export async function exchangeToken(
     const alive = requireAlive(tx, "subject_token", subjectClaims);
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
-    const scopes = narrowScopes(tx, client, alive, subjectClaims.scope, request.scope);
+    const scopes = narrowScopes(tx, ctx, client, alive, subjectClaims.scope, request.scope);
     // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
       client,
@@ -150,19 +150,20 @@ function originOf({ jti, client_id, grant, epoch, client_epoch, era }: TokenClai
 /** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
 function narrowScopes(
   tx: ReadTx,
+  ctx: Context,
   client: Client,
   subject: LiveToken,
   held: string,
   scope: string | undefined,
 ): readonly string[] {
-  const granted = scopesNow(tx, subject, held);
+  const granted = scopesNow(tx, ctx, subject, held);
   const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
   if (asked !== granted) {
-    const foreign = asked.filter((name) => !mayStillAsk(tx, client, name));
+    const foreign = asked.filter((name) => !mayStillAsk(tx, ctx, client, name));
     if (foreign.length > 0) throw foreignScopes(client, foreign);
     return asked;
   }
-  const scopes = granted.filter((name) => mayStillAsk(tx, client, name));
+  const scopes = granted.filter((name) => mayStillAsk(tx, ctx, client, name));
   if (scopes.length === 0 && granted.length > 0) {
     throw new OAuthError(
       "invalid_scope",
