@@ -36,7 +36,7 @@ function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boole
 const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
   kind === "page" && answer.status === 401 ? { ...answer, status: 400 } : answer;
 
-/** @param onUnexpected is told what no answer says: the error itself */
+/** @param onUnexpected receives the error that the response says nothing about */
 export const errorHandler =
   (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
   async (error: unknown, req: Request, res: Response, next) => {
@@ -69,7 +69,7 @@ const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
 /** A page or JSON, with what HTTP says beside it. */
 async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
   const route = routeOf(res);
-  // The operator is told what exactly happened, where the answer must not say it.
+  // The log says what exactly happened, where the response must not.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), mismatch: answer.mismatch ?? null });
@@ -102,7 +102,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
 }
 
 async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
-  // A cookie that did not come is told in the same words on either page.
+  // Both pages say in the same words that a cookie is missing.
   const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const shown = viewFor(web, req, res);

@@ -3,7 +3,7 @@ import { isClientOrigin } from "../../core/clients/clients.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import type { Web } from "../web.ts";
 
-/** CORS (CONTRACT 2.5): set before anything can fail, so that error answers carry it too. */
+/** CORS (CONTRACT 2.5): set before anything can fail, so that error responses carry it too. */
 
 const maxAge = "600";
 
@@ -46,7 +46,7 @@ export const registeredOrigins =
     if (isKnown) {
       res.set({
         "Access-Control-Allow-Methods": "GET, POST",
-        // Whatever it wants to send: tracing adds headers of its own, and none of them means anything here.
+        // All that it asks for: tracing adds more headers, and they have no meaning here.
         "Access-Control-Allow-Headers":
           req.headers["access-control-request-headers"] ?? "Authorization, Content-Type, DPoP",
         "Access-Control-Max-Age": maxAge,

@@ -12,7 +12,7 @@ const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase
 /** A name as an operator gives it: an IPv6 address, which has more than the colon before a port, stands in brackets in `Host` only. */
 const ownName = (host: string): string => (/^[^[:]*:[^:]*:/.test(host) ? `[${host.toLowerCase()}]` : hostName(host));
 
-/** Headers that say who is asked, and who asks: Node keeps the first of two, and whoever stands before us may have gone by the last. */
+/** Node keeps the first of two such headers, and a proxy in front may have used the last. */
 const onceOnly = /^(host|authorization)$/i;
 
 /** @throws {HttpError} 400, for two of them, and where a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */

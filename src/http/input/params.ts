@@ -9,18 +9,18 @@ import { isObject } from "../../core/json-object.ts";
 import { jsonType } from "./bodies.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
-/** Parameters of queries and bodies, made into text once: no handler meets a list, a number or an object. */
+/** Parameters of queries and bodies: every handler reads them as text. */
 
 /** The parameters of the query; one that was sent twice is a list. */
 export function queryParameters(req: Request): RawParameters {
   const at = req.url.indexOf("?");
-  // All of them: one that was sent twice is not to be missed. Node.js takes 16 kB of a request's line.
+  // Without a limit, so that no repeated parameter is missed. Node limits the request line to 16 kB.
   return at < 0 ? {} : parse(req.url.slice(at + 1), "&", "=", { maxKeys: 0 });
 }
 
 /**
- * Likewise, of a request that a client made: `state` goes back as it came, and what stands for bytes that are no UTF-8 is another text.
- * Not for pages, the one that tells of this error least of all.
+ * The same for a request of a client: `state` has to be returned unchanged, so bytes that are not UTF-8 are refused. Not for pages: the page
+ * that shows this error reads the query too.
  * @throws {OAuthError} invalid_request
  */
 export function clientQuery(req: Request): RawParameters {
@@ -33,7 +33,7 @@ export function clientQuery(req: Request): RawParameters {
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-/** Stands for a value of JSON that is neither text nor a list of texts: no form can send an empty list. */
+/** Stands for a JSON value that is neither text nor a list of texts. No form can send an empty list. */
 const notText: readonly string[] = [];
 
 function textsOf(value: unknown): string | readonly string[] | undefined {
@@ -42,9 +42,9 @@ function textsOf(value: unknown): string | readonly string[] | undefined {
 }
 
 /**
- * The parameters of a body that was read. Repeated ones are lists; so a JSON list of texts means what a repeated field of a form does, and
- * null that nothing was sent. What is of another kind is refused where it is read: names that nobody knows are ignored (RFC 6749 3.2).
- * @throws {OAuthError} invalid_request where a JSON body is no object
+ * The parameters of a body. A repeated one is a list, and so is a JSON list of texts; null counts as not sent. A value of another kind is
+ * refused when it is read, because unknown names are ignored (RFC 6749 3.2).
+ * @throws {OAuthError} invalid_request where a JSON body is not an object
  */
 export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
@@ -52,7 +52,7 @@ export function bodyParameters(req: Request): RawParameters {
   if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body has to be an object");
   }
-  // A copy: a value that is kept, of a form that was sliced into values, would keep all of its body in memory.
+  // A copy: the values of a form are slices, and a stored slice would keep the whole body in memory.
   if (req.is(jsonType) !== jsonType) return JSON.parse(JSON.stringify(body)) as RawParameters;
   const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
   for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
