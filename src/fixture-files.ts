@@ -49,7 +49,8 @@ export function builtInDemo(): FixtureSource {
 function filesOf(path: string, folder: string): readonly string[] {
   const absolute = resolve(folder, path);
   if (!read(path, () => statSync(absolute)).isDirectory()) {
-    if (isFixtureName(path)) return [path];
+    // A file that is named may be one of another tool, with a JSON object a line: it is refused in words for that.
+    if (isFixtureName(path) || /\.(?:ndjson|jsonl)$/i.test(path)) return [path];
     throw new OperationError("invalid", `${path} is no fixture file by its name`, {
       hint: "Name it .json, .yaml or .yml",
     });

@@ -2,19 +2,17 @@
  * cli/init: `idp init`: from an app's folder to a fixture file.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { clientIdForm } from "../../core/clients/client-id.ts";
 import { OperationError } from "../../core/errors.ts";
+import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import { usernameForm } from "../../core/users/username.ts";
-import { usualNames } from "../../fixture-files.ts";
 import { quoteWord } from "../../shell-word.ts";
-import { codeOf } from "../../store/json/fault.ts";
 import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
 import { askText, choose, needed } from "../input/ask.ts";
 import { fixtureText, type App } from "./fixtures.ts";
+import { checkPlace, file, schemaNearby, writeFixtures } from "./place.ts";
 import { projectOf, usual, type Project } from "./project.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -23,6 +21,7 @@ import { pairs } from "../output/table.ts";
 
 /** The flags of `idp init`, as commander reads them. */
 export interface InitFlags {
+  readonly from?: ToolName;
   readonly type?: AppType;
   readonly client?: string;
   readonly redirectUri?: readonly string[];
@@ -31,11 +30,6 @@ export interface InitFlags {
   readonly stdout?: true;
 }
 
-const file = "idp.fixtures.yaml";
-
-/** Only one of the usual names can be meant, so the others are as much in the way. */
-const otherNames = usualNames.filter((name) => name !== file);
-
 /** Short enough for the question and its answer to stand on one line of 80. */
 const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
   { value: "public", name: "Browser app           public, PKCE" },
@@ -43,18 +37,6 @@ const typesInWords: readonly { readonly value: AppType; readonly name: string }[
   { value: "service", name: "API or worker         client credentials" },
   { value: "cli", name: "Command line, device  public, any port" },
 ];
-
-/** Refuses before anything is asked. @throws {OperationError} conflict */
-function checkPlace(cli: Invocation, flags: InitFlags): void {
-  if (flags.stdout === true) return;
-  const other = otherNames.find((name) => existsSync(name));
-  if (other !== undefined) {
-    throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
-      hint: `See what would be written: ${again(cli, flags, "--stdout")}`,
-    });
-  }
-  if (flags.force !== true && existsSync(file)) throw taken(cli, flags);
-}
 
 /** The command once more, with a flag besides: off a terminal nobody is asked for a type that was not given. */
 function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: InitFlags, flag: string): string {
@@ -68,11 +50,6 @@ function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: I
   ];
   return ["idp", "init", ...words, flag].map(quoteWord).join(" ");
 }
-
-const taken = (cli: Invocation, flags: InitFlags): OperationError =>
-  new OperationError("conflict", `${file} is here already`, {
-    hint: `Replace it: ${again(cli, flags, "--force")}\nSee what would be written: ${again(cli, flags, "--stdout")}`,
-  });
 
 async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
   if (flags.type !== undefined) return flags.type;
@@ -136,12 +113,11 @@ async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
   const redirectUris = await redirectUrisOf(cli, flags, type, project);
   const users = await usersOf(cli, flags, type);
   const isPublic = type === "public" || type === "cli";
-  const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
   return {
     ...{ type, clientId, redirectUris, users },
     // Of letters and digits alone: no shell takes it for a flag.
     secret: isPublic ? null : randomBytes(16).toString("hex"),
-    schema: existsSync(schema) ? `./${schema}` : null,
+    schema: schemaNearby(),
   };
 }
 
@@ -160,18 +136,16 @@ async function checkText(text: string): Promise<void> {
   }
 }
 
-function write(cli: Invocation, flags: InitFlags, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") throw taken(cli, flags);
-    throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
+/** `idp init`: a fixture file for an app. @param files of another tool, with `--from` */
+export async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
+  if (flags.from !== undefined) return (await import("./from.ts")).initFrom(cli, flags.from, files, flags);
+  if (files.length > 0) {
+    throw new OperationError("usage", `${files.join(" ")}: a file is read with --from only`, {
+      hint: { text: "Write", command: ["idp", "init", "--from", "TOOL", ...files] },
+    });
   }
-}
-
-/** `idp init`: a fixture file for an app of one's own. */
-export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> {
-  checkPlace(cli, flags);
+  const place = { flags, again: (flag: string) => again(cli, flags, flag) };
+  checkPlace(place);
   const app = await appOf(cli, flags);
   const text = fixtureText(app);
   await checkText(text);
@@ -183,7 +157,7 @@ export async function init(cli: Invocation, flags: InitFlags): Promise<Outcome> 
     ...(flags.stdout === true && { text }),
   };
   if (flags.stdout === true) return answer(document, () => text.trimEnd());
-  write(cli, flags, text);
+  writeFixtures(place, text);
   const server = await findServer(cli).catch(() => null);
   const longest = Math.max(0, ...users.map((username) => username.length));
   const next = server === null ? startCommand(cli) : `idp seed, for the server that runs at ${server.url}`;

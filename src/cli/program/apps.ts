@@ -5,6 +5,7 @@ import { appTypes } from "./app-types.ts";
 import type { EnvFlags } from "../env/env.ts";
 import { formats, libraries } from "../env/choices.ts";
 import type { ExecFlags } from "../server/exec.ts";
+import { toolNames } from "../../core/fixtures/from/tool-names.ts";
 import { collect } from "./flag-values.ts";
 import type { InitFlags } from "../init/init.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
@@ -32,6 +33,12 @@ function declareInit(program: Command, act: Act): void {
         "public: an app in the browser; confidential: one that a server renders; service: an API or worker; cli: a command line or device",
       ).choices(appTypes),
     )
+    .argument("[file...]", "with --from: the file, of Soluto that of users and that of clients")
+    .addOption(
+      new Option("--from <tool>", "make it of another tool's file; what is not carried over is listed").choices(
+        toolNames,
+      ),
+    )
     .option("--client <client_id>", "the app's client_id (default: the name in package.json)")
     .option("--redirect-uri <uri>", "where users are sent back to; repeatable", collect)
     .option("--user <username>", "a user, whose password is the name; repeatable (default: alice, bob)", collect)
@@ -43,9 +50,12 @@ function declareInit(program: Command, act: Act): void {
         "idp init",
         "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
         "idp init --no-input --type confidential --client shop --user erin --user frank",
+        "idp init --from keycloak realm-export.json",
       ),
     )
-    .action(act(async (cli, flags: InitFlags) => (await import("../init/init.ts")).init(cli, flags)));
+    .action(
+      act(async (cli, files: string[], flags: InitFlags) => (await import("../init/init.ts")).init(cli, files, flags)),
+    );
 }
 
 function declareEnv(program: Command, act: Act): void {

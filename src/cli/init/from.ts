@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { OperationError, problemText } from "../../core/errors.ts";
+import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
+import { readFrom, type FileText } from "../../core/fixtures/from/tools.ts";
+import { fixtureText } from "../../core/fixtures/from/write.ts";
+import { decodeFixture } from "../../core/fixtures/read/source.ts";
+import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/app-types.ts";
+import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place.ts";
+import type { InitFlags } from "./init.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { startCommand } from "../target/target.ts";
+import { count } from "../output/words.ts";
+
+/** More lines than this nobody reads in a terminal; the file has them all. */
+const mostLines = 100;
+
+/** `idp init --from`: a fixture file made of files of another tool. */
+export async function initFrom(
+  cli: Invocation,
+  tool: ToolName,
+  files: readonly string[],
+  flags: InitFlags,
+): Promise<Outcome> {
+  checkWords(tool, files, flags);
+  const command = ["idp init --from", tool, ...files.map(quoteWord)].join(" ");
+  const place = { flags, again: (flag: string) => `${command} ${flag}` };
+  checkPlace(place);
+  const { draft, leftOut } = await readFrom(tool, files.map(read));
+  const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
+  const text = fixtureText(draft, leftOut, { command, schema: schemaNearby(), loginClient: login });
+  await checkFixtures([{ name: target, text }]);
+  const document = {
+    file: flags.stdout === true ? null : target,
+    tool,
+    users: draft.users.length,
+    clients: draft.clients.length,
+    leftOut,
+    ...(flags.stdout === true && { text }),
+  };
+  const told = leftOut.slice(0, mostLines).map(problemText);
+  const more =
+    leftOut.length > mostLines ? [`… and ${leftOut.length - mostLines} more, in the comments of ${target}`] : [];
+  const notes = leftOut.length === 0 ? [] : ["Not carried over:", ...told, ...more];
+  if (flags.stdout === true) return answer(document, () => text.trimEnd(), { notes });
+  writeFixtures(place, text);
+  return answer(
+    document,
+    ({ users, clients }, style) =>
+      `Created ${style.bold(target)}: ${count(users, "user")}, ${count(clients, "client")} of ${files.join(" and ")}`,
+    { notes: [...notes, `Next: ${startCommand(cli)}`] },
+  );
+}
+
+/** @throws {OperationError} usage */
+function checkWords(tool: ToolName, files: readonly string[], { type, client, redirectUri, user }: InitFlags): void {
+  const most = tool === "soluto" ? 2 : 1;
+  const form = tool === "soluto" ? ["USERS", "CLIENTS"] : ["FILE"];
+  if (files.length === 0 || files.length > most) {
+    const wrong =
+      files.length === 0 ? "there is no file" : `${tool} takes ${count(most, "file")}, and there are ${files.length}`;
+    throw new OperationError("usage", wrong, {
+      hint: { text: "Write", command: ["idp", "init", "--from", tool, ...form] },
+    });
+  }
+  const flag = Object.entries({
+    "--type": type,
+    "--client": client,
+    "--redirect-uri": redirectUri,
+    "--user": user,
+  }).find(([, value]) => value !== undefined);
+  if (flag !== undefined)
+    throw new OperationError("usage", `${flag[0]} has no effect with --from, which takes all from the file`);
+}
+
+/** @throws {OperationError} invalid */
+function read(name: string): FileText {
+  try {
+    return { name, text: decodeFixture(name, readFileSync(name)) };
+  } catch (error) {
+    if (error instanceof OperationError) throw error;
+    throw new OperationError("invalid", `${name} cannot be read`, { cause: error });
+  }
+}

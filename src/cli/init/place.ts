@@ -1,0 +1,51 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperationError } from "../../core/errors.ts";
+import { usualNames } from "../../fixture-files.ts";
+import { codeOf } from "../../store/json/fault.ts";
+
+/** Where `idp init` writes to. */
+
+export const file = "idp.fixtures.yaml";
+
+/** Only one of the usual names can be meant, so the others are as much in the way. */
+const otherNames = usualNames.filter((name) => name !== file);
+
+export interface Place {
+  readonly flags: { readonly force?: true; readonly stdout?: true };
+  /** The command once more, with a flag besides. */
+  readonly again: (flag: string) => string;
+}
+
+/** Refuses before anything is asked or read. @throws {OperationError} conflict */
+export function checkPlace({ flags, again }: Place): void {
+  if (flags.stdout === true) return;
+  const other = otherNames.find((name) => existsSync(name));
+  if (other !== undefined) {
+    throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
+      hint: `See what would be written: ${again("--stdout")}`,
+    });
+  }
+  if (flags.force !== true && existsSync(file)) throw taken(again);
+}
+
+const taken = (again: Place["again"]): OperationError =>
+  new OperationError("conflict", `${file} is here already`, {
+    hint: `Replace it: ${again("--force")}\nSee what would be written: ${again("--stdout")}`,
+  });
+
+/** @throws {OperationError} conflict, where somebody else was faster; usage, where it cannot be written */
+export function writeFixtures({ flags, again }: Place, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw taken(again);
+    throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** The JSON Schema of fixtures, for editors; null: the package is not installed here. */
+export function schemaNearby(): string | null {
+  const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
+  return existsSync(schema) ? `./${schema}` : null;
+}

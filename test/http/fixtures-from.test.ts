@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { load } from "js-yaml";
+import { expect, test } from "vitest";
+import type { ToolName } from "../../src/core/fixtures/from/tool-names.ts";
+import { readFrom } from "../../src/core/fixtures/from/tools.ts";
+import { fixtureText } from "../../src/core/fixtures/from/write.ts";
+import type { FixtureUser } from "../../src/core/fixtures/schema/user.ts";
+import { serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl, exchange, jwtPart, pkce, signIn } from "../helpers/client.ts";
+
+/** Users of other tools' files sign in: each from the picker, and with their password where the file has it. */
+
+const read = (name: string) => ({
+  name,
+  text: readFileSync(fileURLToPath(new URL(`../fixtures-from/${name}`, import.meta.url)), "utf8"),
+});
+
+test.each<[ToolName, ...string[]]>([
+  ["keycloak", "keycloak-realm.json"],
+  ["auth0", "auth0-import.json"],
+  ["dex", "dex.yaml"],
+  ["soluto", "soluto-users.yaml", "soluto-clients.json"],
+  ["navikt", "navikt.json"],
+  ["hydra", "hydra.json"],
+])("%s", async (tool, ...names) => {
+  const { draft, leftOut } = await readFrom(tool, names.map(read));
+  const loginClient = { client_id: "cli", redirect_uris: ["http://127.0.0.1:*/callback"] };
+  const text = fixtureText(draft, leftOut, { command: "", schema: null, loginClient: { ...loginClient } });
+  const idp = await serve({ fixtures: [{ name: "idp.fixtures.yaml", text }] });
+  const { users } = load(text) as { users: readonly FixtureUser[] };
+  const { verifier, challenge } = pkce();
+  const redirect_uri = "http://127.0.0.1:5000/callback";
+  const asked = { client_id: "cli", redirect_uri, code_challenge: challenge, code_challenge_method: "S256" };
+  const proof = { client_id: "cli", client_secret: null, redirect_uri, code_verifier: verifier };
+  for (const { username, id, password, status } of users) {
+    if (status === "suspended") {
+      await expect(signIn(idp, { ...asked, user: username })).rejects.toThrow("suspended");
+      continue;
+    }
+    const { json } = await exchange(idp, (await signIn(idp, { ...asked, user: username })).code, proof);
+    if (id !== undefined) expect(jwtPart(json.id_token, 1)["sub"]).toBe(id);
+    expect(jwtPart(json.access_token, 0)["alg"]).toBe("RS256");
+    if (password === undefined) continue;
+    const browser = new Browser(idp.issuer);
+    const page = await browser.open(authorizeUrl(idp, asked));
+    expect((await browser.press(page, "login-submit", { username, password })).left).not.toBeNull();
+  }
+});
