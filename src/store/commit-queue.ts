@@ -3,7 +3,7 @@
  * writes at most, however many transactions end at the same time.
  */
 import type { Durability } from "./engine.ts";
-import { OvertakenError, type Journal, type JournalEntry, type Operation } from "./json/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry, type Operation } from "./journal.ts";
 import type { StorageError } from "./store.ts";
 
 /** What became of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */

@@ -2,7 +2,7 @@
  * Records in memory with transactions: the whole of the memory store, and the heart of the JSON store, which adds that
  * changes are durable before anybody hears of them.
  */
-import type { Operation } from "./json/journal.ts";
+import type { Operation } from "./journal.ts";
 import { ConflictError, type CollectionName, type Collections, type ReadTx, type Store, type Tx } from "./store.ts";
 import { createSweep, purge } from "./sweep.ts";
 import { createTables, deepFreeze, durableCollections, type AnyRecord, type Entry, type Table } from "./table.ts";

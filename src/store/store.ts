@@ -1,7 +1,7 @@
 /*
  * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts and
- * collections.ts say which records there are. engine.ts keeps them in memory with transactions. An adapter makes them durable: memory.ts
- * does not, json/ does.
+ * collections.ts say which records there are. engine.ts keeps them in memory with transactions. journal.ts is the port of the journal,
+ * which makes changes durable. memory.ts has no journal, json/ keeps it in a file.
  */
 /**
  * The port: how records are found and changed, and what every store guarantees. It knows nothing of OAuth.

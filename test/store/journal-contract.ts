@@ -1,6 +1,6 @@
-/** What every journal guarantees, in the order of `src/store/json/journal.ts`. */
+/** What every journal guarantees, in the order of `src/store/journal.ts`. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/json/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/journal.ts";
 
 const entry = (name: string): JournalEntry => [{ put: "scopes", record: { name, description: {}, claims: [] } }];
 

@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, readdirSync, readFileSync, unlinkSync, wr
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
-import { openJournalFile, readJournal } from "../../src/store/journal-file.ts";
+import { openJournalFile, readJournal } from "../../src/store/json/journal-file.ts";
 import { journalContract } from "./journal-contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createCommitQueue } from "../../src/store/commit-queue.ts";
 import { createEngine } from "../../src/store/engine.ts";
-import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/json/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/journal.ts";
 import { StorageError, type Store, type Tx } from "../../src/store/store.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";

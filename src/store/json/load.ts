@@ -1,7 +1,7 @@
 /** From the files into memory, with a refusal that says where something is wrong. */
 import { refuseDataFile, type Snapshot } from "./data-file.ts";
 import type { Engine } from "../engine.ts";
-import type { JournalContent } from "../journal-file.ts";
+import type { JournalContent } from "./journal-file.ts";
 import { ConflictError, DataFileError } from "../store.ts";
 import { durableCollections } from "../table.ts";
 

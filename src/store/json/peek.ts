@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { readDataFile } from "./data-file.ts";
 import { createEngine } from "../engine.ts";
-import { readJournal } from "../journal-file.ts";
+import { readJournal } from "./journal-file.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import type { Store } from "../store.ts";
 

@@ -1,5 +1,5 @@
 /*
- * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal.ts what changed since it was written, lock.ts who owns
+ * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written, lock.ts who owns
  * the folder. load.ts reads both at a start; durable-file.ts writes files that are whole or not there.
  */
 /**
@@ -29,8 +29,8 @@ import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable
 import { createEngine } from "../engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder, removeFolder } from "./folder.ts";
-import { lostFolder, openJournalFile, readJournal, type Position } from "../journal-file.ts";
-import type { JournalEntry } from "./journal.ts";
+import { lostFolder, openJournalFile, readJournal, type Position } from "./journal-file.ts";
+import type { JournalEntry } from "../journal.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
 import { DataFileError, StorageError, type Store } from "../store.ts";

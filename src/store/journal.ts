@@ -10,10 +10,10 @@
  *    transactions again.
  * 3. **In order.** `since` hands out the entries as they were appended, each once, without a gap.
  *
- * The file (`journal-file.ts`) is the only adapter so far. A folder has one owner, so nobody is faster there.
+ * The file (`json/journal-file.ts`) is the only adapter so far. A folder has one owner, so nobody is faster there.
  */
-import type { CollectionName } from "../collections.ts";
-import type { AnyRecord } from "../table.ts";
+import type { CollectionName } from "./collections.ts";
+import type { AnyRecord } from "./table.ts";
 
 /** One change of a durable collection. */
 export type Operation =

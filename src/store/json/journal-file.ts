@@ -10,11 +10,11 @@
 import { constants, fstatSync, statSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { replaceFile, syncFolder } from "./json/durable-file.ts";
-import { codeOf, describeFault } from "./json/fault.ts";
-import { OvertakenError, type Journal, type Operation } from "./json/journal.ts";
-import { DataFileError, StorageError } from "./store.ts";
-import { durableCollections } from "./table.ts";
+import { replaceFile, syncFolder } from "./durable-file.ts";
+import { codeOf, describeFault } from "./fault.ts";
+import { OvertakenError, type Journal, type Operation } from "../journal.ts";
+import { DataFileError, StorageError } from "../store.ts";
+import { durableCollections } from "../table.ts";
 
 const newline = 0x0a;
 const headerOf = (generation: string): Buffer => Buffer.from(`${JSON.stringify({ journal: 1, generation })}\n`);
