@@ -19,8 +19,8 @@ export async function startPageServer(
     response.set(stylesheetHeaders).send(renderer.stylesheet().css);
   });
   for (const { name, view, render } of samples) {
-    app.all(`/${name}`, async (_request, response) => {
-      sendPage(response, 200, await render(renderer, vary(view)));
+    app.all(`/${name}`, (_request, response) => {
+      sendPage(response, 200, render(renderer, vary(view)));
     });
   }
   const server = createServer(app);

@@ -33,7 +33,7 @@ export interface Sample {
   readonly name: string;
   readonly view: object;
   /** @param view the sample's own, or a variation of it */
-  readonly render: (renderer: Renderer, view: object) => Promise<Page>;
+  readonly render: (renderer: Renderer, view: object) => Page;
 }
 
 const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
@@ -292,7 +292,7 @@ const signedOut: SignedOutView = {
 
 /** Binds a view to its page; the cast says that a variation of a view is still one. */
 function of<V extends object>(
-  render: (renderer: Renderer, view: V) => Promise<Page>,
+  render: (renderer: Renderer, view: V) => Page,
   views: Readonly<Record<string, V>>,
 ): Sample[] {
   return Object.entries(views).map(([name, view]) => ({
@@ -639,8 +639,15 @@ const kinds = [
   ["account-gone", "account-many", "account-revoke", "account-saved"],
   ["consent-again", "consent-default", "consent-every-field", "consent-finished"],
   ["device-confirm", "device-done", "device-invalid"],
-  ["login-error-suspended", "login-expired", "login-hint-unknown", "login-many-users", "login-no-match"],
-  ["error-redirect-uri", "form-post", "logout", "signed-out"],
+  [
+    "login-error-suspended",
+    "login-expired",
+    "login-hint-unknown",
+    "login-many-users",
+    "login-no-match",
+    "login-reauth",
+  ],
+  ["error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
 ].flat();
 
 /** One page of each kind. Together they show every element that any page shows. */

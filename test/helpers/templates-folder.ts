@@ -10,6 +10,7 @@ export function templatesFolder(files: Readonly<Record<string, string>>): string
     rmSync(folder, { recursive: true });
   });
   mkdirSync(join(folder, "locales"));
+  mkdirSync(join(folder, "partials"));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }

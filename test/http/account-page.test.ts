@@ -14,36 +14,35 @@ import { accountViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const account = async (changes: Partial<AccountView>): Promise<string> =>
-  (await renderAccount(renderer, { ...accountViews["account-one"], ...changes })).html;
+const account = (changes: Partial<AccountView>): string =>
+  renderAccount(renderer, { ...accountViews["account-one"], ...changes }).html;
 const stateOf = (html: string): string | undefined => elementsOf(html)[0]?.attributes["data-state"];
 
-test("has a state for none, one and many apps, one removed, and one removed elsewhere", async () => {
+test("has a state for none, one and many apps, one removed, and one removed elsewhere", () => {
   const { apps } = accountViews["account-many"];
-  expect(stateOf(await account({ apps: [] }))).toBe("none");
-  expect(stateOf(await account({}))).toBe("one");
-  expect(stateOf(await account({ apps }))).toBe("many");
-  const removed = await account({ outcome: { kind: "removed", app: "Demo App" } });
+  expect(stateOf(account({ apps: [] }))).toBe("none");
+  expect(stateOf(account({}))).toBe("one");
+  expect(stateOf(account({ apps }))).toBe("many");
+  const removed = account({ outcome: { kind: "removed", app: "Demo App" } });
   expect(stateOf(removed)).toBe("removed");
   expect(hooked(removed, "account-status").attributes["role"]).toBe("status");
   expect(wordsOf(removed).replace(/\s+/g, " ")).toContain("Demo App can no longer use your account.");
-  expect(stateOf(await account({ outcome: { kind: "gone", app: "Demo App" } }))).toBe("gone");
+  expect(stateOf(account({ outcome: { kind: "gone", app: "Demo App" } }))).toBe("gone");
 });
 
-test("leads from each app to the page that asks before it removes", async () => {
-  const html = await account({});
+test("leads from each app to the page that asks before it removes", () => {
+  const html = account({});
   expect(hooked(html, "account-revoke-demo-app")).toMatchObject({
     tag: "a",
     attributes: { href: "/account/apps/demo-app/revoke", "aria-label": "Remove access for Demo App" },
   });
 });
 
-test("writes times with their zone, which is this machine's unless said otherwise", async () => {
-  const inZone = async (timeZone?: string) =>
-    (await renderAccount(renderer, accountViews["account-one"], timeZone)).html;
-  expect(await inZone("UTC")).toContain(">20 Nov 2026, 12:04 UTC</time>");
-  expect(await inZone("Europe/Istanbul")).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
-  expect(await inZone()).toBe(await inZone(new Intl.DateTimeFormat().resolvedOptions().timeZone));
+test("writes times with their zone, which is this machine's unless said otherwise", () => {
+  const inZone = (timeZone?: string) => renderAccount(renderer, accountViews["account-one"], timeZone).html;
+  expect(inZone("UTC")).toContain(">20 Nov 2026, 12:04 UTC</time>");
+  expect(inZone("Europe/Istanbul")).toContain(">20 Nov 2026, 15:04 GMT+3</time>");
+  expect(inZone()).toBe(inZone(new Intl.DateTimeFormat().resolvedOptions().timeZone));
 });
 
 async function signedIn(idp: Awaited<ReturnType<typeof serve>>, user: string): Promise<[Browser, Visit]> {

@@ -7,13 +7,13 @@ import { consentViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const consent = async (name: keyof typeof consentViews, changes: Partial<ConsentView> = {}): Promise<string> =>
-  (await renderConsent(renderer, { ...consentViews[name], ...changes })).html;
+const consent = (name: keyof typeof consentViews, changes: Partial<ConsentView> = {}): string =>
+  renderConsent(renderer, { ...consentViews[name], ...changes }).html;
 const scopeFields = (html: string): Element[] =>
   elementsOf(html).filter(({ attributes }) => attributes["name"] === "scope");
 
-test("names who asks, where it returns, and who is signed in", async () => {
-  const html = await consent("consent-default");
+test("names who asks, where it returns, and who is signed in", () => {
+  const html = consent("consent-default");
   expect(html).toContain(
     '<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> asks for access</h1>',
   );
@@ -22,8 +22,8 @@ test("names who asks, where it returns, and who is signed in", async () => {
   expect(user).toMatch(/Alice Adams[^]*alice@example\.test/);
 });
 
-test("ticks what is checked, and sends the locked scope by a hidden field", async () => {
-  const html = await consent("consent-default");
+test("ticks what is checked, and sends the locked scope by a hidden field", () => {
+  const html = consent("consent-default");
   expect(hooked(html, "consent-scope-openid").attributes).toMatchObject({ disabled: "", checked: "" });
   expect(hooked(html, "consent-scope-openid").attributes).not.toHaveProperty("name");
   expect(scopeFields(html)[0]?.attributes).toEqual({ type: "hidden", name: "scope", value: "openid" });
@@ -35,27 +35,27 @@ test("ticks what is checked, and sends the locked scope by a hidden field", asyn
   expect(hooked(html, "consent-scope-phone").attributes).not.toHaveProperty("checked");
 });
 
-test("shows the very values, and says which are not set", async () => {
-  const words = wordsOf(await consent("consent-default")).replace(/\s+/g, " ");
+test("shows the very values, and says which are not set", () => {
+  const words = wordsOf(consent("consent-default")).replace(/\s+/g, " ");
   expect(words).toContain("E-mail alice@example.test Verified yes");
   expect(words).toContain("Location not set");
   expect(words).toContain("About empty");
 });
 
-test("labels a value by its path, whatever its place in a list, else by the path itself", async () => {
-  const words = wordsOf(await consent("consent-every-field")).replace(/\s+/g, " ");
+test("labels a value by its path, whatever its place in a list, else by the path itself", () => {
+  const words = wordsOf(consent("consent-every-field")).replace(/\s+/g, " ");
   expect(words).toContain("Address the socialLinks[1].url Label the socialLinks[12].label");
-  expect(wordsOf(await consent("consent-default"))).toContain("roles");
+  expect(wordsOf(consent("consent-default"))).toContain("roles");
 });
 
-test("titles a single claim that was asked for by what it is called, in the language of the page", async () => {
-  expect(wordsOf(await consent("consent-default"))).toContain("See one detail: Given name");
-  expect(wordsOf(await consent("consent-default", { lang: "tr" }))).toContain("Tek bir bilgiyi görme:");
+test("titles a single claim that was asked for by what it is called, in the language of the page", () => {
+  expect(wordsOf(consent("consent-default"))).toContain("See one detail: Given name");
+  expect(wordsOf(consent("consent-default", { lang: "tr" }))).toContain("Tek bir bilgiyi görme:");
 });
 
-test("titles a scope by the fixture, else by the catalogue, else by its name", async () => {
+test("titles a scope by the fixture, else by the catalogue, else by its name", () => {
   const row = { locked: false, checked: true, values: [] };
-  const html = await consent("consent-default", {
+  const html = consent("consent-default", {
     scopes: {
       fresh: [
         { ...row, name: "orders", title: "See your orders" },
@@ -69,8 +69,8 @@ test("titles a scope by the fixture, else by the catalogue, else by its name", a
   expect(titles).toEqual(["See your orders", "See your phone number", "mystery"]);
 });
 
-test("sets new scopes apart from those already granted", async () => {
-  const html = await consent("consent-incremental");
+test("sets new scopes apart from those already granted", () => {
+  const html = consent("consent-incremental");
   const legends = [...html.matchAll(/<legend>([^<]*)</g)].map((match) => match[1]);
   expect(legends).toEqual(["New", "Already allowed"]);
   const [fresh = "", granted = ""] = html.split("<fieldset>").slice(1);
@@ -79,8 +79,8 @@ test("sets new scopes apart from those already granted", async () => {
   expect(granted).not.toContain("consent-scope-phone");
 });
 
-test("gives Allow and Deny the same look, and a dead button first so that Enter in a field decides nothing", async () => {
-  const html = await consent("consent-default");
+test("gives Allow and Deny the same look, and a dead button first so that Enter in a field decides nothing", () => {
+  const html = consent("consent-default");
   const { attributes: allow } = hooked(html, "consent-allow");
   const { attributes: deny } = hooked(html, "consent-deny");
   expect(allow).toMatchObject({ name: "decision", value: "allow" });

@@ -10,16 +10,16 @@ import { errorViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const error = async (changes: Partial<ErrorView>): Promise<string> =>
-  (await renderError(renderer, { ...errorViews["error-redirect-uri"], ...changes })).html;
-const compared = async (sent: string, ...registered: string[]): Promise<string> =>
+const error = (changes: Partial<ErrorView>): string =>
+  renderError(renderer, { ...errorViews["error-redirect-uri"], ...changes }).html;
+const compared = (sent: string, ...registered: string[]): string =>
   error({ mismatch: { parameter: "redirect_uri", sent, registered, rule: "RFC 6749 3.1.2.3" } });
 const fixIn = (html: string): string =>
   unescapeHtml((/id="error-fix"[^>]*>(.*?)<\/pre>/.exec(html)?.[1] ?? "none").replaceAll(/<[^>]*>/g, ""));
 const marks = (html: string): (string | undefined)[] => [...html.matchAll(/<mark>([^<]*)</g)].map((match) => match[1]);
 
-test("speaks to the person first, then to the developer: code, message, fix", async () => {
-  const html = await error({});
+test("speaks to the person first, then to the developer: code, message, fix", () => {
+  const html = error({});
   expect(html.indexOf("Nothing was shared")).toBeLessThan(html.indexOf("For developers"));
   expect(html).toContain('<code id="error-code" data-testid="error-code">invalid_request</code>');
   expect(wordsOf(html)).toContain('redirect_uri "http://localhost:3001/callback" is not registered');
@@ -29,21 +29,19 @@ test("speaks to the person first, then to the developer: code, message, fix", as
   expect(html).toContain("<title>Error: ");
 });
 
-test("marks what differs, the nearest registered address first, and says it in words", async () => {
-  const html = await compared("http://localhost:3001/cb", "https://other.test/", "http://localhost:3000/cb");
+test("marks what differs, the nearest registered address first, and says it in words", () => {
+  const html = compared("http://localhost:3001/cb", "https://other.test/", "http://localhost:3000/cb");
   expect(marks(html)).toEqual(["1", "0", "s://other.test/"]);
   expect(html).toContain("“1” was sent where “0” is registered.");
 });
 
-test("says what was sent too much, and what is missing", async () => {
-  expect(await compared("http://localhost/cb/", "http://localhost/cb")).toContain(
-    "“/” was sent, but is not registered.",
-  );
-  expect(await compared("http://localhost/", "http://localhost/cb")).toContain("“cb” is registered, but was not sent.");
+test("says what was sent too much, and what is missing", () => {
+  expect(compared("http://localhost/cb/", "http://localhost/cb")).toContain("“/” was sent, but is not registered.");
+  expect(compared("http://localhost/", "http://localhost/cb")).toContain("“cb” is registered, but was not sent.");
 });
 
-test("shows no fix and no comparison where there is none", async () => {
-  const html = await error({ fix: null, mismatch: null });
+test("shows no fix and no comparison where there is none", () => {
+  const html = error({ fix: null, mismatch: null });
   expect(html).not.toContain("error-fix");
   expect(html).not.toContain("registered</dt>");
 });

@@ -10,13 +10,13 @@ import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
-  (await renderLogin(renderer, { ...loginViews["login-default"], ...changes })).html;
+const login = (changes: Partial<LoginView> = {}): string =>
+  renderLogin(renderer, { ...loginViews["login-default"], ...changes }).html;
 
 const isOpen = (html: string): boolean => html.includes('<details class="other" open');
 
-test("has a form for each user of the picker: username, pick, csrf", async () => {
-  const html = await login();
+test("has a form for each user of the picker: username, pick, csrf", () => {
+  const html = login();
   const form = html.split("<form").find((part) => part.includes('id="login-as-alice"'));
   const values = Object.fromEntries(
     elementsOf(`<form${form?.split("</form>")[0] ?? ""}`).map(({ attributes }) => [
@@ -27,8 +27,8 @@ test("has a form for each user of the picker: username, pick, csrf", async () =>
   expect(values).toMatchObject({ csrf: "c5rf", username: "alice", pick: "1" });
 });
 
-test("says in words who a button signs in as, and that a user is suspended or banned", async () => {
-  const html = await login();
+test("says in words who a button signs in as, and that a user is suspended or banned", () => {
+  const html = login();
   const wordsOfButton = (id: string): string =>
     wordsOf(html.slice(html.indexOf(`<button class="person" id="${id}"`)).split("</button>")[0] ?? "");
   expect(wordsOfButton("login-as-alice")).toMatch(/Continue as\s+Alice Adams\s+alice@example\.test\s*$/);
@@ -36,17 +36,17 @@ test("says in words who a button signs in as, and that a user is suspended or ba
   expect(wordsOfButton("login-as-dave")).toMatch(/banned\s*$/);
 });
 
-test("keeps the password form folded until a hint or an error makes it likely", async () => {
-  expect(isOpen(await login())).toBe(false);
-  expect(isOpen(await login({ state: "hint", username: "bob" }))).toBe(true);
-  expect(isOpen(await login({ state: "error-suspended", username: "carol" }))).toBe(true);
+test("keeps the password form folded until a hint or an error makes it likely", () => {
+  expect(isOpen(login())).toBe(false);
+  expect(isOpen(login({ state: "hint", username: "bob" }))).toBe(true);
+  expect(isOpen(login({ state: "error-suspended", username: "carol" }))).toBe(true);
 });
 
-test("shows the password form alone where the picker is off, and first after a wrong password", async () => {
-  const alone = await login({ picker: null });
+test("shows the password form alone where the picker is off, and first after a wrong password", () => {
+  const alone = login({ picker: null });
   expect(alone).not.toContain('<details class="other"');
   expect(alone).not.toContain("login-picker");
-  const wrong = await login({ state: "error-credentials", username: "alice" });
+  const wrong = login({ state: "error-credentials", username: "alice" });
   expect(wrong.indexOf("login-password")).toBeLessThan(wrong.indexOf("login-picker"));
 });
 
@@ -54,8 +54,8 @@ test.each([
   ["error-credentials", "do not match"],
   ["error-suspended", "suspended"],
   ["error-banned", "banned"],
-] as const)("%s is told first, and by the title", async (state, words) => {
-  const html = await login({ state, username: "carol", picker: null });
+] as const)("%s is told first, and by the title", (state, words) => {
+  const html = login({ state, username: "carol", picker: null });
   const { attributes } = hooked(html, "login-error");
   expect(attributes["role"]).toBe("alert");
   expect(wordsOf(html.slice(html.indexOf('id="login-error"')).split("</div>")[0] ?? "")).toContain(words);
@@ -63,15 +63,15 @@ test.each([
   expect(html.indexOf("login-error")).toBeLessThan(html.indexOf("login-form"));
 });
 
-test("marks the fields of a wrong password, keeps the name and never the password", async () => {
-  const html = await login({ state: "error-credentials", username: "alice" });
+test("marks the fields of a wrong password, keeps the name and never the password", () => {
+  const html = login({ state: "error-credentials", username: "alice" });
   expect(hooked(html, "login-username").attributes).toMatchObject({ value: "alice", "aria-invalid": "true" });
   expect(hooked(html, "login-password").attributes).not.toHaveProperty("value");
-  expect(hooked(await login(), "login-username").attributes).not.toHaveProperty("aria-invalid");
+  expect(hooked(login(), "login-username").attributes).not.toHaveProperty("aria-invalid");
 });
 
-test("shows a message of the route in place of the sentence of the state", async () => {
-  const html = await login({
+test("shows a message of the route in place of the sentence of the state", () => {
+  const html = login({
     state: "error-credentials",
     message: { text: "alice has no password", fix: "idp users edit alice" },
   });
@@ -80,8 +80,8 @@ test("shows a message of the route in place of the sentence of the state", async
   expect(html).not.toContain("do not match");
 });
 
-test("says after how long a sign-in is asked for again, and fixes the user name", async () => {
-  const html = await login({
+test("says after how long a sign-in is asked for again, and fixes the user name", () => {
+  const html = login({
     state: "reauth",
     username: "alice",
     onlyUser: "alice",
@@ -93,18 +93,16 @@ test("says after how long a sign-in is asked for again, and fixes the user name"
   expect(html).toContain("Confirm it is you");
 });
 
-test("lets search and pages lead to the neighbours and nowhere else", async () => {
+test("lets search and pages lead to the neighbours and nowhere else", () => {
   const { picker } = loginViews["login-many-users"];
-  const html = await login({ picker });
+  const html = login({ picker });
   expect(hooked(html, "login-previous").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=1");
   expect(hooked(html, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=3");
   expect(wordsOf(html).replace(/\s/g, "")).toContain("13to24of500");
-  // Nothing of its own costs a second byte a letter: such a page is sent as it is.
-  expect(html).toMatch(/^[\n\x20-\x7e]*$/);
   expect(hooked(html, "login-search").attributes).toMatchObject({ name: "q", value: "us" });
-  const last = await login({ picker: { ...picker, page: 42 } });
+  const last = login({ picker: { ...picker, page: 42 } });
   expect(last).not.toContain("login-next");
-  const first = await login({ picker: { ...picker, page: 1, query: "" } });
+  const first = login({ picker: { ...picker, page: 1, query: "" } });
   expect(first).not.toContain("login-previous");
   expect(hooked(first, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?page=2");
 });
@@ -137,11 +135,11 @@ test("where the app asks for a choice, the user who is signed in stands first", 
   expect([state, /login-as-(\w+)/.exec(body)?.[1]]).toEqual(["default", "bob"]);
 });
 
-test("offers no search where all users fit on one page", async () => {
-  expect(await login()).not.toContain("login-search");
+test("offers no search where all users fit on one page", () => {
+  expect(login()).not.toContain("login-search");
 });
 
-test("offers to cancel only where there is an app to return to", async () => {
-  expect(hooked(await login(), "login-cancel").attributes).toMatchObject({ name: "cancel", value: "1" });
-  expect(await login({ canCancel: false })).not.toContain("login-cancel");
+test("offers to cancel only where there is an app to return to", () => {
+  expect(hooked(login(), "login-cancel").attributes).toMatchObject({ name: "cancel", value: "1" });
+  expect(login({ canCancel: false })).not.toContain("login-cancel");
 });

@@ -14,23 +14,23 @@ const textsOf = (language: string): Record<string, string> =>
 const english = textsOf("en");
 
 /** Every sample in a language whose texts are «key {its} {values}». */
-async function inPseudoLanguage(): Promise<{ sample: Sample; html: string }[]> {
+function inPseudoLanguage(): { sample: Sample; html: string }[] {
   const texts = Object.entries(english).map(([key, text]) => [
     key,
     `«${[key, ...(text.match(/\{\w+\}/g) ?? [])].join(" ")}»`,
   ]);
   const folder = templatesFolder({ "locales/qq.json": JSON.stringify(Object.fromEntries(texts)) });
   const renderer = createRenderer([folder]);
-  return Promise.all(
-    samples.map(async (sample) => ({
-      sample,
-      html: (await sample.render(renderer, { ...sample.view, lang: "qq" })).html,
-    })),
-  );
+  return samples.map((sample) => ({
+    sample,
+    html: sample.render(renderer, { ...sample.view, lang: "qq" }).html,
+  }));
 }
 
-test("none is unused", async () => {
-  const shown = (await inPseudoLanguage()).map(({ html }) => unescapeHtml(html)).join("\n");
+test("none is unused", () => {
+  const shown = inPseudoLanguage()
+    .map(({ html }) => unescapeHtml(html))
+    .join("\n");
   // Notes are chosen by the routes, and a page's notes may be any of them.
   const isShown = (key: string): boolean => shown.includes(`«${key}»`) || shown.includes(`«${key} `);
   const unused = Object.keys(english).filter((key) => !key.startsWith("note.") && !isShown(key));
@@ -53,16 +53,16 @@ test("no text is upper-cased by the stylesheet or a template: a Turkish i would 
   }
 });
 
-test("times and lengths of time are Turkish in Turkish", async () => {
+test("times and lengths of time are Turkish in Turkish", () => {
   const renderer = createRenderer();
-  const { html } = await renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" }, "UTC");
+  const { html } = renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" }, "UTC");
   expect(html).toContain(">20 Kas 2026 12:04 UTC</time>");
-  const reauth = await renderLogin(renderer, { ...loginViews["login-reauth-max-age"], lang: "tr" });
+  const reauth = renderLogin(renderer, { ...loginViews["login-reauth-max-age"], lang: "tr" });
   expect(reauth.html).toContain("2 saat önce giriş yaptınız. Uygulama son 5 dakika içinde");
 });
 
-test("none stands in a template: in another language not one English word is left", async () => {
-  for (const { sample, html } of await inPseudoLanguage()) {
+test("none stands in a template: in another language not one English word is left", () => {
+  for (const { sample, html } of inPseudoLanguage()) {
     expect(html).toContain('<html lang="qq"');
     const values: string[] = [];
     JSON.stringify(sample.view, (_name, value: unknown) => {
@@ -82,16 +82,16 @@ test("none stands in a template: in another language not one English word is lef
   }
 });
 
-test("a language without texts is shown, and marked, as English", async () => {
+test("a language without texts is shown, and marked, as English", () => {
   const view = { ...loginViews["login-default"], lang: "../../../etc/passwd" };
-  const { html } = await renderLogin(createRenderer(), view);
+  const { html } = renderLogin(createRenderer(), view);
   expect(html).toContain('<html lang="en"');
   expect(html).toContain("Pick a test user");
 });
 
-test("a text that a language lacks is taken from English", async () => {
+test("a text that a language lacks is taken from English", () => {
   const other = createRenderer([templatesFolder({ "locales/de.json": '{"login.pick":"Wählen"}' })]);
-  const { html } = await renderLogin(other, { ...loginViews["login-default"], lang: "de" });
+  const { html } = renderLogin(other, { ...loginViews["login-default"], lang: "de" });
   expect(html).toContain("Wählen");
   expect(html).toContain("Sign in with a password");
 });

@@ -8,7 +8,7 @@ import { oneOfEachKind, samples, type Sample } from "../helpers/sample-views.ts"
 
 const renderer = createRenderer();
 
-const htmlOf = async ({ render, view }: Sample): Promise<string> => (await render(renderer, view)).html;
+const htmlOf = ({ render, view }: Sample): string => render(renderer, view).html;
 
 const payload = `"'><img src=x onerror=alert(1)></title></main><script>alert(1)</script><%= 7 %><%~ it %>**x**\`{client}`;
 
@@ -43,8 +43,8 @@ const structureOf = (html: string): string[] =>
   elementsOf(html).map(({ tag, attributes }) => [tag, ...Object.keys(attributes)].join(" "));
 
 describe.each(oneOfEachKind)("$name", (sample) => {
-  test("is a whole page: language, page, state, title, skip link, strip, one main, one h1, footer", async () => {
-    const html = await htmlOf(sample);
+  test("is a whole page: language, page, state, title, skip link, strip, one main, one h1, footer", () => {
+    const html = htmlOf(sample);
     const elements = elementsOf(html);
     const count = (tag: string): number => elements.filter((element) => element.tag === tag).length;
     const root = elements.find(({ tag }) => tag === "html")?.attributes ?? {};
@@ -58,8 +58,8 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     expect(html).toContain("Do not type a real password.");
   });
 
-  test("fetches nothing but its stylesheet, runs nothing of others, focuses nothing by itself", async () => {
-    const elements = elementsOf(await htmlOf(sample));
+  test("fetches nothing but its stylesheet, runs nothing of others, focuses nothing by itself", () => {
+    const elements = elementsOf(htmlOf(sample));
     for (const { tag, attributes } of elements) {
       expect(["style", "iframe", "object", "img", "base"]).not.toContain(tag);
       const names = Object.keys(attributes);
@@ -68,8 +68,8 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     }
   });
 
-  test("has the same string as id and data-testid, each once, and every reference leads somewhere", async () => {
-    const elements = elementsOf(await htmlOf(sample));
+  test("has the same string as id and data-testid, each once, and every reference leads somewhere", () => {
+    const elements = elementsOf(htmlOf(sample));
     const ids = elements.flatMap(({ attributes }) => attributes["id"] ?? []);
     expect(elements.filter(({ attributes }) => attributes["id"] !== attributes["data-testid"])).toEqual([]);
     expect(ids).toEqual([...new Set(ids)]);
@@ -80,8 +80,8 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     }
   });
 
-  test("labels every field, and every form that posts to us carries the csrf value", async () => {
-    const html = await htmlOf(sample);
+  test("labels every field, and every form that posts to us carries the csrf value", () => {
+    const html = htmlOf(sample);
     const elements = elementsOf(html);
     const labelled = elements.flatMap(({ tag, attributes }) => (tag === "label" ? attributes["for"] : []));
     const fields = elements.filter(
@@ -96,8 +96,8 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     }
   });
 
-  test("is sent with headers that let the browser say where its forms come from, and run what it has to", async () => {
-    const { html, headers } = await sample.render(renderer, sample.view);
+  test("is sent with headers that let the browser say where its forms come from, and run what it has to", () => {
+    const { html, headers } = sample.render(renderer, sample.view);
     const [script] = /(?<=<script>)[^<]*/.exec(html) ?? [];
     const policy = headers["Content-Security-Policy"] ?? "";
     if (script === undefined) expect(policy).not.toContain("script-src");
@@ -106,39 +106,34 @@ describe.each(oneOfEachKind)("$name", (sample) => {
   });
 });
 
-test("every page shows what clients and users chose as text, whatever it holds", async () => {
+test("every page shows what clients and users chose as text, whatever it holds", () => {
   for (const sample of samples) {
-    const htmlWith = async (more: string): Promise<string> =>
-      (await sample.render(renderer, addTo(sample.view, more) as object)).html;
-    const html = await htmlWith(payload);
-    expect(structureOf(html), sample.name).toEqual(structureOf(await htmlWith("harmless")));
+    const htmlWith = (more: string): string => sample.render(renderer, addTo(sample.view, more) as object).html;
+    const html = htmlWith(payload);
+    expect(structureOf(html), sample.name).toEqual(structureOf(htmlWith("harmless")));
     // These show nothing that anybody chose.
     const isSilent = /^(login-expired-unknown|consent-finished-unknown|device-(done|denied))$/.test(sample.name);
     expect(unescapeHtml(html).includes(payload), sample.name).toBe(!isSilent);
   }
 });
 
-test("a page of each kind shows every element that any page shows", async () => {
-  const partsOf = async (those: readonly Sample[]): Promise<Set<string>> => {
-    const parts = await Promise.all(
-      those.map(async (sample) => {
-        const elements = elementsOf(await htmlOf(sample));
-        const page = elements[0]?.attributes["data-page"] ?? "";
-        return elements.map(({ tag, attributes }) =>
-          [page, tag, attributes["class"], attributes["data-testid"]?.replace(/\d+$/, "")].join(" "),
-        );
-      }),
-    );
-    return new Set(parts.flat());
-  };
-  const shown = await partsOf(oneOfEachKind);
-  expect([...(await partsOf(samples))].filter((part) => !shown.has(part))).toEqual([]);
+test("a page of each kind shows every element that any page shows", () => {
+  const partsOf = (those: readonly Sample[]): string[] =>
+    those.flatMap((sample) => {
+      const elements = elementsOf(htmlOf(sample));
+      const page = elements[0]?.attributes["data-page"] ?? "";
+      return elements.map(({ tag, attributes }) =>
+        [page, tag, attributes["class"], attributes["data-testid"]?.replace(/\d+$/, "")].join(" "),
+      );
+    });
+  const shown = new Set(partsOf(oneOfEachKind));
+  expect(partsOf(samples).filter((part) => !shown.has(part))).toEqual([]);
 });
 
-test("the hooks of the pages are these: taking one away breaks somebody's tests", async () => {
+test("the hooks of the pages are these: taking one away breaks somebody's tests", () => {
   const hooks = new Map<string, Set<string>>();
   for (const sample of samples) {
-    const elements = elementsOf(await htmlOf(sample));
+    const elements = elementsOf(htmlOf(sample));
     const page = elements[0]?.attributes["data-page"] ?? "";
     const found = elements.flatMap(({ attributes }) => attributes["data-testid"] ?? []);
     hooks.set(page, new Set([...(hooks.get(page) ?? []), ...found]));

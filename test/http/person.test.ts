@@ -8,12 +8,12 @@ import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
 
-const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
-  (await renderLogin(renderer, { ...loginViews["login-default"], ...changes })).html;
+const login = (changes: Partial<LoginView> = {}): string =>
+  renderLogin(renderer, { ...loginViews["login-default"], ...changes }).html;
 
 const user = { username: "u", email: "u@example.test", status: "active" } as const;
-const svgOf = async (displayName: string, color: string): Promise<{ fill: string; text: string; initials: string }> => {
-  const html = await login({
+const svgOf = (displayName: string, color: string): { fill: string; text: string; initials: string } => {
+  const html = login({
     picker: {
       ...(loginViews["login-default"].picker ?? expect.fail("this sample has a picker")),
       users: [personOf({ ...user, displayName, avatar: { baseUrl: "", path: "", color } })],
@@ -35,8 +35,8 @@ test.each([
   ["red", "#57606a", "#ffffff"],
   ["url(https://evil.test/)", "#57606a", "#ffffff"],
   ["", "#57606a", "#ffffff"],
-])("%j is painted %s with readable %s on it", async (color, fill, text) => {
-  expect(await svgOf("Alice", color)).toMatchObject({ fill, text });
+])("%j is painted %s with readable %s on it", (color, fill, text) => {
+  expect(svgOf("Alice", color)).toMatchObject({ fill, text });
 });
 
 test.each([
@@ -45,6 +45,6 @@ test.each([
   ["Bob", "B"],
   ["👩‍🚀 Zed", "👩Z"],
   ["", ""],
-])("%j has the initials %j, in the case they have", async (name, initials) => {
-  expect(await svgOf(name, "#000000")).toMatchObject({ initials });
+])("%j has the initials %j, in the case they have", (name, initials) => {
+  expect(svgOf(name, "#000000")).toMatchObject({ initials });
 });

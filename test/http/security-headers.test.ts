@@ -18,11 +18,11 @@ async function headersOf(page: Page): Promise<Record<string, string>> {
   return answer.headers;
 }
 
-const form = async (): Promise<Page> => renderLogin(renderer, loginViews["login-default"]);
-const plain = async (): Promise<Page> => renderError(renderer, errorViews["error-client"]);
+const form = (): Page => renderLogin(renderer, loginViews["login-default"]);
+const plain = (): Page => renderError(renderer, errorViews["error-client"]);
 
 test("a page loads its stylesheet and nothing else, and stands in no frame", async () => {
-  const headers = await headersOf(await form());
+  const headers = await headersOf(form());
   expect(headers["content-security-policy"]).toBe(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
   );
@@ -31,23 +31,17 @@ test("a page loads its stylesheet and nothing else, and stands in no frame", asy
 });
 
 test("no page is kept by a cache", async () => {
-  expect((await headersOf(await form()))["cache-control"]).toBe("no-store");
-  expect((await headersOf(await plain()))["cache-control"]).toBe("no-store");
+  expect((await headersOf(form()))["cache-control"]).toBe("no-store");
+  expect((await headersOf(plain()))["cache-control"]).toBe("no-store");
 });
 
 test("a page with a form says where the form came from, any other page says nothing", async () => {
-  expect((await headersOf(await form()))["referrer-policy"]).toBe("same-origin");
-  expect((await headersOf(await plain()))["referrer-policy"]).toBe("no-referrer");
+  expect((await headersOf(form()))["referrer-policy"]).toBe("same-origin");
+  expect((await headersOf(plain()))["referrer-policy"]).toBe("no-referrer");
 });
 
 test("no answer carries what breaks the way back to the app, a sign-in in a popup, or plain http", async () => {
-  const answers = [
-    await headersOf(await form()),
-    await headersOf(await plain()),
-    apiHeaders,
-    privateApiHeaders,
-    stylesheetHeaders,
-  ];
+  const answers = [await headersOf(form()), await headersOf(plain()), apiHeaders, privateApiHeaders, stylesheetHeaders];
   for (const headers of answers) {
     const text = Object.entries(headers).join("\n").toLowerCase();
     expect(text).not.toMatch(

@@ -14,26 +14,31 @@ import { templatesFolder } from "../helpers/templates-folder.ts";
 
 const renderer = createRenderer();
 
-const login = async (changes: Partial<LoginView> = {}): Promise<string> =>
-  (await renderLogin(renderer, { ...loginViews["login-default"], ...changes })).html;
+const login = (changes: Partial<LoginView> = {}): string =>
+  renderLogin(renderer, { ...loginViews["login-default"], ...changes }).html;
 
-test("the stylesheet's address changes with its content, below the path of the issuer", async () => {
+test("the stylesheet's address changes with its content, below the path of the issuer", () => {
   const other = createRenderer([templatesFolder({ "style.css": "body { color: red }" })]);
   expect(other.stylesheet().css).toBe("body { color: red }");
   expect(other.stylesheet().version).not.toBe(renderer.stylesheet().version);
-  const html = await login({ base: "/idp" });
+  const html = login({ base: "/idp" });
   expect(html).toContain(`href="/idp/_idp/assets/style.css?v=${renderer.stylesheet().version}"`);
 });
 
-test("a folder replaces single files; the others are the built-in ones", async () => {
+test("a folder replaces single files; the others are the built-in ones", () => {
   const folder = templatesFolder({
     "signed-out.eta": '<% layout("layout") %><h1>Bye</h1>',
   });
   const replaced = createRenderer([folder]);
-  const { html } = await renderSignedOut(replaced, signedOutViews["signed-out"]);
+  const { html } = renderSignedOut(replaced, signedOutViews["signed-out"]);
   expect(html).toContain("<h1>Bye</h1>");
   expect(html).toContain('data-page="signed-out"');
-  expect((await renderLogin(replaced, loginViews["login-default"])).html).toBe(await login());
+  expect(renderLogin(replaced, loginViews["login-default"]).html).toBe(login());
+});
+
+test("a partial of a folder is used by the built-in pages", () => {
+  const replaced = createRenderer([templatesFolder({ "partials/avatar.eta": "<i><%= it.avatar.initials %></i>" })]);
+  expect(renderLogin(replaced, loginViews["login-default"]).html).toContain("<i>AA</i>");
 });
 
 test.each([
@@ -50,17 +55,17 @@ test.each([
   ["a text without its value", '<%~ it.html("login.to-app") %>', /no value for \{client\}/],
   ["a text with an undefined value", '<%= it.t("login.to-app", { client: it.nothing }) %>', /no value for \{client\}/],
   ["a template that does not exist", '<%~ include("partials/nothing") %>', /partials\/nothing\.eta is in none of/],
-])("refuse %s", async (_what, template, message) => {
+])("refuse %s", (_what, template, message) => {
   const broken = createRenderer([templatesFolder({ "login.eta": template })]);
-  await expect(renderLogin(broken, loginViews["login-default"])).rejects.toThrow(message);
+  expect(() => renderLogin(broken, loginViews["login-default"])).toThrow(message);
 });
 
-test("what a template shows is escaped, also in a text", async () => {
+test("what a template shows is escaped, also in a text", () => {
   const template = `<%= it.client.name %>|<%= it.t("login.to-app", { client: it.client.name }) %>|<%~ it.html("login.to-app", { client: it.client.name }, "app") %>`;
   const own = createRenderer([templatesFolder({ "login.eta": template })]);
   const view = { ...loginViews["login-default"], client: { id: "x", name: `<b>&"'**<%= 7 %>` } };
   const name = "&lt;b&gt;&amp;&#34;&#39;**&lt;%= 7 %&gt;";
-  expect((await renderLogin(own, view)).html).toBe(
+  expect(renderLogin(own, view).html).toBe(
     `${name}|to continue to **${name}**|to continue to <strong><bdi id="app" data-testid="app">${name}</bdi></strong>`,
   );
 });
@@ -134,7 +139,7 @@ test.each(["en_US.json", "tr-TR.json", "english.json"])(
   },
 );
 
-test("a folder may have no texts, or a file of that name", async () => {
+test("a folder may have no texts, or a file of that name", () => {
   const folder = mkdtempSync(join(tmpdir(), "idp-templates-"));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

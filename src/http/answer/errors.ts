@@ -39,7 +39,7 @@ const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
 /** @param onUnexpected receives the error that the response says nothing about */
 export const errorHandler =
   (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
-  async (error: unknown, req: Request, res: Response, next) => {
+  (error: unknown, req: Request, res: Response, next) => {
     if (res.headersSent) {
       next(error);
       return;
@@ -51,11 +51,11 @@ export const errorHandler =
     try {
       if (error instanceof RedirectedError) {
         note(res, { error: `${error.error.code}: ${error.error.message}`, fix: fixLine(web, error.error.fix) });
-        await sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
+        sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
         return;
       }
       if (answer.status === 500) onUnexpected(error);
-      await sendAnswer(web, req, res, error, answer);
+      sendAnswer(web, req, res, error, answer);
     } catch (failure) {
       // The page itself is broken: Express would answer with a stack trace.
       onUnexpected(failure);
@@ -67,7 +67,7 @@ const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
   fix === null ? null : hintText(fix, commandLine);
 
 /** A page or JSON, with what HTTP says beside it. */
-async function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): Promise<void> {
+function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
@@ -84,8 +84,8 @@ async function sendAnswer(web: Web, req: Request, res: Response, error: unknown,
     sendJson(res, answer.status, { error: code, error_description: description, ...extra });
     return;
   }
-  if (isOver) await sendEnded(web, req, res, error);
-  else sendPage(res, answer.status, await renderError(web.renderer, errorView(web, req, res, answer)));
+  if (isOver) sendEnded(web, req, res, error);
+  else sendPage(res, answer.status, renderError(web.renderer, errorView(web, req, res, answer)));
 }
 
 function errorView(web: Web, req: Request, res: Response, answer: Answer): ErrorView {
@@ -101,7 +101,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
   };
 }
 
-async function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): Promise<void> {
+function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): void {
   // Both pages say in the same words that a cookie is missing.
   const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
@@ -116,7 +116,7 @@ async function sendEnded(web: Web, req: Request, res: Response, error: Interacti
   } as const;
   const isForm = req.method === "POST";
   const status = error.reason === "suspended" ? 403 : error.reason === "other-browser" || isForm ? 400 : 404;
-  sendPage(res, status, await renderEnded(web.renderer, view));
+  sendPage(res, status, renderEnded(web.renderer, view));
 }
 
 function endedState({ reason }: InteractionError, step: EndedView["step"]): EndedView["state"] {

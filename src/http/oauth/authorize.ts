@@ -62,16 +62,11 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
     if (req.method === "POST" && browser.session === null) throw tooLongForGet();
     setBrowserCookie(web, res, browser.id);
   }
-  await takeStep(web, req, res, result);
+  takeStep(web, req, res, result);
 }
 
 /** Sends the browser where it goes next. */
-export async function takeStep(
-  web: Web,
-  req: Request,
-  res: Response,
-  { step, sessionCookie }: StepResult,
-): Promise<void> {
+export function takeStep(web: Web, req: Request, res: Response, { step, sessionCookie }: StepResult): void {
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
     case "page":
@@ -83,22 +78,17 @@ export async function takeStep(
       return;
     case "return":
       note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
-      await sendToClient(web, req, res, step.answer);
+      sendToClient(web, req, res, step.answer);
   }
 }
 
 /** The answer to the client: a redirect, or a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2). */
-export async function sendToClient(
-  web: Web,
-  req: Request,
-  res: Response,
-  answer: AuthorizationResponse,
-): Promise<void> {
+export function sendToClient(web: Web, req: Request, res: Response, answer: AuthorizationResponse): void {
   if (answer.target.mode !== "form_post") {
     redirect(res, responseLocation(answer));
     return;
   }
   const { target, parameters } = answer;
   const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
-  sendPage(res, 200, await renderFormPost(web.renderer, view));
+  sendPage(res, 200, renderFormPost(web.renderer, view));
 }

@@ -46,7 +46,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     browser,
   );
   if (outcome.kind === "signed-out") {
-    await sendSignedOut(web, req, res, outcome);
+    sendSignedOut(web, req, res, outcome);
     return;
   }
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
@@ -63,7 +63,7 @@ export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response
     ...page,
     client: page.client && { ...page.client, name: page.client.name(shown.lang) },
   };
-  sendPage(res, 200, await renderLogout(web.renderer, view));
+  sendPage(res, 200, renderLogout(web.renderer, view));
 };
 
 export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Response) => {
@@ -77,10 +77,10 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
     redirect(res, `${web.base}/account`);
     return;
   }
-  await sendSignedOut(web, req, res, outcome);
+  sendSignedOut(web, req, res, outcome);
 };
 
-async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
+function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): void {
   clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
   note(res, {
@@ -92,7 +92,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     return;
   }
   const shown = viewFor(web, req, res, outcome);
-  const page = await renderSignedOut(web.renderer, {
+  const page = renderSignedOut(web.renderer, {
     ...shown,
     state: outcome.ended ? "done" : "already",
     back: outcome.back && { ...outcome.back, name: outcome.back.name(shown.lang) },

@@ -31,7 +31,7 @@ const removePath = (web: Web, clientId: string): string =>
 export async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  await takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
+  takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
 }
 
 export const getAccount = (web: Web) => async (req: Request, res: Response) => {
@@ -66,7 +66,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     signOutAction: `${base}${accountPath}/sign-out`,
     endSessionAction: `${base}${accountPath}/end-session`,
   };
-  sendPage(res, 200, await renderAccount(web.renderer, view));
+  sendPage(res, 200, renderAccount(web.renderer, view));
 };
 
 /** What was just done: the address names the client only, and the words are ours. */
@@ -99,7 +99,7 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     return;
   }
   const view = viewFor(web, req, res, account);
-  const page = await renderAccountRevoke(web.renderer, {
+  const page = renderAccountRevoke(web.renderer, {
     ...view,
     csrf: account.csrf,
     action: removePath(web, clientId),
@@ -153,7 +153,7 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
   const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", which });
   clearSessionCookie(web, res);
   note(res, { note: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
-  const page = await renderSignedOut(web.renderer, {
+  const page = renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
     state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
     back: null,

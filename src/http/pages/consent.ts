@@ -24,7 +24,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const { renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
   if (shown === null) {
-    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   const { client, user } = shown;
@@ -32,7 +32,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   note(res, { client: client.client_id, user: user.username, note: "consent page" });
   const view = viewFor(web, req, res, { user, uiLocales: shown.uiLocales });
   const row = rowIn(view.lang);
-  const page = await renderConsent(renderer, {
+  const page = renderConsent(renderer, {
     state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
     action: `${path}/consent`,
     csrf: shown.csrf,
@@ -71,5 +71,5 @@ export const postConsent = (web: Web) => async (req: UidRequest, res: Response) 
     decision,
     scopes: every(body, "scope"),
   });
-  await takeStep(web, req, res, result);
+  takeStep(web, req, res, result);
 };

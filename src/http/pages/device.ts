@@ -48,7 +48,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   });
   if (outcome === "allowed" || outcome === "denied") {
     note(res, { note: `device ${outcome}` });
-    await send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
+    send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
     return;
   }
   await sendDevice(web, req, res, userCode);
@@ -68,7 +68,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   const failed = content.state !== "enter" && content.state !== "confirm";
   const view = viewFor(web, req, res, { user });
   const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
-  await send(web, res, failed ? 400 : 200, shown, {
+  send(web, res, failed ? 400 : 200, shown, {
     ...(content.state === "confirm"
       ? {
           ...content,
@@ -83,13 +83,13 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
 const pathFor = (typed: string | undefined): string =>
   typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
 
-async function send(
+function send(
   web: Web,
   res: Response,
   status: number,
   shown: View,
   content: Partial<DeviceView> & Pick<DeviceView, "state">,
-): Promise<void> {
+): void {
   const view: DeviceView = {
     ...shown,
     action: web.base + devicePath,
@@ -102,5 +102,5 @@ async function send(
     username: "",
     ...content,
   };
-  sendPage(res, status, await renderDevice(web.renderer, view));
+  sendPage(res, status, renderDevice(web.renderer, view));
 }

@@ -43,7 +43,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     return;
   }
   note(res, { user: username, note: "signed in" });
-  await takeStep(web, req, res, result);
+  takeStep(web, req, res, result);
 };
 
 type Refusal = Extract<LoginResult, { kind: "refused" }> & {
@@ -91,7 +91,7 @@ async function sendLogin(
     ...requestView(page.request),
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
-  sendPage(res, status, await renderLogin(web.renderer, view));
+  sendPage(res, status, renderLogin(web.renderer, view));
 }
 
 /** The host that the browser is sent back to, to be shown. */

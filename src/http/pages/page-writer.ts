@@ -83,7 +83,7 @@ export function writerOf(renderer: Renderer, view: View) {
         value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
       };
     },
-    page: async (template: string, heading: Heading, data: object, headers = formPageHeaders): Promise<Page> => {
+    page: (template: string, heading: Heading, data: object, headers = formPageHeaders): Page => {
       const frame = {
         name: heading.name ?? template,
         failed: heading.failed ?? false,

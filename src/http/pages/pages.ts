@@ -53,7 +53,7 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
   return { text: plain(text), fix: null };
 }
 
-export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> {
+export function renderLogin(renderer: Renderer, view: LoginView): Page {
   const { page, lang, say, plain } = writerOf(renderer, view);
   const { picker, state } = view;
   const count = (number: number): string => formatNumber(number, lang);
@@ -87,7 +87,7 @@ export function renderLogin(renderer: Renderer, view: LoginView): Promise<Page> 
   );
 }
 
-export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> {
+export function renderEnded(renderer: Renderer, view: EndedView): Page {
   const { page, say, plain } = writerOf(renderer, view);
   const { client, state, step } = view;
   const key = `ended.${step}-${state}`;
@@ -107,7 +107,7 @@ export function renderEnded(renderer: Renderer, view: EndedView): Promise<Page> 
   );
 }
 
-export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Page> {
+export function renderConsent(renderer: Renderer, view: ConsentView): Page {
   const { page, plain, titled, field } = writerOf(renderer, view);
   const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
     scopes.map((scope) => {
@@ -129,7 +129,7 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Promise<Pa
 }
 
 /** @param timeZone an IANA name */
-export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Promise<Page> {
+export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Page {
   const { page, lang, say, titled, field } = writerOf(renderer, view);
   const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
   const time = (iso: string): string => formatTime(iso, lang, timeZone);
@@ -152,7 +152,7 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
   );
 }
 
-export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Promise<Page> {
+export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Page {
   const { page, lang, plain, titled } = writerOf(renderer, view);
   const title = plain({ key: "revoke.title", values: { client: view.client.name } });
   const scopes = view.scopes.map(titled);
@@ -161,7 +161,7 @@ export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView)
 }
 
 /** @param timeZone an IANA name */
-export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = timeZoneHere()): Promise<Page> {
+export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = timeZoneHere()): Page {
   const { page, lang, say, titled } = writerOf(renderer, view);
   const { state, usableUntil } = view;
   const failed = state === "invalid" || state === "expired" || state === "used";
@@ -179,13 +179,13 @@ export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = ti
   );
 }
 
-export function renderLogout(renderer: Renderer, view: LogoutView): Promise<Page> {
+export function renderLogout(renderer: Renderer, view: LogoutView): Page {
   const { page, say } = writerOf(renderer, view);
   const notes = [say(`note.logout-${view.why}`)];
   return page("logout", { state: "default", title: say("logout.title") }, { ...view, details: [], notes });
 }
 
-export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promise<Page> {
+export function renderSignedOut(renderer: Renderer, view: SignedOutView): Page {
   const { page, say } = writerOf(renderer, view);
   const heading = { state: view.state, title: say("signed-out.title") };
   const reason = view.stays && say(`signed-out.stays-${view.stays}`);
@@ -193,14 +193,14 @@ export function renderSignedOut(renderer: Renderer, view: SignedOutView): Promis
   return page("signed-out", heading, content, plainPageHeaders);
 }
 
-export function renderFormPost(renderer: Renderer, view: FormPostView): Promise<Page> {
+export function renderFormPost(renderer: Renderer, view: FormPostView): Page {
   const { page, say } = writerOf(renderer, view);
   const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
   const heading = { state: "default", title: say("form-post.title") };
   return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
 }
 
-export function renderError(renderer: Renderer, view: ErrorView): Promise<Page> {
+export function renderError(renderer: Renderer, view: ErrorView): Page {
   const { page, say, plain } = writerOf(renderer, view);
   const key = `error.${view.kind}`;
   const comparison = view.mismatch && compare(view.mismatch, plain);
