@@ -21,6 +21,8 @@ export interface Settings {
   readonly refresh_grace: number;
   /** RS256: signed with the published key, for resource servers that verify by JWKS. */
   readonly access_token_alg: "HS256" | "RS256";
+  /** `JWT`: for resource servers that do not accept `at+jwt` (RFC 9068 2.1). */
+  readonly access_token_typ: "at+jwt" | "JWT";
   /** Of clients that register none. */
   readonly userinfo_format: "native" | "standard" | "combined";
   /** Of clients that register none. */
@@ -39,6 +41,7 @@ export const defaultSettings: Settings = {
   refresh_rotation: "on",
   refresh_grace: 0,
   access_token_alg: "HS256",
+  access_token_typ: "at+jwt",
   userinfo_format: "native",
   id_token_claims: "all",
   login: "picker",

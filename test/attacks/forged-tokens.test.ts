@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { exportJWK, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import { register } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
 
@@ -119,7 +119,9 @@ describe("no token is one that the server itself might have signed, had it anoth
     ["no issuer", header, without(claims, "iss")],
     ["no jti", header, without(claims, "jti")],
     ["no typ", without(header, "typ"), claims],
-    ["typ JWT", { ...header, typ: "JWT" }, claims],
+    ["typ JWT without an epoch", { ...header, typ: "JWT" }, without(claims, "epoch")],
+    ["typ JWT, and the claims of a refresh token", { ...header, typ: "JWT" }, jwtPart(refreshToken, 1)],
+    ["typ JWT, and the claims of an ID token", { ...header, typ: "JWT" }, jwtPart(idToken, 1)],
     ["typ of a refresh token", { ...header, typ: "rt+jwt" }, claims],
     ["typ of a logout token", { ...header, typ: "logout+jwt" }, claims],
     ["HS512", { ...header, alg: "HS512" }, claims, "sha512"],
@@ -200,4 +202,67 @@ describe("a sign-out to an address nobody registered", () => {
       expect((await browser.open("/account")).page).toBe("account");
     },
   );
+});
+
+describe.each(["RS256", "HS256"] as const)("with access_token_typ JWT and %s, the typ of ID tokens", (alg) => {
+  /** What tells an access token from an ID token, as claims of a user. */
+  const pretended = { epoch: "x", client_id: "demo-app", scope: "openid", jti: "j", grant: "g", era: 0, family: "f" };
+
+  async function attacked() {
+    const other = await serve({ settings: { access_token_alg: alg, access_token_typ: "JWT" } });
+    const one = await register(other);
+    return { other, one, tokens: await one.tokens() };
+  }
+
+  test("an access token is taken as one, and as nothing else", async () => {
+    const { other, one, tokens } = await attacked();
+    expect(jwtPart(tokens.access_token, 0)).toMatchObject({ alg, typ: "JWT" });
+    expect((await userinfo(other, tokens.access_token)).status).toBe(200);
+    expect((await one.refresh(tokens.access_token)).json.error).toBe("invalid_grant");
+    const { browser } = await one.signIn();
+    const query = new URLSearchParams({ id_token_hint: tokens.access_token });
+    expect(await browser.open(`/api/v2/oauth/logout?${query.toString()}`)).toMatchObject({
+      status: 400,
+      page: "error",
+    });
+    expect((await browser.open("/account")).page).toBe("account");
+  });
+
+  test("no ID token and no refresh token is an access token", async () => {
+    const { other, one, tokens } = await attacked();
+    for (const token of [tokens.id_token, tokens.refresh_token]) {
+      expect((await userinfo(other, token)).status).toBe(401);
+    }
+    const { json } = await post(other, "/api/v2/oauth/introspect", { ...one.credentials, token: tokens.id_token });
+    expect(json).toEqual({ active: false });
+    expect((await one.refresh(tokens.id_token)).json.error).toBe("invalid_grant");
+    const exchanged = await post(other, "/api/v2/oauth/token", {
+      ...one.credentials,
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: tokens.id_token,
+      subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    });
+    expect(exchanged.status).toBe(400);
+  });
+
+  test("no ID token can be made to look like an access token: by claims of a user, of a request or of an operation", async () => {
+    const { other, one } = await attacked();
+    const claims = JSON.stringify({
+      id_token: Object.fromEntries(Object.keys(pretended).map((name) => [name, { value: "x" }])),
+    });
+    const { id_token: asked } = await one.tokens({ claims });
+    expect((await userinfo(other, asked)).status).toBe(401);
+    for (const name of Object.keys(pretended)) expect(jwtPart(asked, 1)).not.toHaveProperty(name);
+    await expect(
+      other.call("token.issue", { user: "alice", client: "demo-app", type: "id", claims: pretended }),
+    ).rejects.toThrow("cannot be set");
+    await expect(
+      other.call("seed", { users: [{ username: "mallory", claims: { epoch: "x" } }] }),
+    ).rejects.toMatchObject({ code: "invalid" });
+    const document = JSON.parse(JSON.stringify(await other.call("export", {}))) as {
+      users: { username: string; claims: object }[];
+    };
+    for (const user of document.users) user.claims = pretended;
+    await expect(other.call("import", { document })).rejects.toMatchObject({ code: "invalid" });
+  });
 });

@@ -167,6 +167,13 @@ test("--userinfo-format and --id-token-claims are for clients that register none
   expect(jwtPart(tokens.id_token, 1)).not.toHaveProperty("name");
 });
 
+test("--access-token-typ JWT is the typ of access tokens", async () => {
+  const cwd = newFolder();
+  await startIdp(["--access-token-alg", "RS256", "--access-token-typ", "JWT"], { cwd });
+  const { access_token, refresh_token } = await issued(cwd);
+  expect([access_token, refresh_token].map((token) => jwtPart(token, 0)["typ"])).toEqual(["JWT", "rt+jwt"]);
+});
+
 test("settings' flags win over fixtures", async () => {
   const cwd = newFolder();
   writeFileSync(

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
+import { builtInDemo } from "../../src/fixture-files.ts";
 import { register, serve } from "../helpers/app.ts";
 import { exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -69,4 +70,26 @@ test("access_token_alg RS256: a resource server verifies access tokens by JWKS, 
   const { payload } = await jwtVerify(token, keys, { issuer: idp.issuer, typ: "at+jwt", algorithms: ["RS256"] });
   expect(payload["client_id"]).toBe("demo-app");
   expect((await userinfo(idp, token)).status).toBe(200);
+});
+
+test("access_token_typ JWT: for resource servers that take no at+jwt; tokens with the other typ stay valid", async () => {
+  const idp = await serve({ fixtures: [builtInDemo(), { settings: { access_token_alg: "RS256" } }] });
+  const issue = async () => (await exchange(idp, (await signIn(idp)).code)).json.access_token;
+  const before = await issue();
+  await idp.call("seed", { settings: { access_token_typ: "JWT" } });
+  const token = await issue();
+  const keys = createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`));
+  const { payload } = await jwtVerify(token, keys, { issuer: idp.issuer, typ: "JWT", algorithms: ["RS256"] });
+  expect(payload["client_id"]).toBe("demo-app");
+  await idp.call("seed", { settings: { access_token_typ: "at+jwt" } });
+  for (const each of [before, token, await issue()]) {
+    expect((await userinfo(idp, each)).status).toBe(200);
+    expect(await idp.call("token.introspect", { token: each })).toMatchObject({ active: true, token_type: "Bearer" });
+    const { valid, checks } = await idp.call("token.verify", { token: each });
+    expect({ valid, typ: checks.find(({ name }) => name === "typ") }).toEqual({
+      valid: true,
+      typ: { name: "typ", ok: true, detail: "an access token" },
+    });
+  }
+  expect([before, token].map((each) => jwtPart(each, 0)["typ"])).toEqual(["at+jwt", "JWT"]);
 });

@@ -17,6 +17,7 @@ export interface SettingsFlags {
   readonly refreshRotation?: Settings["refresh_rotation"];
   readonly refreshGrace?: number;
   readonly accessTokenAlg?: Settings["access_token_alg"];
+  readonly accessTokenTyp?: Settings["access_token_typ"];
   readonly userinfoFormat?: Settings["userinfo_format"];
   readonly idTokenClaims?: Settings["id_token_claims"];
 }
@@ -33,6 +34,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     refresh_rotation: flags.refreshRotation,
     refresh_grace: flags.refreshGrace,
     access_token_alg: flags.accessTokenAlg,
+    access_token_typ: flags.accessTokenTyp,
     userinfo_format: flags.userinfoFormat,
     id_token_claims: flags.idTokenClaims,
   };

@@ -27,6 +27,12 @@ export const withSettings = (command: Command): Command =>
       ]),
     )
     .addOption(
+      new Option("--access-token-typ <typ>", "JWT: for resource servers that do not accept at+jwt").choices([
+        "at+jwt",
+        "JWT",
+      ]),
+    )
+    .addOption(
       new Option("--userinfo-format <form>", "of clients that set none (default: native)").choices([
         "native",
         "standard",

@@ -5,7 +5,7 @@ import { findGrant } from "../grants/grants.ts";
 import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { relative } from "../time-words.ts";
-import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./claims.ts";
+import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims, type TokenKind } from "./claims.ts";
 
 /** The only file that verifies this server's own tokens. */
 
@@ -78,14 +78,16 @@ const isNumber = (value: unknown): value is number => typeof value === "number";
 /** Kind, issuer and times (RFC 7519 4.1). @throws {TokenProblem} */
 function checkClaims(
   ctx: Context,
-  { header, payload }: Jws,
-  typ: string,
+  jws: Jws,
+  kind: TokenKind,
   required: readonly string[],
   { allowExpired = false } = {},
 ): void {
-  if (header["typ"] !== typ) {
-    const given = kindOfToken(header["typ"]) ?? "of another kind";
-    throw new TokenProblem(`the token is ${given}; send ${kindOfToken(typ) ?? typ}`);
+  const { payload } = jws;
+  const given = kindOfToken(jws);
+  if (given !== kind) {
+    const what = given === undefined ? "of another kind" : kindInWords[given];
+    throw new TokenProblem(`the token is ${what}; send ${kindInWords[kind]}`);
   }
   const missing = required.find((name) => !Object.hasOwn(payload, name));
   if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
@@ -104,7 +106,7 @@ function checkClaims(
 function verify(
   ctx: Context,
   token: string,
-  typ: string,
+  kind: TokenKind,
   algorithms: readonly string[],
   required: readonly string[],
 ): unknown {
@@ -114,9 +116,9 @@ function verify(
     if (by === undefined || checked.get(token)?.key !== by.key) {
       checkSignature(jws, by);
       // A refresh token comes once.
-      if (typ === tokenTypes.access && by !== undefined) remember(token, jws, by.key);
+      if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
-    checkClaims(ctx, jws, typ, required);
+    checkClaims(ctx, jws, kind, required);
     return jws.payload;
   } catch (error) {
     if (error instanceof TokenProblem) return error;
@@ -146,16 +148,17 @@ const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
 
 /** The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`. */
 export const verifyAccessToken = (ctx: Context, token: string): TokenClaims | TokenProblem =>
-  verify(ctx, token, tokenTypes.access, ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
+  verify(ctx, token, "access", ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
 
 /** Likewise of a refresh token. */
 export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims | TokenProblem =>
-  verify(ctx, token, tokenTypes.refresh, ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
+  verify(ctx, token, "refresh", ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
 
 /** A token of this server of either kind that carries rights. */
 export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
   // What it says that it is; the signature is the proof.
-  if (read(token)?.header["typ"] === tokenTypes.refresh) {
+  const jws = read(token);
+  if (jws !== null && kindOfToken(jws) === "refresh") {
     const claims = verifyRefreshToken(ctx, token);
     return claims instanceof TokenProblem ? claims : { kind: "refresh", claims };
   }
@@ -194,7 +197,7 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
   try {
     const jws = parse(hint, ["HS256", ...publicAlgs]);
     checkSignature(jws, await idTokenKey(ctx, jws));
-    checkClaims(ctx, jws, tokenTypes.id, ["sub", "aud"], { allowExpired: true });
+    checkClaims(ctx, jws, "id", ["sub", "aud"], { allowExpired: true });
     const { sub, aud, sid } = jws.payload;
     return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {

@@ -1,20 +1,31 @@
 import type { Client, Grant, User } from "../../store/store.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
+import type { Jws } from "./jws.ts";
 
 /** What tokens say (CONTRACT 2.4): their types and claims. */
 
-/** RFC 9068 2.1, and the same idea for refresh tokens: a token of one kind never passes for another. */
+/** The `typ` of each kind (RFC 9068 2.1, and the same idea for refresh tokens). The setting `access_token_typ` may change that of access tokens. */
 export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
 
-const kinds: ReadonlyMap<unknown, string> = new Map([
-  [tokenTypes.access, "an access token"],
-  [tokenTypes.refresh, "a refresh token"],
-  [tokenTypes.id, "an ID token"],
-  [tokenTypes.logout, "a logout token"],
-]);
+export type TokenKind = keyof typeof tokenTypes;
 
-/** Which kind of token this is, in words; undefined: none that this server issues. */
-export const kindOfToken = (typ: unknown): string | undefined => kinds.get(typ);
+export const kindInWords: Readonly<Record<TokenKind, string>> = {
+  access: "an access token",
+  refresh: "a refresh token",
+  id: "an ID token",
+  logout: "a logout token",
+};
+
+const kinds = Object.keys(tokenTypes) as readonly TokenKind[];
+
+/**
+ * The kind of a token of this server; undefined: it issues none of this kind. The setting `access_token_typ: JWT` gives access tokens the
+ * `typ` of ID tokens. Then `epoch` decides: every access token has it, and no ID token can, since no `claims` may have that name.
+ */
+export function kindOfToken({ header, payload }: Pick<Jws, "header" | "payload">): TokenKind | undefined {
+  const kind = kinds.find((one) => tokenTypes[one] === header["typ"]);
+  return kind === "id" && Object.hasOwn(payload, "epoch") ? "access" : kind;
+}
 
 /** Whom an access token speaks for, and where. */
 export interface AccessTokenSubject {

@@ -7,7 +7,7 @@ import { decodeToken } from "./decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { scopesNow } from "../grants/granted-scopes.ts";
 import { isDead, rotation, tokenState } from "./state.ts";
-import { tokenTypes } from "./claims.ts";
+import { kindOfToken } from "./claims.ts";
 
 /** What a token is good for now (RFC 7662). */
 
@@ -37,10 +37,9 @@ function refused(ctx: Context, token: string, { message, expiredAt }: TokenProbl
 /** What the text says of itself, where that tells more than the signature that does not hold. */
 function otherKind(ctx: Context, token: string): string | null {
   try {
-    const { header, payload } = decodeToken(token, ctx.now());
-    const issuer = payload["iss"];
-    if (issuer === ctx.issuer)
-      return header["typ"] === tokenTypes.id ? "it is an ID token, which carries no rights" : null;
+    const said = decodeToken(token, ctx.now());
+    const issuer = said.payload["iss"];
+    if (issuer === ctx.issuer) return kindOfToken(said) === "id" ? "it is an ID token, which carries no rights" : null;
     return typeof issuer === "string" ? `it is a token of another issuer, ${issuer}, which alone can tell` : null;
   } catch (error) {
     if (error instanceof OperationError) return `it is no token of this server: ${error.message}`;

@@ -70,7 +70,7 @@ export async function accessToken(
     exchanged_from: exchanged?.origins,
     claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
   };
-  return { typ: tokenTypes.access, signer, claims: withClaims(claims, custom) };
+  return { typ: ctx.settings.access_token_typ, signer, claims: withClaims(claims, custom) };
 }
 
 export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>

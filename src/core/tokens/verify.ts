@@ -11,7 +11,7 @@ import {
   type Verification,
 } from "./claim-checks.ts";
 import { isDead, rotation, tokenState } from "./state.ts";
-import { kindOfToken, tokenTypes, type RefreshClaims, type TokenClaims } from "./claims.ts";
+import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims } from "./claims.ts";
 
 /** A token of this server, with this server's keys and what it knows of revocations. */
 
@@ -36,14 +36,14 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   const { header, payload } = said;
   const problem = await signatureProblem(ctx, input.token);
   const { alg, kid, typ } = header;
-  const kind = kindOfToken(typ);
+  const kind = kindOfToken(said);
   const key = typeof kid === "string" ? `key ${kid} of this server` : "with its client's secret";
   const checks: Check[] = [
     { name: "signature", ok: problem === null, detail: problem ?? `${String(alg)}, ${key}` },
     {
       name: "typ",
       ok: kind !== undefined,
-      detail: kind ?? `${shown(typ)} is no kind of token that this server issues`,
+      detail: kind === undefined ? `${shown(typ)} is no kind of token that this server issues` : kindInWords[kind],
     },
     ...checkClaims(payload, { issuer: ctx.issuer, audience, leeway, now: ctx.now() }),
   ];
@@ -51,8 +51,8 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
     notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
   }
-  if (typ === tokenTypes.id || typ === tokenTypes.logout) {
-    notes.push(`Not checked whether it was revoked: ${kind ?? "it"} carries no rights, so it cannot be.`);
+  if (kind === "id" || kind === "logout") {
+    notes.push(`Not checked whether it was revoked: ${kindInWords[kind]} carries no rights, so it cannot be.`);
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
     checks.push(await checkState(ctx, payload));
   } else {
