@@ -124,10 +124,12 @@ describe("without a person", () => {
   );
 
   test("max_age and acr are asked for and checked", async () => {
-    const good = await login("--user alice --approve --max-age 60 --acr gold --prompt login --ui-locales tr");
+    const good = await login(
+      "--user alice --approve --max-age 60 --acr urn:idp:single-factor --prompt login --ui-locales tr",
+    );
     expect(good).toMatchObject({ code: 0 });
     expect(good.stdout).toMatch(/✓ id_token\.auth_time +signed in (now|\d+ s ago); max_age asked for at most 60 s\n/);
-    expect(good.stdout).toMatch(/✓ id_token\.acr +gold\n/);
+    expect(good.stdout).toMatch(/✓ id_token\.acr +urn:idp:single-factor\n/);
   });
 
   test.each([

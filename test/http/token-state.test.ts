@@ -113,16 +113,9 @@ describe("what cannot be known is said", () => {
     const { valid, notes } = await idp.call("token.verify", { token });
     expect(valid).toBe(false);
     expect(notes).toEqual([
-      expect.stringMatching(/Another issuer's.* idp token verify - --issuer http:/),
+      expect.stringContaining("names another issuer"),
       expect.stringContaining("Not checked whether it was revoked"),
     ]);
-  });
-
-  test("an issuer that a shell would run is quoted in the command that names it", async () => {
-    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-    const token = `${part({ alg: "RS256" })}.${part({ iss: "https://x/$(id)" })}.c2ln`;
-    const { notes } = await idp.call("token.verify", { token });
-    expect(notes[0]).toBe("Another issuer's? idp token verify - --issuer 'https://x/$(id)'");
   });
 
   test("a negative leeway is refused, a positive one allows for clocks that are apart", async () => {
