@@ -36,6 +36,11 @@ test("a folder replaces single files; the others are the built-in ones", () => {
   expect(renderLogin(replaced, loginViews["login-default"]).html).toBe(login());
 });
 
+test("an error of a partial names the partial", () => {
+  const broken = createRenderer([templatesFolder({ "partials/avatar.eta": "\n<%= it.nothing %>" })]);
+  expect(() => renderLogin(broken, loginViews["login-default"])).toThrow(/^\S+avatar\.eta:2: [^\n]*it\.nothing %>$/);
+});
+
 test("a partial of a folder is used by the built-in pages", () => {
   const replaced = createRenderer([templatesFolder({ "partials/avatar.eta": "<i><%= it.avatar.initials %></i>" })]);
   expect(renderLogin(replaced, loginViews["login-default"]).html).toContain("<i>AA</i>");
@@ -45,12 +50,16 @@ test.each([
   [
     "a value that does not exist",
     "<p>\n<%= it.nothing %>",
-    /login\.eta:2\n[^]*>> 2\| <%= it\.nothing %>[^]*not undefined/,
+    /^\S+login\.eta:2: a template shows text and numbers, not undefined: <%= it\.nothing %>$/,
   ],
-  ["a value that is null", "<%= it.onlyUser %>", />> 1\| <%= it\.onlyUser %>[^]*not null/],
-  ["a value that is no text", "<%= it.client %>", />> 1\| <%= it\.client %>[^]*not object/],
-  ["a raw value that does not exist", "<%~ it.nothing %>", />> 1\| <%~ it\.nothing %>[^]*not undefined/],
-  ["a member of what does not exist", "<%= it.nothing.name %>", />> 1\| <%= it\.nothing\.name %>/],
+  ["a value that is null", "<%= it.onlyUser %>", /not null: <%= it\.onlyUser %>$/],
+  ["a value that is no text", "<%= it.client %>", /not object: <%= it\.client %>$/],
+  ["a raw value that does not exist", "<%~ it.nothing %>", /not undefined: <%~ it\.nothing %>$/],
+  [
+    "a member of what does not exist",
+    "<%= it.nothing.name %>",
+    /login\.eta:1: Cannot read .*: <%= it\.nothing\.name %>$/,
+  ],
   ["a text that does not exist", '<%~ it.html("no.such.text") %>', /no text "no\.such\.text"/],
   ["a text without its value", '<%~ it.html("login.to-app") %>', /no value for \{client\}/],
   ["a text with an undefined value", '<%= it.t("login.to-app", { client: it.nothing }) %>', /no value for \{client\}/],
@@ -115,7 +124,7 @@ test("a page of theirs that is broken answers 500 in plain words, and the log sa
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp));
   expect(broken.status).toBe(500);
   expect(broken.body).not.toContain("nothing");
-  expect(notes.join("\n")).toMatch(/<%= it\.nothing %>[^]*not undefined/);
+  expect(notes.join("\n")).toMatch(/eta:1: .* not undefined: <%= it\.nothing %>/);
 });
 
 test("so does the form that carries a refusal to the app", async () => {
@@ -125,7 +134,7 @@ test("so does the form that carries a refusal to the app", async () => {
   const broken = await new Browser(idp.issuer).open(authorizeUrl(idp, { prompt: "none", response_mode: "form_post" }));
   expect([broken.status, broken.headers.get("content-type")]).toEqual([500, "text/plain; charset=utf-8"]);
   expect(broken.body).toMatch(/^login_required: [^\n]*\n$/);
-  expect(notes.join("\n")).toMatch(/<%= it\.nothing %>[^]*not undefined/);
+  expect(notes.join("\n")).toMatch(/eta:1: .* not undefined: <%= it\.nothing %>/);
 });
 
 test.each(["en_US.json", "tr-TR.json", "english.json"])(

@@ -60,16 +60,25 @@ function shown(value: unknown): string {
   return String(value);
 }
 
+/** An error of a template, in one line for the log: the file, the line and what stands there. */
+class TemplateError extends Error {}
+
 /** Eta compiles a template when a page first needs it, and keeps the function. */
 function createEngine(roots: readonly string[]): Eta {
   const eta = new Eta({
     cache: true,
-    // Errors name the file and the line.
+    // Errors say where they happened.
     debug: true,
     escapeFunction: (value) => escapeHtml(String(value)),
     autoFilter: true,
     filterFunction: shown,
   });
+  eta.RuntimeErr = (error, template, line, path) => {
+    // One from an included template says where already.
+    if (error instanceof TemplateError) throw error;
+    const source = template.split("\n")[line - 1]?.trim() ?? "";
+    throw new TemplateError(`${path}:${line}: ${error.message}: ${source}`, { cause: error });
+  };
   eta.resolvePath = (name) => (eta.filepathCache[name] ??= firstFile(roots, `${name}.eta`));
   return eta;
 }
