@@ -30,6 +30,10 @@ export interface Settings {
   /** `picker`, `password`, or `auto:<username>`. */
   readonly login: string;
   readonly consent: "ask" | "skip";
+  /** Hosts beyond loopback that clients may have on plain http: names of a container network. */
+  readonly http_redirect_hosts: readonly string[];
+  /** Whether the redirect URIs of confidential clients may leave the port open too. */
+  readonly any_loopback_port: boolean;
 }
 
 /** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
@@ -46,6 +50,8 @@ export const defaultSettings: Settings = {
   id_token_claims: "all",
   login: "picker",
   consent: "ask",
+  http_redirect_hosts: [],
+  any_loopback_port: false,
 };
 
 /** The fixtures that the data is served with. */

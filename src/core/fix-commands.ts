@@ -1,7 +1,8 @@
 import type { Client, User } from "../store/store.ts";
 import { clientIdForm } from "./clients/client-id.ts";
 import { commandOn, type Hint } from "./hint.ts";
-import { checkRedirectUri, hasOpenPort } from "./clients/redirect-uri.ts";
+import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
+import { checkRedirectUri } from "./clients/redirect-uri.ts";
 import { usernameForm } from "./users/username.ts";
 
 /**
@@ -21,15 +22,19 @@ const editClient = (clientId: string, flags: readonly string[]): Hint | undefine
 /** One flag for each value. */
 const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
+/** Whether a URI can be registered as things are. */
+const isUsable = (uri: string, settings: UriSettings): boolean =>
+  checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
+
 /** Registers one more redirect URI; if that URI cannot be registered, shows those that are. */
-export const addRedirectUri = (client: Client, uri: string): Hint =>
-  (checkRedirectUri(uri) === null
+export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
+  (isUsable(uri, settings)
     ? editClient(client.client_id, flagsOf("--redirect-uri", [...client.redirect_uris, uri]))
     : undefined) ?? showClient(client);
 
 /** Registers one more address to come back to after a sign-out; if it cannot be registered, shows those that are. */
-export const addPostLogoutUri = (client: Client, uri: string): Hint =>
-  (checkRedirectUri(uri) === null && !hasOpenPort(uri)
+export const addPostLogoutUri = (client: Client, uri: string, settings: UriSettings): Hint =>
+  (isUsable(uri, settings)
     ? editClient(client.client_id, [
         "--set",
         `post_logout_redirect_uris=${JSON.stringify([...(client.post_logout_redirect_uris ?? []), uri])}`,

@@ -43,7 +43,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   });
   let ended: Telling = [];
   const sources = sourcesOf(options.fixtures);
-  const seeded = await seed({ store, now, random, passwords }, sources, {
+  const seeded = await seed({ store, now, random, passwords, settings: options.settings }, sources, {
     mode: "start",
     progress: options.onProgress,
     check: (tx) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { checkHttpHost, httpHostProblem } from "../../src/core/clients/http-hosts.ts";
 import { checkRedirectUri, hasOpenPort, matchRedirectUri } from "../../src/core/clients/redirect-uri.ts";
 
 describe("a redirect URI that may be registered", () => {
@@ -20,6 +21,11 @@ describe("a redirect URI that may be registered", () => {
     "http://localhost:*",
     "com.example.app:/callback",
     "com.example.app://callback?x=1",
+    "myapp://callback",
+    "myapp:/callback",
+    "msal-app+1://auth",
+    "http://127.0.0.1/callback",
+    "http://app:3000/callback",
     "https://app.example.com/..a/b.",
   ])("%s", (uri) => {
     expect(checkRedirectUri(uri)).toBeNull();
@@ -30,7 +36,8 @@ describe("a redirect URI that cannot be registered", () => {
   it.each([
     ["", "is empty"],
     ["/callback", "not absolute"],
-    ["localhost:3000/callback", 'the scheme "localhost"'],
+    ["localhost:3000/callback", "not absolute"],
+    ["app.example.com:8443", "not absolute"],
     ["//localhost:3000/callback", "not absolute"],
     ["https://app.example.com/cb#x", "fragment"],
     ["https://app.example.com/cb#", "fragment"],
@@ -38,11 +45,6 @@ describe("a redirect URI that cannot be registered", () => {
     ["https://user@app.example.com/cb", "user info"],
     ["https://user:secret@app.example.com/cb", "user info"],
     ["http://localhost@evil.example/cb", "user info"],
-    ["http://app.example.com/cb", "not loopback"],
-    ["http://localhost.evil.example/cb", "not loopback"],
-    ["http://127.0.0.1.evil.example/cb", "not loopback"],
-    ["http://192.168.1.5/cb", "not loopback"],
-    ["http://[::2]/cb", "not loopback"],
     ["http:localhost:3000/cb", "of the form"],
     ["http:/localhost:3000/cb", "of the form"],
     ["https:///cb", "of the form"],
@@ -66,10 +68,75 @@ describe("a redirect URI that cannot be registered", () => {
     ["http://localhost:3000/%zz", "a character"],
     ["javascript:alert(1)", "private-use scheme"],
     ["data:text/html,x", "private-use scheme"],
-    ["myapp://callback", "private-use scheme"],
+    ["JavaScript://localhost/%0aalert(1)", "private-use scheme"],
+    ["vbscript:x", "private-use scheme"],
+    ["file:///etc/passwd", "private-use scheme"],
+    ["blob:http://localhost/1", "private-use scheme"],
+    ["view-source:http://localhost/", "private-use scheme"],
+    ["intent://x#Intent;end", "fragment"],
+    ["intent://x", "private-use scheme"],
+    ["urn:ietf:wg:oauth:2.0:oob", "private-use scheme"],
+    ["myapp://*", "wildcard"],
+    ["myapp:", "nothing after its scheme"],
     ["com.example.app:", "nothing after its scheme"],
   ])("%j: %s", (uri, why) => {
     expect(checkRedirectUri(uri)).toContain(why);
+  });
+});
+
+describe("plain http", () => {
+  const hosts = { http_redirect_hosts: ["app", "Web.Internal", "*.dev.internal", "10.0.0.5"] };
+  it.each([
+    "http://localhost:3000/cb",
+    "http://a.localhost/cb",
+    "http://127.1.2.3/cb",
+    "http://[::1]:*/cb",
+    "http://app:3000/cb",
+    "http://APP/cb",
+    "http://web.internal",
+    "http://x.y.dev.internal/cb",
+    "http://10.0.0.5:3000/cb",
+    "https://anywhere.test/cb",
+    "myapp://anywhere",
+  ])("%s may be registered where it is loopback or listed", (uri) => {
+    expect(checkHttpHost(uri, hosts)).toBeNull();
+  });
+
+  it.each([
+    ["http://app.example.com/cb", "app.example.com"],
+    ["http://localhost.evil.example/cb", "localhost.evil.example"],
+    ["http://127.0.0.1.evil.example/cb", "127.0.0.1.evil.example"],
+    ["http://192.168.1.5/cb", "192.168.1.5"],
+    ["http://[::2]/cb", "[::2]"],
+    ["http://app2/cb", "app2"],
+    ["http://xapp/cb", "xapp"],
+    ["http://x.app/cb", "x.app"],
+    ["http://dev.internal/cb", "dev.internal"],
+    ["http://xdev.internal/cb", "xdev.internal"],
+    ["http://x.dev.internal.evil.test/cb", "x.dev.internal.evil.test"],
+  ])("%s may not, and the sentence names the setting", (uri, host) => {
+    expect(checkHttpHost(uri, hosts)).toContain(`not loopback`);
+    expect(checkHttpHost(uri, hosts)).toContain(`list "${host}" in the setting http_redirect_hosts`);
+  });
+
+  it.each(["app", "app.internal", "my_app-1", "*.dev.internal", "10.0.0.5"])("%s can be listed", (host) => {
+    expect(httpHostProblem(host)).toBeNull();
+  });
+
+  it.each([
+    ["*", "would allow every host"],
+    ["*.", "would allow every host"],
+    ["*.com", "top-level domain"],
+    ["http://app", "is not a host name"],
+    ["app:3000", "is not a host name"],
+    ["app/", "is not a host name"],
+    ["a.*.b", "is not a host name"],
+    ["*app.internal", "is not a host name"],
+    ["app,web", "is not a host name"],
+    [".app.internal", "is not a host name"],
+    ["", "is not a host name"],
+  ])("%j cannot be listed", (host, why) => {
+    expect(httpHostProblem(host)).toContain(why);
   });
 });
 
@@ -98,6 +165,15 @@ describe("matching", () => {
     ["http://127.0.0.1:*/callback", "http://127.0.0.1.evil.example/callback", false],
     ["http://127.0.0.1:*/callback", "https://127.0.0.1:51004/callback", false],
     ["http://127.0.0.1:*/callback", "http://localhost:51004/callback", false],
+    ["http://127.0.0.1/callback", "http://127.0.0.1/callback", true],
+    ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback", true],
+    ["http://[::1]", "http://[::1]:51004", true],
+    ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback2", false],
+    ["http://127.0.0.1/callback", "http://127.0.0.1.evil.example/callback", false],
+    ["http://127.0.0.1/callback", "http://127.0.0.1@evil.example/callback", false],
+    ["http://localhost/callback", "http://localhost:51004/callback", false],
+    ["http://127.0.0.1:80/callback", "http://127.0.0.1:81/callback", false],
+    ["https://127.0.0.1/callback", "https://127.0.0.1:81/callback", false],
   ])("registered %s, asked %s: %s for a public client", (registered, asked, matches) => {
     expect(matchRedirectUri(registered, asked, true)).toBe(matches);
   });
@@ -105,6 +181,8 @@ describe("matching", () => {
   it("leaves the port open to public clients only", () => {
     expect(matchRedirectUri("http://127.0.0.1:*/callback", "http://127.0.0.1:51004/callback", false)).toBe(false);
     expect(matchRedirectUri("http://127.0.0.1:1/callback", "http://127.0.0.1:1/callback", false)).toBe(true);
+    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1/callback", false)).toBe(true);
+    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1:1/callback", false)).toBe(false);
   });
 
   it("tells an open port", () => {

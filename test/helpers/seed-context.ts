@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
+import type { UriSettings } from "../../src/core/clients/http-hosts.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";
@@ -10,6 +11,7 @@ export interface SeedWorld {
   readonly passwords: PendingPasswords;
   readonly random: (bytes: number) => string;
   readonly now: () => number;
+  readonly settings: Partial<UriSettings>;
   /** Milliseconds since 1970. */
   time: number;
   /** What the background work could not do. */
@@ -36,6 +38,7 @@ export function seedWorld(store?: Store): SeedWorld {
     random,
     now,
     failures,
+    settings: {},
     passwords: createPendingPasswords({ store: kept, random }, (error) => failures.push(error)),
     user,
     client: (clientId: string) => kept.read((tx) => tx.get("clients", clientId)),

@@ -7,10 +7,10 @@ import { pkce } from "../helpers/client.ts";
 
 const idp = await serve();
 const registered = "http://localhost:3000/callback";
-const confidential = await register(idp, { redirect_uris: [registered, "com.example.app:/callback"] });
+const confidential = await register(idp, { redirect_uris: [registered, "com.example.app:/callback", "myapp://cb"] });
 const native = await register(idp, {
   token_endpoint_auth_method: "none",
-  redirect_uris: ["http://127.0.0.1:*/cb", "http://[::1]:*/cb", "http://localhost:4000/cb"],
+  redirect_uris: ["http://127.0.0.1:*/cb", "http://[::1]:*/cb", "http://localhost:4000/cb", "http://127.0.0.3/cb"],
 });
 const { verifier, challenge } = pkce();
 const withPkce = { code_challenge: challenge, code_challenge_method: "S256" };
@@ -51,7 +51,7 @@ describe("an address that a URL parser would make the registered one is still an
 });
 
 describe("what is registered", () => {
-  test.each([registered, "com.example.app:/callback"])(
+  test.each([registered, "com.example.app:/callback", "myapp://cb"])(
     "%s passes, and comes back to the letter",
     async (redirectUri) => {
       const browser = new Browser(idp.issuer);
@@ -70,16 +70,20 @@ describe("what is registered", () => {
 });
 
 describe("loopback with port *, for public clients (RFC 8252 7.3)", () => {
-  test.each(["http://127.0.0.1:53682/cb", "http://127.0.0.1:1/cb", "http://127.0.0.1/cb", "http://[::1]:65535/cb"])(
-    "%s passes, and must be repeated exactly at the token endpoint",
-    async (redirectUri) => {
-      const { back, code } = await native.signIn({ redirect_uri: redirectUri, prompt: "consent", ...withPkce });
-      expect(back.href.startsWith(`${redirectUri}?`)).toBe(true);
-      const other = await native.exchange(code, { redirect_uri: "http://127.0.0.1:9/cb", code_verifier: verifier });
-      expect(other.json.error_description).toMatch(/is not the one of the authorization request/);
-      expect((await native.exchange(code, { redirect_uri: redirectUri, code_verifier: verifier })).status).toBe(200);
-    },
-  );
+  test.each([
+    "http://127.0.0.1:53682/cb",
+    "http://127.0.0.1:1/cb",
+    "http://127.0.0.1/cb",
+    "http://[::1]:65535/cb",
+    "http://127.0.0.3:53682/cb",
+    "http://127.0.0.3/cb",
+  ])("%s passes, and must be repeated exactly at the token endpoint", async (redirectUri) => {
+    const { back, code } = await native.signIn({ redirect_uri: redirectUri, prompt: "consent", ...withPkce });
+    expect(back.href.startsWith(`${redirectUri}?`)).toBe(true);
+    const other = await native.exchange(code, { redirect_uri: "http://127.0.0.1:9/cb", code_verifier: verifier });
+    expect(other.json.error_description).toMatch(/is not the one of the authorization request/);
+    expect((await native.exchange(code, { redirect_uri: redirectUri, code_verifier: verifier })).status).toBe(200);
+  });
 
   test.each([
     "http://127.0.0.1:*/cb",
@@ -100,12 +104,63 @@ describe("loopback with port *, for public clients (RFC 8252 7.3)", () => {
   });
 });
 
+describe("the settings that widen what may be registered", () => {
+  const open = { redirect_uris: ["http://127.0.0.1:*/cb"] };
+
+  test("any_loopback_port: an open port works for a confidential client too", async () => {
+    const lenient = await serve({ settings: { any_loopback_port: true } });
+    const app = await register(lenient, open);
+    const { code } = await app.signIn({ redirect_uri: "http://127.0.0.1:10000/cb" });
+    expect((await app.exchange(code, { redirect_uri: "http://127.0.0.1:10000/cb" })).status).toBe(200);
+  });
+
+  test("http_redirect_hosts: a name of a container network, in every kind of address", async () => {
+    const lenient = await serve({ settings: { http_redirect_hosts: ["app"] } });
+    const app = await register(lenient, {
+      redirect_uris: ["http://app:3000/cb"],
+      post_logout_redirect_uris: ["http://app:3000/"],
+      backchannel_logout_uri: "http://app:3000/logout",
+      allowed_origins: ["http://app:5173"],
+    });
+    const { code } = await app.signIn({ redirect_uri: "http://app:3000/cb" });
+    expect((await app.exchange(code, { redirect_uri: "http://app:3000/cb" })).status).toBe(200);
+    await expect(register(lenient, { redirect_uris: ["http://web:3000/cb"] })).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringContaining('list "web" in the setting http_redirect_hosts') as string,
+    });
+  });
+
+  test("they may come with the clients that need them, and go with them", async () => {
+    const settings = { http_redirect_hosts: ["app"], any_loopback_port: true };
+    const clients = [
+      { client_id: "app", client_secret: "s".repeat(32), redirect_uris: ["http://app/cb", ...open.redirect_uris] },
+    ];
+    const lenient = await serve({ fixtures: { settings, clients } });
+    await lenient.call("clients.edit", { client_id: "app", entry: { client_name: "App" } });
+    const exported = await lenient.call("export", {});
+    const other = await serve();
+    await other.call("import", { document: exported as never });
+    expect(await other.call("clients.show", { client_id: "app" })).toMatchObject({ client_name: "App" });
+    await lenient.call("reset", { fixtures: { clients: [] } });
+    await expect(lenient.call("seed", { clients })).rejects.toMatchObject({ code: "invalid" });
+  });
+
+  test("a client that registers itself has no part in http_redirect_hosts", async () => {
+    const lenient = await serve({ dynamicRegistration: true, settings: { http_redirect_hosts: ["app"] } });
+    const response = await fetch(`${lenient.issuer}/api/v2/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: ["http://app/cb"] }),
+    });
+    expect([response.status, await response.json()]).toMatchObject([400, { error: "invalid_redirect_uri" }]);
+  });
+});
+
 describe("what cannot be registered", () => {
   test.each([
     ["a fragment", "http://localhost:3000/cb#x"],
     ["user info", "http://user:pw@localhost:3000/cb"],
     ["http on a host that is not loopback", "http://app.example.test/cb"],
-    ["a scheme without a dot", "myapp:/cb"],
     ["javascript", "javascript:alert(1)"],
     ["data", "data:text/html,x"],
     ["a wildcard host", "https://*.example.test/cb"],

@@ -44,6 +44,31 @@ async function decide(begun: Begun, button = "device-allow", browser?: Browser):
   return person.press(await shown(person, begun), button);
 }
 
+describe("a client that asks with client_id alone", () => {
+  const asked = async (metadata = {}) => {
+    const { client_id } = (await device(metadata)).credentials;
+    return begin({}, { ...app, credentials: { client_id, client_secret: null } });
+  };
+
+  test("hears what to add, in the terms of Go's x/oauth2 too", async () => {
+    const { answer } = await asked();
+    expect(answer.status).toBe(401);
+    expect(answer.json.error).toBe("invalid_client");
+    expect(answer.json.error_description).toContain("; the request used none: add client_secret to the body.");
+    expect(answer.json.error_description).toContain(
+      'config.DeviceAuth(ctx, oauth2.SetAuthURLParam("client_secret", config.ClientSecret))',
+    );
+    const basic = (await asked({ token_endpoint_auth_method: "client_secret_basic" })).answer;
+    expect(basic.json.error_description).toContain('register token_endpoint_auth_method "client_secret_post"');
+  });
+
+  test("hears nothing of secrets where it has a key, and passes where it is public", async () => {
+    const keyed = await asked({ token_endpoint_auth_method: "client_secret_jwt" });
+    expect(keyed.answer.json.error_description).not.toContain("oauth2");
+    expect((await asked({ token_endpoint_auth_method: "none" })).answer.status).toBe(200);
+  });
+});
+
 describe("the device", () => {
   test("gets a code to keep, a code to show, and where to type it", async () => {
     const { answer } = await begin();

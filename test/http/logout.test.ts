@@ -12,6 +12,10 @@ const clock = testClock();
 const idp = await serve({ now: clock.now, settings: { session_ttl: 1_000_000 } });
 const path = "/api/v2/oauth/logout";
 const bye = "http://localhost:3000/bye?x=1";
+const native = await register(idp, {
+  token_endpoint_auth_method: "none",
+  post_logout_redirect_uris: ["http://127.0.0.1:*/bye"],
+});
 const app = await register(idp, { post_logout_redirect_uris: [bye, "http://localhost:3000/"] });
 const { client_id } = app.credentials;
 
@@ -71,6 +75,16 @@ describe("from a server, without the cookie of a browser", () => {
     expect((await browser.open(logoutUrl({ id_token_hint: hint }))).page).toBe("logout");
     expect(await isSignedIn(alices)).toBe(true);
   });
+});
+
+test("a public client may leave the port of a loopback address open, as that of a redirect URI", async () => {
+  const { client_id: id } = native.credentials;
+  const to = async (address: string) => {
+    const visit = await new Browser(idp.issuer).open(logoutUrl({ client_id: id, post_logout_redirect_uri: address }));
+    return [visit.status, visit.left?.href];
+  };
+  expect(await to("http://127.0.0.1:10000/bye")).toEqual([303, "http://127.0.0.1:10000/bye"]);
+  expect(await to("http://127.0.0.1:10000/other")).toEqual([400, undefined]);
 });
 
 test("the page says why the browser stays here", async () => {

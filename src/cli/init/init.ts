@@ -5,6 +5,8 @@ import { randomBytes } from "node:crypto";
 import { clientIdForm } from "../../core/clients/client-id.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
+import { checkHttpHost } from "../../core/clients/http-hosts.ts";
+import { defaultSettings } from "../../core/context.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import { usernameForm } from "../../core/users/username.ts";
@@ -70,6 +72,7 @@ const redirectUriProblem =
   (type: AppType) =>
   (text: string): string | null =>
     checkRedirectUri(text) ??
+    checkHttpHost(text, defaultSettings) ??
     (type === "confidential" && hasOpenPort(text) ? "Only a public client may leave the port open." : null);
 
 async function redirectUrisOf(cli: Invocation, flags: InitFlags, type: AppType, project: Project) {

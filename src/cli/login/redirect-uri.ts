@@ -19,10 +19,12 @@ const namedPort = 8400;
 export function portFor({ client, registered }: Place, wanted: number | undefined): number {
   if (registered === null) return wanted ?? 0;
   const { redirectUris, isPublic } = registered;
-  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), isPublic));
+  // Where a confidential client has an open port, the server let it be registered.
+  const anyPort = isPublic || redirectUris.some(hasOpenPort);
+  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), anyPort));
   if (wanted !== undefined && allows(wanted)) return wanted;
   if (wanted === undefined) {
-    if (redirectUris.some((uri) => hasOpenPort(uri) && matchRedirectUri(uri, loopback(namedPort), isPublic))) return 0;
+    if (anyPort && allows(namedPort) && allows(namedPort + 1)) return 0;
     const named = redirectUris
       .map((uri) => Number(/^http:\/\/127\.0\.0\.1:(\d+)\/callback$/.exec(uri)?.[1]))
       .find(allows);

@@ -29,3 +29,9 @@ export const folder = (value: string): string => {
 
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** Collects a flag that may be repeated, or have several values with commas between them. */
+export const collectList = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...value.split(",").map((one) => one.trim()),
+];

@@ -20,6 +20,8 @@ export interface SettingsFlags {
   readonly accessTokenTyp?: Settings["access_token_typ"];
   readonly userinfoFormat?: Settings["userinfo_format"];
   readonly idTokenClaims?: Settings["id_token_claims"];
+  readonly httpRedirectHosts?: readonly string[];
+  readonly anyLoopbackPort?: boolean;
 }
 
 /** The flags that are settings, under the names of fixtures. */
@@ -37,6 +39,8 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     access_token_typ: flags.accessTokenTyp,
     userinfo_format: flags.userinfoFormat,
     id_token_claims: flags.idTokenClaims,
+    http_redirect_hosts: flags.httpRedirectHosts,
+    any_loopback_port: flags.anyLoopbackPort,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { collect, seconds } from "./flag-values.ts";
+import { collect, collectList, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */
 
@@ -47,4 +47,10 @@ export const withSettings = (command: Command): Command =>
     .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))
     .option("--session-ttl <seconds>", "life of a browser session", seconds(1))
     .addOption(new Option("--refresh-rotation <on|off>", "a new refresh token at each refresh").choices(["on", "off"]))
-    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0));
+    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0))
+    .option(
+      "--http-redirect-hosts <hosts>",
+      "hosts that clients may have on plain http, as in a container network; repeatable",
+      collectList,
+    )
+    .option("--any-loopback-port", "confidential clients may leave the port of a loopback redirect URI open too");

@@ -96,7 +96,7 @@ export async function takePushed(
       "invalid_request_uri",
       `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
     );
-    return ctx.store.read((tx) => refuseRequestUri(tx, raw, error));
+    return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, error));
   }
   return { parameters: taken.parameters, pushed: taken };
 }

@@ -63,7 +63,7 @@ export function checkAuthorizationRequest(
   raw: RawParameters,
   { pushed }: { readonly pushed: boolean },
 ): AuthorizationRequest {
-  const { client, redirectUri } = settleClient(tx, raw);
+  const { client, redirectUri } = settleClient(tx, ctx, raw);
   const target = targetOf(raw, redirectUri);
   try {
     checkParameters(raw);
@@ -112,7 +112,7 @@ export function checkAuthorizationRequest(
 export function checkStillAllowed(tx: ReadTx, ctx: Pick<Context, "settings">, request: AuthorizationRequest): Client {
   const { redirectUri, scopes, codeChallenge } = request;
   const client = findClient(tx, request.clientId, redirectUri);
-  requireRegistered(client, redirectUri);
+  requireRegistered(ctx, client, redirectUri);
   try {
     requireCodes(client);
     if (codeChallenge === null) checkChallenge(undefined, undefined, requiresPkce(client));

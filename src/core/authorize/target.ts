@@ -1,5 +1,6 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { findClient, isPublic } from "../clients/clients.ts";
+import { findClient, mayUseAnyPort } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
@@ -38,7 +39,11 @@ function namedClient(tx: ReadTx, raw: RawParameters): Client {
 }
 
 /** The client and its redirect URI: nothing is sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
-export function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; redirectUri: string } {
+export function settleClient(
+  tx: ReadTx,
+  ctx: Pick<Context, "settings">,
+  raw: RawParameters,
+): { client: Client; redirectUri: string } {
   const client = namedClient(tx, raw);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) {
@@ -48,18 +53,19 @@ export function settleClient(tx: ReadTx, raw: RawParameters): { client: Client; 
       { fix: showClient(client) },
     );
   }
-  requireRegistered(client, redirectUri);
+  requireRegistered(ctx, client, redirectUri);
   return { client, redirectUri };
 }
 
-export function requireRegistered(client: Client, redirectUri: string): void {
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, isPublic(client)))) {
+export function requireRegistered(ctx: Pick<Context, "settings">, client: Client, redirectUri: string): void {
+  const anyPort = mayUseAnyPort(ctx, client);
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, anyPort))) {
     const registered = client.redirect_uris.join("  ") || "none";
     throw new OAuthError(
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
       {
-        fix: addRedirectUri(client, redirectUri),
+        fix: addRedirectUri(client, redirectUri, ctx.settings),
         mismatch: {
           parameter: "redirect_uri",
           sent: redirectUri,
@@ -82,10 +88,15 @@ const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
  * @throws {OAuthError} a refusal of those; `error` itself, if the request has no `redirect_uri` (RFC 9126 4)
  * @throws {RedirectedError} `error`, if it has one
  */
-export function refuseRequestUri(tx: ReadTx, raw: RawParameters, error: OAuthError): never {
+export function refuseRequestUri(
+  tx: ReadTx,
+  ctx: Pick<Context, "settings">,
+  raw: RawParameters,
+  error: OAuthError,
+): never {
   const client = namedClient(tx, raw);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) throw error;
-  requireRegistered(client, redirectUri);
+  requireRegistered(ctx, client, redirectUri);
   throw new RedirectedError(error, targetOf(raw, redirectUri));
 }

@@ -102,12 +102,20 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
   return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
 }
 
+/** What to add to a request that has `client_id` alone; "" where the usual words say it. */
+export type Missing = (allowed: readonly string[]) => string;
+
 /**
  * The client that a request proves to be.
+ * @param missing for an endpoint whose usual clients send no secret
  * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails,
  *   too_many_requests where too many proofs have failed before
  */
-export async function authenticateClient(ctx: Context, credentials: ClientCredentials): Promise<Client> {
+export async function authenticateClient(
+  ctx: Context,
+  credentials: ClientCredentials,
+  missing: Missing = () => "",
+): Promise<Client> {
   refuseTwoMethods(credentials);
   const clientId = claimedId(credentials);
   const { client, version } = await ctx.store.read((tx) => {
@@ -119,9 +127,10 @@ export async function authenticateClient(ctx: Context, credentials: ClientCreden
   const method = used.find((name) => allowed.includes(name));
   if (method === undefined) {
     const wanted = allowed.map((name) => `${name} (${explained[name] ?? "see its metadata"})`).join(" or ");
+    const more = used.includes("none") ? missing(allowed) : "";
     throw new OAuthError(
       "invalid_client",
-      `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}`,
+      `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}${more}`,
     );
   }
   if (method === "none") return client;

@@ -21,6 +21,10 @@ export function isPublic(client: Stated<"token_endpoint_auth_method" | "client_s
   return method === undefined ? client.client_secret === undefined : method === "none";
 }
 
+/** Whether a loopback URI without a fixed port matches any port for this client (RFC 8252 7.3). */
+export const mayUseAnyPort = ({ settings }: Pick<Context, "settings">, client: Client): boolean =>
+  isPublic(client) || settings.any_loopback_port;
+
 /** The ways in which this client may authenticate: the one it registered, else post and basic. */
 export function authMethods(client: Client): readonly string[] {
   if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method];

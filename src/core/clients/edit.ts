@@ -3,6 +3,7 @@ import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "./admin.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "../context.ts";
+import { withoutHosts } from "./http-hosts.ts";
 import { OperationError } from "../errors.ts";
 import { normaliseClient } from "../fixtures/schema/normalize.ts";
 import type { FixtureClient } from "../fixtures/schema/client.ts";
@@ -37,7 +38,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   const { public: shown, ...given } = input.entry;
   const made = wantsSecret(given);
   const entry = made ? { ...given, client_secret: ctx.random(32) } : given;
-  await checkEntry("client", entry);
+  await checkEntry("client", entry, ctx.settings);
   const client = normaliseClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
   checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
@@ -67,7 +68,11 @@ async function change(
       version: tx.version("clients", clientId),
     }));
     const entry = work(before);
-    await checkEntry("client", entry);
+    await checkEntry(
+      "client",
+      entry,
+      before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings),
+    );
     const done = await ctx.store.transaction((tx) => {
       // If the client was changed since, what was checked is not what would be written.
       if (tx.version("clients", clientId) !== version) return null;

@@ -36,6 +36,16 @@ export function checkRedirectUri(uri: string): string | null {
   return name === "http" || name === "https" ? checkWebUri(uri, name) : checkPrivateUri(uri, name);
 }
 
+/**
+ * Whether an address may be registered to which the server itself sends something: a redirect URI on the web with a fixed port.
+ * @returns null, or the sentence that says what is wrong and what to write
+ */
+export function checkEndpointUri(uri: string): string | null {
+  if (/^https?:/i.test(uri))
+    return checkRedirectUri(uri) ?? (hasOpenPort(uri) ? `"${uri}" leaves the port open; write the port` : null);
+  return `"${uri}" is not an http or https URL`;
+}
+
 /** Compared as text, a pattern matches nothing. */
 const wildcard = (uri: string): string =>
   `"${uri}" has a wildcard, which matches nothing: redirect URIs are compared letter by letter. Register each address by itself`;
@@ -48,13 +58,9 @@ function checkWebUri(uri: string, name: "http" | "https"): string | null {
     return authority.includes("*") ? wildcard(uri) : `"${uri}" is not an address of the form ${name}://host/path`;
   }
   const [, host = "", port, rest = ""] = parts;
-  const loopback = isLoopbackHost(host);
-  if (name === "http" && !loopback) {
-    return `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
-  }
   if (port !== undefined && !isPort(port)) {
     if (port !== "*") return `"${uri}" has the port "${port}"; a port is a number from 1 to 65535`;
-    if (name === "https" || !loopback) {
+    if (name === "https" || !isLoopbackHost(host)) {
       return `"${uri}" leaves the port open; port "*" is for http on loopback only (RFC 8252 7.3)`;
     }
   }
@@ -65,10 +71,15 @@ function checkWebUri(uri: string, name: "http" | "https"): string | null {
   return null;
 }
 
-/** RFC 8252 7.1 and 8.4: a reversed domain name, so that two apps of one device do not take the same scheme. */
+/** Schemes that no app of a client takes: a browser runs or reads something itself, or does not go there. */
+const takenSchemes =
+  /^(?:about|blob|chrome|data|file|filesystem|ftp|intent|jar|javascript|mailto|res|resource|sms|tel|urn|vbscript|view-source|wss?)$/;
+
+/** RFC 8252 7.1 asks for a reversed domain name; many apps have a single word (`myapp://callback`). */
 function checkPrivateUri(uri: string, name: string): string | null {
-  if (!name.includes(".")) {
-    return `"${uri}" has the scheme "${name}"; use https, http on loopback, or a private-use scheme with a dot, as com.example.app:/callback (RFC 8252 7.1)`;
+  if (/^[^:]+:\d+(?:[/?]|$)/.test(uri)) return `"${uri}" is not absolute; write http:// or https:// in front of it`;
+  if (takenSchemes.test(name)) {
+    return `"${uri}" has the scheme "${name}", which leads to no app; use https, http on loopback, or a private-use scheme, as com.example.app:/callback (RFC 8252 7.1)`;
   }
   if (uri.includes("*")) return wildcard(uri);
   return uri.length === name.length + 1
@@ -76,20 +87,23 @@ function checkPrivateUri(uri: string, name: string): string | null {
     : null;
 }
 
+/** A loopback address, not a name, without a port. */
+const withoutPort = /^(http:\/\/(?:\[::1\]|127(?:\.\d{1,3}){3}))([/?].*)?$/i;
+
 const openPort = /^(http:\/\/(?:\[[^\]]*\]|[^/?:[\]]+)):\*([/?].*)?$/i;
 
 /** Whether a registered redirect URI leaves its port open: a loopback URI with port `*` (RFC 8252 7.3). */
 export const hasOpenPort = (registered: string): boolean => openPort.test(registered);
 
 /**
- * Whether a request's redirect URI is the registered one: letter by letter (RFC 9700 2.1).
- * @param isPublic for public clients a registered loopback URI with port `*` matches any port, and none (RFC 8252 7.3)
+ * Whether a request's URI is the registered one: letter by letter (RFC 9700 2.1).
+ * @param anyPort whether a loopback URI with port `*`, or on a loopback address without a port, matches any port, and none (RFC 8252 7.3)
  */
-export function matchRedirectUri(registered: string, asked: string, isPublic: boolean): boolean {
-  const open = openPort.exec(registered);
+export function matchRedirectUri(registered: string, asked: string, anyPort: boolean): boolean {
+  const open = openPort.exec(registered) ?? (anyPort ? withoutPort.exec(registered) : null);
   if (open === null) return registered === asked;
   const [, before = "", after = ""] = open;
-  if (!isPublic || asked.length < before.length + after.length) return false;
+  if (!anyPort || asked.length < before.length + after.length) return false;
   if (!asked.startsWith(before) || !asked.endsWith(after)) return false;
   const port = asked.slice(before.length, asked.length - after.length);
   return port === "" || (port.startsWith(":") && isPort(port.slice(1)));

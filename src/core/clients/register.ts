@@ -3,6 +3,7 @@ import { grantTypesOf } from "./clients.ts";
 import { metadataOf, removeClientRecord } from "./admin.ts";
 import { registrationLimits } from "../attempts.ts";
 import type { Context } from "../context.ts";
+import { withoutHosts } from "./http-hosts.ts";
 import { baseOf, endpoints } from "../endpoints.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../json-object.ts";
@@ -28,7 +29,7 @@ function refuse(problems: readonly Problem[]): OAuthError {
 const longestMetadata = 16_384;
 
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
-async function check(sent: unknown, given: Metadata): Promise<Client> {
+async function check({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
     throw new OAuthError(
       "invalid_client_metadata",
@@ -41,7 +42,7 @@ async function check(sent: unknown, given: Metadata): Promise<Client> {
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
   const client = { ...Object.fromEntries(taken), ...given };
   try {
-    await checkFixtures([{ value: { clients: [client] } }]);
+    await checkFixtures([{ value: { clients: [client] } }], withoutHosts(settings));
   } catch (error) {
     throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
   }
@@ -87,7 +88,7 @@ function answer(ctx: Context, client: Client, registrationAccessToken: string): 
 export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
   const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
   ctx.attempts.begin("registrations", registrationLimits(address));
-  const checked = await check(sent, { client_id: `c_${ctx.random(12)}`, ...secret });
+  const checked = await check(ctx, sent, { client_id: `c_${ctx.random(12)}`, ...secret });
   const registrationAccessToken = ctx.random(32);
   const at = new Date(ctx.now()).toISOString();
   const client: Client = {
@@ -157,7 +158,7 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
     );
   }
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
-  const checked = await check(sent, { client_id: before.client_id, ...kept });
+  const checked = await check(ctx, sent, { client_id: before.client_id, ...kept });
   return ctx.store.transaction((tx: Tx) => {
     requireAccess(tx.get("clients", access.clientId), access.token);
     if (tx.version("clients", access.clientId) !== version) return null;

@@ -3,7 +3,8 @@
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { tellAll, type LogoutNotice, type Telling } from "./backchannel.ts";
-import { clientName, findClient, type ClientName } from "../clients/clients.ts";
+import { clientName, findClient, mayUseAnyPort, type ClientName } from "../clients/clients.ts";
+import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addPostLogoutUri } from "../fix-commands.ts";
@@ -68,7 +69,7 @@ export async function beginLogout(
   const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
   const outcome = await ctx.store.transaction((tx) => {
     const client = clientOf(tx, request, hint);
-    const location = returnAddress(client, request);
+    const location = returnAddress(ctx, client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
     const { postLogoutRedirectUri, state, uiLocales } = request;
@@ -99,20 +100,27 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   return findClient(tx, clientId);
 }
 
+/** As a redirect URI is. */
+function isRegisteredAddress(ctx: Context, client: Client, uri: string): boolean {
+  const anyPort = mayUseAnyPort(ctx, client);
+  return client.post_logout_redirect_uris?.some((registered) => matchRedirectUri(registered, uri, anyPort)) === true;
+}
+
 /** The browser goes only to an address that the client registered, compared exactly (RP-Initiated Logout 3). */
 function returnAddress(
+  ctx: Context,
   client: Client | null,
   request: Pick<LogoutRequest, "postLogoutRedirectUri" | "state">,
 ): string | null {
   const { postLogoutRedirectUri: uri, state } = request;
   if (uri === undefined || client === null) return null;
   const registered = client.post_logout_redirect_uris ?? [];
-  if (!registered.includes(uri)) {
+  if (!isRegisteredAddress(ctx, client, uri)) {
     throw new OAuthError(
       "invalid_request",
       `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
       {
-        fix: addPostLogoutUri(client, uri),
+        fix: addPostLogoutUri(client, uri, ctx.settings),
         mismatch: {
           parameter: "post_logout_redirect_uri",
           sent: uri,
@@ -140,7 +148,7 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
 
 /** The page links only to an address that the client registered for this, and to none that a browser would run. */
 function wayBack(client: Client | null): SignedOut["back"] {
-  const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri));
+  const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri));
   return client === null || href === undefined ? null : { name: clientName(client), href };
 }
 
@@ -199,8 +207,8 @@ export async function answerLogout(
     if (!form.confirmed) return null;
     const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
     // The page may have been open for an hour. If the address is no longer registered, the session still ends.
-    const isRegistered = client?.post_logout_redirect_uris?.includes(asked.postLogoutRedirectUri ?? "") === true;
-    const location = isRegistered ? returnAddress(client, asked) : null;
+    const isRegistered = client !== null && isRegisteredAddress(ctx, client, asked.postLogoutRedirectUri ?? "");
+    const location = isRegistered ? returnAddress(ctx, client, asked) : null;
     const sent = asked.postLogoutRedirectUri !== undefined;
     const stays = !sent || isRegistered ? null : client === null ? "no-hint" : "not-registered";
     return {

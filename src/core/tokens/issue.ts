@@ -1,6 +1,6 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { noClaims } from "../scopes/claims.ts";
-import { isPublic, mayUse, requiresPkce } from "../clients/clients.ts";
+import { isPublic, mayUse, mayUseAnyPort, requiresPkce } from "../clients/clients.ts";
 import { drawCode, type CodeRequest } from "../authorize/codes.ts";
 import type { Context } from "../context.ts";
 import { currentEra } from "../era.ts";
@@ -94,7 +94,7 @@ export interface IssuedCode {
 export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCode> =>
   ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    const redirectUri = chooseRedirectUri(client, input.redirect_uri);
+    const redirectUri = chooseRedirectUri(ctx, client, input.redirect_uri);
     if (input.code_challenge === undefined && requiresPkce(client)) {
       throw new OperationError("refused", `client "${client.client_id}" must use PKCE (RFC 7636 4.3)`, {
         hint: "Give the base64url of its verifier's SHA-256 hash: --code-challenge CHALLENGE",
@@ -126,14 +126,14 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
     };
   });
 
-function chooseRedirectUri(client: Client, asked: string | undefined): string {
+function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
     throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
       hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
     });
   }
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, isPublic(client)))) {
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, mayUseAnyPort(ctx, client)))) {
     throw new OperationError("refused", `redirect_uri "${chosen}" is not registered for client "${client.client_id}"`, {
       hint: `Registered: ${client.redirect_uris.join("  ")}`,
     });

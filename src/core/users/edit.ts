@@ -36,7 +36,7 @@ const hashed = async (ctx: Context, { password }: FixtureUser): Promise<string |
 export async function addUser(ctx: Context, input: { readonly entry: Entry }): Promise<UserView> {
   const { hasPassword: shown, ...fields } = input.entry;
   const entry = { createdAt: new Date(ctx.now()).toISOString(), ...fields };
-  await checkEntry("user", entry);
+  await checkEntry("user", entry, ctx.settings);
   const given = checked(entry);
   checkHasPassword(shown, given.password !== undefined);
   const passwordHash = await hashed(ctx, given);
@@ -76,7 +76,7 @@ export async function editUser(
         hint: { text: "To add another user", command: ["idp", "users", "add", "NAME", "--set", "id=ID"] },
       });
     }
-    await checkEntry("user", entry);
+    await checkEntry("user", entry, ctx.settings);
     const given = checked(entry);
     checkHasPassword(shown, given.password !== undefined || viewUser(before).hasPassword);
     const passwordHash = await hashed(ctx, given);

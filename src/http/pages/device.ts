@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { authenticateClient } from "../../core/clients/authentication.ts";
+import { authenticateDevice } from "../../core/device/authenticate.ts";
 import { beginDevice, decideDevice, devicePath, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
@@ -18,7 +18,7 @@ import { note, type Web } from "../web.ts";
 
 export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
+  const client = await authenticateDevice(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id, note: "device waits for its user" });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),

@@ -1,0 +1,46 @@
+import type { Settings } from "../context.ts";
+import { isLoopbackHost } from "./redirect-uri.ts";
+
+/**
+ * The settings that widen what addresses a client may have (CONTRACT 2.1): hosts of a container network that are reached by plain http, and
+ * open ports for confidential clients.
+ */
+
+export type UriSettings = Pick<Settings, "http_redirect_hosts" | "any_loopback_port">;
+
+/** For clients that registered themselves: no host is theirs to choose. */
+export const withoutHosts = (settings: UriSettings): UriSettings => ({ ...settings, http_redirect_hosts: [] });
+
+const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
+
+/** A host name, or all names below one that has two labels at least. */
+export const httpHostForm = new RegExp(`^(?:\\*\\.${label}(?:\\.${label})+|${label}(?:\\.${label})*)$`);
+
+/** Why a host cannot be listed; null where it can. */
+export function httpHostProblem(host: string): string | null {
+  if (httpHostForm.test(host)) return null;
+  if (/^\*(?:\.[^.]*)?$/.test(host))
+    return `"${host}" would allow every host, or a whole top-level domain; name the hosts`;
+  return `"${host}" is not a host name, as app or app.internal, or *.app.internal for all names below it`;
+}
+
+function isListed(host: string, hosts: readonly string[]): boolean {
+  const name = host.toLowerCase();
+  return hosts.some((listed) =>
+    listed.startsWith("*.") ? name.endsWith(listed.slice(1).toLowerCase()) : name === listed.toLowerCase(),
+  );
+}
+
+/**
+ * Plain http is for loopback and for listed hosts.
+ * @param uri one that may be registered otherwise, or an origin
+ * @returns null, or the sentence that says what is wrong and what to write
+ */
+export function checkHttpHost(
+  uri: string,
+  { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,
+): string | null {
+  const host = /^http:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(uri)?.[1];
+  if (host === undefined || isLoopbackHost(host) || isListed(host, hosts)) return null;
+  return `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1], or list "${host}" in the setting http_redirect_hosts`;
+}
