@@ -21,10 +21,14 @@ export const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(
  * The fixtures that are meant: files and folders that were named, else the usual file of the working folder, else the built-in demo.
  * @param paths files and folders; a folder means its fixture files, by name, without those below it
  * @param folder the working folder, in which paths and usual names are looked for
- * @param naming how the command at hand is told one, up to its name
+ * @param naming the words in front of a name, with which the command at hand takes one
  * @throws {OperationError} invalid: nothing there, not readable, not UTF-8
  */
-export function findFixtures(paths: readonly string[], folder: string, naming = "--fixtures"): FoundFixtures {
+export function findFixtures(
+  paths: readonly string[],
+  folder: string,
+  naming: readonly string[] = ["--fixtures"],
+): FoundFixtures {
   const named = paths.length > 0 ? paths.flatMap((path) => filesOf(path, folder)) : usualFile(folder, naming);
   // A folder and a file of it, or a link: each file once.
   const names = [...new Map(named.map((name) => [realpathSync(resolve(folder, name)), name])).values()];
@@ -65,13 +69,13 @@ function filesOf(path: string, folder: string): readonly string[] {
   });
 }
 
-function usualFile(folder: string, naming: string): readonly string[] {
+function usualFile(folder: string, naming: readonly string[]): readonly string[] {
   const present = usualNames.filter(
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
   );
   if (present.length < 2) return present;
   throw new OperationError("invalid", `there are ${present.join(" and ")}, and only one of them can be meant`, {
-    hint: `Remove one, or name what you mean: ${naming} ${present[0] ?? ""}`,
+    hint: { text: "Remove one, or name what you mean", command: [...naming, present[0] ?? ""] },
   });
 }
 

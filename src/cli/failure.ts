@@ -1,8 +1,6 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
-import { hintText } from "../core/hint.ts";
+import { hintOf, type Hint } from "../core/hint.ts";
 import { DataFileError, LockedError, StorageError } from "../store/store.ts";
-import { quoteWord } from "../shell-word.ts";
-import { defaultData } from "./invocation.ts";
 import { since } from "./output/words.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
@@ -11,7 +9,7 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
   /** The next step. */
-  readonly hint: string | null;
+  readonly hint: Hint | null;
   readonly problems: readonly Problem[];
   readonly exit: number;
 }
@@ -34,9 +32,9 @@ const exitOf = (code: string): number => (Object.hasOwn(exits, code) ? exits[cod
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
   readonly code: string;
-  readonly hint: string | null;
+  readonly hint: Hint | null;
   readonly problems: readonly Problem[];
-  constructor(code: string, message: string, hint: string | null, problems: readonly Problem[]) {
+  constructor(code: string, message: string, hint: Hint | null, problems: readonly Problem[]) {
     super(message);
     this.code = code;
     this.hint = hint;
@@ -44,10 +42,15 @@ export class RemoteError extends Error {
   }
 }
 
-const failure = (code: string, message: string, hint: string | null, problems: readonly Problem[] = []): Failure => ({
+const failure = (
+  code: string,
+  message: string,
+  hint: string | Hint | null,
+  problems: readonly Problem[] = [],
+): Failure => ({
   code,
   message,
-  hint,
+  hint: hint === null ? null : hintOf(hint),
   problems,
   exit: exitOf(code),
 });
@@ -55,39 +58,31 @@ const failure = (code: string, message: string, hint: string | null, problems: r
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who has the data, and what can be done: for a running server its address. */
-function lockFailure({ code, holder, message, elsewhere }: LockedError, data: string | undefined): Failure {
+function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure {
   const { url, pid, startedAt } = holder;
   const ago = Date.now() - Date.parse(startedAt);
   const started = ago >= 0 ? `started ${since(startedAt, Date.now())}` : `since ${startedAt}`;
-  // In the words of whoever typed this: the same --data, or the same lack of it.
-  const stop = data === undefined ? "idp stop" : `idp stop --data ${quoteWord(data)}`;
-  const beside = `idp start --data ${quoteWord(`${data ?? defaultData}-2`)} --port auto`;
   return url === null || elsewhere
     ? failure(code, message, null)
-    : failure(
-        code,
-        `idp already runs on this data: ${url} (pid ${pid}, ${started})`,
-        `Stop it, or start another one beside it:\n${stop}\n${beside}`,
-      );
+    : failure(code, `idp already runs on this data: ${url} (pid ${pid}, ${started})`, {
+        text: "Start another one beside it with --data DIR --port auto. To stop this one",
+        command: ["idp", "stop"],
+      });
 }
 
-/** Where a file could not be written: the message tells what of it can be mended, and how (`store/json/fault.ts`). */
+/** For a file that could not be written: the message says what is wrong with it (`store/json/fault.ts`). */
 export const putRight = "Put that right, then try again.";
 
-/**
- * What an error means to the person at the terminal. Nothing of it is a stack trace.
- * @param data `--data` as it was given
- */
-export function failureOf(error: unknown, data?: string): Failure {
-  if (error instanceof OperationError)
-    return failure(error.code, error.summary, error.hint && hintText(error.hint), error.problems);
+/** What an error means to the person at the terminal. Nothing of it is a stack trace. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof OperationError) return failure(error.code, error.summary, error.hint, error.problems);
   if (error instanceof RemoteError) {
     return failure(error.code, error.message, error.hint, error.problems);
   }
   if (error instanceof OAuthError) {
-    return { ...failure(error.code, error.message, error.fix && hintText(error.fix)), exit: exits.refused };
+    return { ...failure(error.code, error.message, error.fix), exit: exits.refused };
   }
-  if (error instanceof LockedError) return lockFailure(error, data);
+  if (error instanceof LockedError) return lockFailure(error);
   if (error instanceof DataFileError) return failure(error.code, error.message, error.hint);
   if (error instanceof StorageError) {
     return failure(error.code, error.message, error.partly ? putRight : `Nothing was changed. ${putRight}`);

@@ -42,8 +42,8 @@ export interface Invocation extends Terminal {
   /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
   readonly url: string | null;
   readonly adminTokenFile: string | null;
-  /** The flag that named the data or the server, for hints; null: none did. */
-  readonly target: string | null;
+  /** The flags that named the data or the server, for hints: `["--data", ".idp-2"]`. */
+  readonly target: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Lets a command end in its own way at SIGINT, SIGTERM and SIGHUP; until it is called they end the process with 128 and their number. */
@@ -57,12 +57,12 @@ const isSet = (value: string | undefined): boolean => !["", "0", "false"].includ
 export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number =>
   isTTY && columns > 0 ? columns : Infinity;
 
-/** Settles the global flags. @param target the flag that named the data or the server */
+/** Settles the global flags. @param target the flags that named the data or the server */
 export function settle(
   flags: GlobalFlags,
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
-  target: string | null = null,
+  target: readonly string[] = [],
 ): Invocation {
   const { stdout, stderr, env } = terminal;
   const json = flags.json === true;

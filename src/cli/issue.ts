@@ -43,7 +43,10 @@ export async function targetUnder(cli: Invocation, issuer: string | undefined): 
     "usage",
     `--issuer ${issuer} is for data that no server runs on: this one issues as ${own}`,
     {
-      hint: "Leave it out. For a token that names another issuer: idp token issue --wrong-issuer",
+      hint: {
+        text: "Leave it out. For a token that names another issuer",
+        command: ["idp", "token", "issue", "--wrong-issuer"],
+      },
     },
   );
 }

@@ -54,7 +54,7 @@ async function sayFault(error: Error): Promise<void> {
     json: ownWords(words).includes("--json"),
     stderr,
     err: styleOf(stderr, "auto", env),
-    target: null,
+    target: [],
     env,
   };
   printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);

@@ -6,11 +6,12 @@
  */
 import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
-import { typedTarget } from "./output/as-typed.ts";
+import { typedTarget } from "./command-line.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
+import type { Hint } from "../core/hint.ts";
 
 /** One call of the command line, from its words to its exit code: the only catch. Streams and clock are handed in. */
 
@@ -60,8 +61,11 @@ function commandMeant({ code, message }: CommanderError, program: Command, path:
 function usageFailure(error: CommanderError, program: Command, path: string, isApart: boolean): Failure {
   const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = commandMeant(error, program, path) ?? similar;
-  const help = isApart ? `See: ${path} --help` : "Put -- before the command: idp exec -- npm test";
-  const hint = suggestion === undefined ? help : `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help}`;
+  const help: Hint = isApart
+    ? { text: "See", command: [...path.split(" "), "--help"] }
+    : { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
+  const hint =
+    suggestion === undefined ? help : { ...help, text: `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help.text}` };
   return { code: "usage", message, hint, problems: [], exit: 2 };
 }
 
@@ -81,7 +85,7 @@ async function printHelp(program: Command, words: readonly string[]): Promise<bo
       const { didYouMean } = await import("../core/nearest.ts");
       const known = command.commands.map((candidate) => candidate.name());
       throw new OperationError("usage", `unknown command '${name}'`, {
-        hint: didYouMean(name, known, `See: ${path.join(" ")} --help`),
+        hint: didYouMean(name, known, { text: "See", command: [...path, "--help"] }),
       });
     }
     command = next;
@@ -159,8 +163,7 @@ export async function run(
       printFailure(cli, failure, null);
       return failure.exit;
     }
-    const given = program.getOptionValueSource("data") === "cli" ? flags.data : undefined;
-    const failure = failureOf(error, given);
+    const failure = failureOf(error);
     if (failure.code === "interrupted" && !cli.json) return failure.exit;
     printFailure(cli, failure, flags.verbose === true ? causeOf(error) : null);
     return failure.exit;

@@ -20,7 +20,7 @@ const editClient = (clientId: string, flags: readonly string[]): Hint | undefine
   printable(commandOn(["idp", "clients", "edit"], clientId, flags));
 
 /** One flag for each value. */
-const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
+export const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
 /** Whether a URI can be registered as things are. */
 const isUsable = (uri: string, settings: UriSettings): boolean =>

@@ -103,7 +103,8 @@ test("an issuer that leads elsewhere, or nowhere: a problem, exit 6", async () =
       {
         status: "problem",
         detail: 'http://idp.invalid:4370: "idp.invalid" does not resolve on this machine',
-        fix: expect.stringContaining("--issuer http://localhost:4370"),
+        fix: expect.stringContaining("--backchannel dynamic"),
+        command: expect.stringContaining("idp start --issuer http://localhost:4370"),
       },
     ]);
   }
@@ -170,7 +171,7 @@ test("data that git would take in, with the command that mends it", { tags: ["gi
   const [git] = named((await doctor(cwd)).checks, "git");
   expect(git).toMatchObject({
     status: "warning",
-    command: "printf '%s\\n' '/data.j*' '/lock.json*' >> .idp/.gitignore",
+    command: `sh -c 'printf "%s\\n" "/data.j*" "/lock.json*" >> .idp/.gitignore'`,
   });
   // The folder may be a project's.
   writeFileSync(join(cwd, ".idp", ".gitignore"), "node_modules\n");

@@ -204,7 +204,7 @@ test.each([
 });
 
 test.each([
-  [["--write", "x", "--format", "github"], 2, "idp env --format github > FILE"],
+  [["--write", "x", "--format", "github"], 2, "Write it to a file yourself: idp env --format github"],
   [["--write", "/nowhere/at/all"], 2, "cannot be written (ENOENT)"],
   [["--for", "spring", "--prefix", "A_"], 2, "it takes no --prefix"],
   [["--for", "rails"], 2, "Allowed choices are authjs, next-auth, openid-client"],

@@ -159,12 +159,12 @@ test("125 where the server cannot be had: a bad fixture with its place, an unkno
 });
 
 test.each([
-  [["exec", "npm", "test"], "Put -- before the command: idp exec -- npm test"],
+  [["exec", "npm", "test"], "Put -- before it: idp exec -- npm test"],
   [["exec", "npm", "test", "--coverage"], "Put -- before the command: idp exec -- npm test"],
-  [["exec"], "Put -- before the command: idp exec -- npm test"],
-  [["exec", "--"], "Put -- before the command: idp exec -- npm test"],
-  [["exec", "--", ""], "Put -- before the command: idp exec -- npm test"],
-  [["exec", "stray", "--", "true"], "Put -- before the command: idp exec -- stray true"],
+  [["exec"], "Put -- before it: idp exec -- npm test"],
+  [["exec", "--"], "Put -- before it: idp exec -- npm test"],
+  [["exec", "--", ""], "Put -- before it: idp exec -- npm test"],
+  [["exec", "stray", "--", "true"], "Put -- before it: idp exec -- stray true"],
   [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
   [["exec", "--name", "x=Y", "--", "true"], "It is issuer, client_id, client_secret, redirect_uri, then = and a name"],
   [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is no name of a variable'],

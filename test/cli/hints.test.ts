@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { failureOf } from "../../src/cli/failure.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
@@ -31,7 +31,20 @@ test("a hint's command is for the data or the server that was typed", async () =
 
 test("who came by npx is told to go on by it", async () => {
   const answer = await said("users list", newFolder(), { npm_command: "exec" });
-  expect(answer).toContain("Start it: npx idp start. Other data: --data DIR\n");
+  expect(answer).toContain("For other data, add --data DIR. To start it: npx idp start\n");
+});
+
+test("a command on a page of the server works where the server was started", async () => {
+  const cwd = newFolder();
+  const fixOn = async ({ issuer }: { readonly issuer: string }): Promise<string> => {
+    const page = await (await fetch(`${issuer}/api/v2/oauth/authorize`, { headers: { accept: "text/html" } })).text();
+    return (/id="error-fix"[^>]*>(.*?)<\/pre>/s.exec(page)?.[1] ?? "").replaceAll(/<[^>]*>/g, "");
+  };
+  const other = await startIdp(["--data", "other"], { cwd, env: { npm_command: "exec" } });
+  expect(await fixOn(other)).toBe("npx idp clients list --data other");
+  await vi.waitFor(() => expect(other.output.stdout).toContain("fix: npx idp clients list --data other\n"));
+  const inMemory = await startIdp(["--memory"], { cwd });
+  expect(await fixOn(inMemory)).toBe(`idp clients list --url ${inMemory.issuer}`);
 });
 
 test.each([
@@ -104,6 +117,6 @@ test("a file of another user's is no defect of idp", () => {
     code: "invalid",
     exit: 7,
     message: "EACCES: permission denied, open 'd/.gitignore'",
-    hint: "Put that right, then try again.",
+    hint: { text: "Put that right, then try again." },
   });
 });

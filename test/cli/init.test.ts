@@ -34,7 +34,12 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
       "              true  password true",
       "",
     ].join("\n"),
-    stderr: "Next: idp start\nWhat your app needs to know: idp env, or idp exec -- npm test\n",
+    stderr: [
+      "Next: idp start",
+      "What your app needs to know: idp env",
+      "To run your tests with it: idp exec -- npm test",
+      "",
+    ].join("\n"),
   });
   expect(text.replace(new RegExp(`"?${secret}"?`), "SECRET")).toMatchSnapshot();
   const seeded = await idpIn(cwd, ["seed"]);

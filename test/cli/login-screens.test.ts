@@ -4,6 +4,7 @@ import type { Check } from "../../src/client/check.ts";
 import { nothing } from "../../src/client/result.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { outcomeOf } from "../../src/cli/login/outcome.ts";
+import { hintOf, hintText } from "../../src/core/hint.ts";
 
 /** What `idp login` leaves on a screen of 80 cells. */
 
@@ -36,7 +37,7 @@ test("signed in", () => {
   const { text, notes, failure } = outcomeOf(cli, flags, place, checks, { ...nothing, tokens, claims });
   expect(failure).toBeNull();
   expect(text(plain)).toMatchSnapshot();
-  expect(notes).toMatchSnapshot();
+  expect(notes.map((note) => hintText(hintOf(note)))).toMatchSnapshot();
 });
 
 test("a check that failed, told in full on lines that fit", () => {

@@ -46,7 +46,7 @@ describe("without a person", () => {
     const { code, stdout, stderr } = await login("--user alice --approve --json");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: `See a token: idp login --print access ${inHints}. All of it: idp login --json ${inHints}\n`,
+      stderr: `To see a token: idp login --print access ${inHints}\nTo see all of it: idp login --json ${inHints}\n`,
     });
     const answer = answerOf(stdout);
     expect(answer).toMatchObject({
@@ -361,7 +361,7 @@ describe("where it listens", () => {
     const { client_id } = credentials;
     const { code, stderr } = await login(`--client ${client_id}`);
     expect(code).toBe(6);
-    const [, command = ""] = /\n {2}idp (clients edit .*)\n/.exec(stderr) ?? [];
+    const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
     expect(command).toBe(
       `clients edit ${client_id} --redirect-uri http://localhost:3000/callback --redirect-uri 'http://127.0.0.1:*/callback' ${inHints}`,
     );
@@ -376,7 +376,7 @@ describe("where it listens", () => {
     const app = await register(idp);
     const { client_id } = app.credentials;
     const { stderr } = await login(`--client ${client_id} --redirect-port ${port}`);
-    const [, command = ""] = /\n {2}idp (clients edit .*)\n/.exec(stderr) ?? [];
+    const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
     expect(command).toContain(`--redirect-uri http://127.0.0.1:${port}/callback`);
     await idpHere([...command.split(" "), ...target]);
     const begun = begin(`--client ${client_id} --no-browser --timeout 1 --json`);
@@ -392,7 +392,7 @@ describe("where it listens", () => {
     server.close();
     expect(code).toBe(4);
     expect(stderr).toContain(
-      `port ${port} of 127.0.0.1 is taken\n  Another one: idp login --redirect-port PORT ${inHints}\n`,
+      `port ${port} of 127.0.0.1 is taken\n  Use another one: idp login --redirect-port PORT ${inHints}\n`,
     );
   });
 });
@@ -406,7 +406,7 @@ test.each([
   ["--flow device --prompt login", /Leave out --prompt/],
   ["--flow device --redirect-port 8400", /Leave out --redirect-port/],
   ["--flow client-credentials --max-age 1", /Leave out --max-age/],
-  ["--print access --json", /jq/],
+  ["--print access --json", /The tokens are in the document of --json: idp login --json/],
   ["--issuer login.example.com", /See: idp login --help/],
   ["--issuer https://x.test/.well-known/openid-configuration", /See: idp login --help/],
   ["--timeout 0", /See: idp login --help/],
@@ -428,7 +428,7 @@ test("a user or a client that is not there: exit 3", async () => {
 test("no server: exit 5 and how to start it; and at an address where none is", async () => {
   const { code, stdout, stderr } = await idpHere(["login", "--data", join(cwd, "none")], "", { IDP_PORT: "auto" });
   expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
-  expect(stderr).toContain("Start it: idp start");
+  expect(stderr).toContain("To start it: idp start");
   const elsewhere = await idpHere(["login", "--url", "http://127.0.0.1:1"]);
   expect(elsewhere).toMatchObject({ code: 5, stderr: expect.stringContaining("no idp server answers at") });
 });
@@ -439,9 +439,8 @@ test("a server without idp-cli says how to go on", async () => {
   writeFileSync(file, bare.adminToken);
   const { code, stderr } = await idpHere(["login", "--url", bare.issuer, "--admin-token-file", file]);
   expect(code).toBe(3);
-  // On a line of its own, which no width breaks: it is there to be copied.
   expect(stderr.split("\n")).toContain(
-    `  idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback' --set 'grant_types=["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"]' --url ${bare.issuer} --admin-token-file ${file}`,
+    `  Name another client with --client CLIENT_ID, or add this one: idp clients add idp-cli --public --redirect-uri 'http://127.0.0.1:*/callback' --set 'grant_types=["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"]' --url ${bare.issuer} --admin-token-file ${file}`,
   );
 });
 
@@ -449,7 +448,7 @@ test("a login page that takes passwords only is no place for nobody", async () =
   const strict = await serve({ settings: { login: "password" } });
   const { code, stdout } = await idpHere(["login", "--url", strict.issuer, "--user", "alice", "--approve", "--json"]);
   expect([code, failedOf(stdout)]).toEqual([6, ["response"]]);
-  expect(stdout).toContain("idp start --login picker");
+  expect(stdout).toContain("start the server with --login picker");
 });
 
 test("the built command, with --issuer of a server with a path", async () => {

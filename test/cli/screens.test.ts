@@ -57,7 +57,6 @@ const screen: Screen = {
     grantTypes: [],
   },
   listens: null,
-  reach: "",
   data: [".idp/data.json, kept between runs"],
   fixtures: ["built-in demo", "users 2 added"],
 };

@@ -175,20 +175,20 @@ test("a second start on the same data names the one that runs", async () => {
   expect(second.stderr).toMatch(
     new RegExp(`idp already runs on this data: ${issuer} \\(pid ${pid}, started (now|\\d+ s ago)\\)`),
   );
-  expect(second.stderr).toContain("\n  idp stop\n  idp start --data .idp-2 --port auto\n");
+  expect(second.stderr).toContain(" with --data DIR --port auto. To stop this one: idp stop\n");
 });
 
 test("a second start on data elsewhere: the commands that it names are about that data", async () => {
   const cwd = newFolder();
   await startIdp(["--data", "my data"], { cwd });
   const given = await idpIn(cwd, ["start", "--data", "my data", "--port", "auto"]);
-  expect(given.stderr).toContain("\n  idp stop --data 'my data'\n  idp start --data 'my data-2' --port auto\n");
+  expect(given.stderr).toContain(": idp stop --data 'my data'\n");
   const env = { IDP_DATA: "my data" };
   const inherited = await idp(["start", "--port", "auto"], { cwd, env });
-  expect(inherited.stderr).toContain("\n  idp stop\n");
+  expect(inherited.stderr).toContain(": idp stop\n");
   await startIdp([], { cwd });
   const usual = await idp(["start", "--data", ".idp", "--port", "auto"], { cwd, env });
-  expect(usual.stderr).toContain("\n  idp stop --data .idp\n");
+  expect(usual.stderr).toContain(": idp stop --data .idp\n");
 });
 
 test("data that another container holds: exit 4, and no advice to stop it from here", async () => {
@@ -243,7 +243,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
     error: {
       code: "conflict",
       message: `port ${port} is in use by another program`,
-      hint: "Use another port: idp start --json --port auto   (the issuer changes with it)",
+      hint: "Use another port (the issuer changes with it): idp start --json --port auto",
     },
   });
   // Nothing that a command would take for data.
@@ -260,7 +260,7 @@ test("a port that another idp holds: whose it is is said", async () => {
   expect(second).toMatchObject({ code: 4, stdout: "" });
   expect(second.stderr).toBe(
     `Error: port ${port} is in use by another idp: ${issuer}
-  Use that one, or another port for this one: idp start --memory --login auto:alice --data 'a b' --port auto   (the issuer changes with it)
+  Use that one, or another port for this one (the issuer changes with it): idp start --memory --login auto:alice --data 'a b' --port auto
 `,
   );
 });

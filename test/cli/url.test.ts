@@ -78,13 +78,13 @@ test("where none runs on the data but one does on the usual port, a command says
   ] as const) {
     const here = await idp(words.split(" "), place);
     expect(here.code, words).toBe(code);
-    expect(here.stderr, words).not.toContain("Start it");
+    expect(here.stderr, words).not.toContain("To start it");
     expect(here.stderr, words).toContain(`In memory: --url ${issuer}`);
   }
   expect(await idp(["users", "list", "--url", issuer], place)).toMatchObject({ code: 0 });
   expect(await idp(["stop", "--url", issuer], place)).toMatchObject({ code: 0 });
   expect(await idp(["users", "list"], place)).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining("Start it: idp start"),
+    stderr: expect.stringContaining("To start it: idp start"),
   });
 });

@@ -33,8 +33,8 @@ test.each([
   ["clients show", /the client is missing/, "Give it: idp clients show demo-app"],
   ["grants show", /the grant is missing/, "Give it: idp grants show GRANT_ID"],
   ["users add", /the username is missing/, "Give it: idp users add alice"],
-  ["users edit", "there is nothing to change", /^Say what: /],
-  ["users edit bob", "there is nothing to change", "Say what: idp users edit bob --display-name 'Another name'"],
+  ["users edit", "there is nothing to change", /^For example: /],
+  ["users edit bob", "there is nothing to change", "For example: idp users edit bob --display-name 'Another name'"],
   ["users edit --status active", /the user is missing/, /^Give it: idp users edit alice /],
   ["users remove", /the user is missing/, "Give it: idp users remove alice"],
   ["users add x --status gone", /Allowed choices are active, suspended, banned/, "See: idp users add --help"],
@@ -50,15 +50,15 @@ test.each([
     /the redirect URI is missing/,
     "Give it: idp clients add x --public --redirect-uri http://localhost:3000/callback",
   ],
-  ["clients edit x", "there is nothing to change", "Say what: idp clients edit x --name 'Another name'"],
+  ["clients edit x", "there is nothing to change", "For example: idp clients edit x --name 'Another name'"],
   ["clients remove", /the client is missing/, "Give it: idp clients remove demo-app"],
   ["clients rotate-secret", /the client is missing/, "Give it: idp clients rotate-secret demo-app"],
   ["grants revoke", /the grant is missing/, "Give it: idp grants revoke GRANT_ID"],
   ["sessions end", /the session is missing/, "Give it: idp sessions end --user alice"],
   ["start --memry", "unknown option '--memry'", "Did you mean --memory? See: idp start --help"],
-  ["revoke", /the grant is missing/, "Give it: --user alice --client demo-app, or a grant id"],
-  ["revoke g_1 --user alice", /not both/, "idp revoke g_1"],
-  ["revoke a.b.c", /that looks like a token/, "One token: idp token revoke -"],
+  ["revoke", /the grant is missing/, "Give it: idp revoke --user alice --client demo-app"],
+  ["revoke g_1 --user alice", /not both/, "For one grant: idp revoke g_1"],
+  ["revoke a.b.c", /that looks like a token/, "To revoke one token: idp token revoke -"],
   ["token issue --user alice", /the client is missing/, "Give it: --client demo-app"],
   ["token issue --claim tenant", /It is name=value, as in tenant=acme/, "See: idp token issue --help"],
   ["token issue --expires-in soon", /It is a whole number of seconds, at least 1/, "See: idp token issue --help"],
@@ -101,7 +101,7 @@ test("without data there is nothing to read: exit 3 and the next step", async ()
     expect({ code, stdout, stderr }).toEqual({
       code: 3,
       stdout: "",
-      stderr: "Error: there is no data in .idp yet\n  Start it: idp start. Other data: --data DIR\n",
+      stderr: "Error: there is no data in .idp yet\n  For other data, add --data DIR. To start it: idp start\n",
     });
   }
 });
@@ -110,7 +110,7 @@ test("the command that a hint names is for the data that was named", async () =>
   const data = join(newFolder(), "my data");
   for (const words of ["users list", "status", "open", "wait --timeout 0", "login"]) {
     const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"], "", env);
-    expect(JSON.parse(stderr).error.hint).toContain(`Start it: idp start --data '${data}'`);
+    expect(JSON.parse(stderr).error.hint).toContain(`start it: idp start --data '${data}'`);
   }
 });
 
@@ -207,7 +207,7 @@ test("--data that is a file: exit 7, and a folder is asked for", async () => {
   const { code, stderr } = await idpIn(cwd, ["users", "list", "--data", join(cwd, "file")]);
   expect({ code, stderr }).toEqual({
     code: 7,
-    stderr: expect.stringContaining("file is no folder\n  Name a folder: "),
+    stderr: expect.stringContaining("file is no folder\n  Name a folder"),
   });
 });
 

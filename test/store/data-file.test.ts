@@ -50,7 +50,7 @@ describe("a data file that is not read", () => {
     const refusal = await openAt(dir).catch((error: unknown) => error as Error & { file: string; hint: string });
     expect(refusal).toMatchObject({ name: "DataFileError", file });
     expect((refusal as Error).message).toMatch(message);
-    expect((refusal as { hint: string }).hint).toContain("idp start --data other");
+    expect((refusal as { hint: string }).hint).toContain("another folder with --data");
     expect(readFileSync(file).equals(Buffer.from(content))).toBe(true);
     expect(readdirSync(dir)).toEqual(["data.json"]);
   });

@@ -8,6 +8,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
+import { hintText } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 interface SecretFlags {
   readonly showSecrets?: true;
@@ -22,7 +24,7 @@ export async function listClients(cli: Invocation, { showSecrets }: SecretFlags)
   const clients = await (await findTarget(cli)).call("clients.list", { secrets: showSecrets });
   return answer(clients, (shown, style) =>
     shown.length === 0
-      ? "No clients yet. Add one: idp clients add --help"
+      ? hintText({ text: "No clients yet. Add one", command: ["idp", "clients", "add", "--help"] }, commandLine(cli))
       : table(
           [
             { title: "CLIENT", value: (client) => client.client_id },
@@ -47,7 +49,7 @@ export async function showClient(
   { showSecrets }: SecretFlags,
 ): Promise<Outcome> {
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, given, "idp clients show demo-app");
+  const client_id = await clientOr(cli, target, given, ["idp", "clients", "show", "demo-app"]);
   const client = await target.call("clients.show", { client_id, secrets: showSecrets });
   return answer(client, describeClient);
 }

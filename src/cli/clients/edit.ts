@@ -1,7 +1,7 @@
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
 import { checkRedirectUri } from "../../core/clients/redirect-uri.ts";
-import { commandFor } from "../../shell-word.ts";
+import { commandOn, type Hint } from "../../core/hint.ts";
 import { changesText } from "../output/changes.ts";
 import { askText, clientOr, confirmed, needed, notConfirmed } from "../input/ask.ts";
 import { describeClient } from "./clients.ts";
@@ -44,7 +44,7 @@ async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> 
 const said = (
   verb: string,
   client: ClientView,
-  { target, about = [] }: { readonly target: Target; readonly about?: readonly string[] },
+  { target, about = [] }: { readonly target: Target; readonly about?: readonly (string | Hint)[] },
 ): Outcome =>
   answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
     notes: [
@@ -52,7 +52,10 @@ const said = (
       ...(client.client_secret === undefined
         ? []
         : [
-            `The client_secret was made here. To see it again: ${commandFor("idp clients show", client.client_id, "--show-secrets")}`,
+            {
+              text: "The client_secret was made here. To see it again",
+              command: commandOn(["idp", "clients", "show"], client.client_id, ["--show-secrets"]),
+            },
           ]),
       target.where,
     ],
@@ -62,12 +65,14 @@ const said = (
 export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
   refuseName(flags.set, "client_id");
   refuseBoth(flags);
-  const client_id = await nameOr(
-    cli,
-    name,
-    "client_id",
-    "idp clients add shop --redirect-uri http://localhost:3000/cb",
-  );
+  const client_id = await nameOr(cli, name, "client_id", [
+    "idp",
+    "clients",
+    "add",
+    "shop",
+    "--redirect-uri",
+    "http://localhost:3000/cb",
+  ]);
   const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags, client_id));
   const fields = await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) });
   const target = await findTarget(cli);
@@ -83,14 +88,12 @@ async function askedRedirectUri(
 ): Promise<readonly string[] | undefined> {
   if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
   if (!cli.interactive) {
-    const command = (flags: string): string => commandFor("idp clients add", client_id, flags);
-    const withUri = "--redirect-uri http://localhost:3000/callback";
-    throw needed(
-      "the redirect URI",
-      isPublic === true
-        ? command(`--public ${withUri}`)
-        : `${command(withUri)}\nA client that signs nobody in: ${command(`--set 'grant_types=["client_credentials"]'`)}`,
-    );
+    const flags = [...(isPublic === true ? ["--public"] : []), "--redirect-uri", "http://localhost:3000/callback"];
+    const instead = `A client that signs nobody in takes --set 'grant_types=["client_credentials"]' instead. `;
+    throw needed("the redirect URI", {
+      text: `${isPublic === true ? "" : instead}Give it`,
+      command: commandOn(["idp", "clients", "add"], client_id, flags),
+    });
   }
   const proposal = "http://localhost:3000/callback";
   return [await askText(cli, "Where users are sent back to", { proposal, problem: checkRedirectUri })];
@@ -98,10 +101,10 @@ async function askedRedirectUri(
 
 /** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
 export async function editClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
-  const example = "idp clients edit demo-app --redirect-uri http://localhost:3000/cb";
+  const example = ["idp", "clients", "edit", "demo-app", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
   const entry = await entryOf(cli, flags);
-  requireChange(entry, commandFor("idp clients edit", name ?? "demo-app", "--name 'Another name'"));
+  requireChange(entry, commandOn(["idp", "clients", "edit"], name ?? "demo-app", ["--name", "Another name"]));
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, example);
   const before = await target.call("clients.show", { client_id });
@@ -129,7 +132,7 @@ export async function rotateSecret(
 ): Promise<Outcome> {
   const client_secret = await readSecret(cli, flags.secretStdin, "secret");
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, "idp clients rotate-secret demo-app");
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "demo-app"]);
   if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
     throw notConfirmed("the secret stays");
   }
@@ -140,7 +143,7 @@ export async function rotateSecret(
 /** `idp clients remove` */
 export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, "idp clients remove demo-app");
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "demo-app"]);
   if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
     throw notConfirmed(`${client_id} is not removed`);
   await target.call("clients.remove", { client_id });

@@ -3,7 +3,7 @@
  */
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
-import { asTyped } from "../output/as-typed.ts";
+import { commandLine } from "../command-line.ts";
 import type { Finding } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
@@ -30,7 +30,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   const problems = having("problem");
   const warnings = having("warning");
   const sum = `${problems === 0 ? "no problem" : count(problems, "problem")}, ${count(warnings, "warning")}`;
-  const document = { ok: problems === 0, problems, warnings, checks };
+  const document = { ok: problems === 0, problems, warnings, checks: checks.map((check) => told(cli, check)) };
   return answer(document, (shown, style) => lines(cli, shown.checks, style), {
     ...(problems > 0
       ? { failure: failureOf(new OperationError("refused", `doctor found ${sum}`)) }
@@ -38,9 +38,15 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   });
 }
 
+/** A finding as it is shown: the words and the command of its fix apart. */
+function told(cli: Invocation, { fix, ...what }: Finding) {
+  const command = fix?.command === undefined ? null : commandLine(cli)(fix.command);
+  return { ...what, fix: fix === null || fix.text === "" ? null : fix.text, command };
+}
+
 const marks = { ok: "✓", warning: "!", problem: "✗" } as const;
 
-function lines(cli: Invocation, checks: readonly Finding[], style: Style): string {
+function lines(cli: Invocation, checks: readonly ReturnType<typeof told>[], style: Style): string {
   const { width } = cli;
   const paint = { ok: style.green, warning: style.yellow, problem: style.red } as const;
   const column = Math.max(...checks.map(({ name }) => name.length));
@@ -48,9 +54,9 @@ function lines(cli: Invocation, checks: readonly Finding[], style: Style): strin
   return checks
     .map(({ name, status, detail, fix, command }) => {
       const head = `${paint[status](marks[status])} ${style.bold(name.padEnd(column))}  `;
-      const below = fix === null ? [] : [wrap(asTyped(cli, fix), width, indent)];
+      const below = fix === null ? [] : [wrap(command === null ? fix : `${fix}:`, width, indent)];
       // Pasted, a command has to be one line.
-      if (command !== null) below.push(indent + asTyped(cli, command));
+      if (command !== null) below.push(indent + command);
       return [head + wrap(detail, width, indent).trimStart(), ...below].join("\n");
     })
     .join("\n");

@@ -1,24 +1,25 @@
+import { hintOf, type Hint } from "../../core/hint.ts";
+
 /** One thing that doctor looked at. */
 export interface Finding {
   readonly name: string;
   readonly status: "ok" | "warning" | "problem";
   readonly detail: string;
-  /** What to do about it, in words; null where there is nothing to do. */
-  readonly fix: string | null;
-  /** The command that does it, to be pasted. */
-  readonly command: string | null;
+  /** What to do about it; null if there is nothing to do. */
+  readonly fix: Hint | null;
 }
 
-export const ok = (name: string, detail: string): Finding => ({ name, status: "ok", detail, fix: null, command: null });
+export const ok = (name: string, detail: string): Finding => ({ name, status: "ok", detail, fix: null });
 
-type Told = (name: string, detail: string, fix: string | null, command?: string) => Finding;
+const finding =
+  (status: Finding["status"]) =>
+  (name: string, detail: string, fix: string | Hint | null): Finding => ({
+    name,
+    status,
+    detail,
+    fix: fix === null ? null : hintOf(fix),
+  });
 
-export const warning: Told = (name, detail, fix, command?: string) => ({
-  ...{ name, status: "warning", detail, fix },
-  command: command ?? null,
-});
+export const warning = finding("warning");
 
-export const problem: Told = (name, detail, fix, command?: string) => ({
-  ...{ name, status: "problem", detail, fix },
-  command: command ?? null,
-});
+export const problem = finding("problem");

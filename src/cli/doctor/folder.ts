@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writ
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { quoteWord } from "../../shell-word.ts";
 import { describeFault } from "../../store/json/fault.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
@@ -14,8 +13,9 @@ import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
 import { requiredNode } from "../../package.ts";
 import { fixturePaths } from "../program/server-flags.ts";
-import { startCommand } from "../target/target.ts";
+import { commandLine } from "../command-line.ts";
 import { count } from "../output/words.ts";
+import { quoteWord } from "../../shell-word.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
 
@@ -60,7 +60,7 @@ async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   const file = join(cli.data, "data.json");
   // Of a folder that others may not look into, existsSync says that it holds nothing.
   if (existsSync(cli.data)) accessSync(cli.data, constants.R_OK | constants.X_OK);
-  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`)];
+  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`)];
   const { mode } = statSync(file);
   const what = await describeData(cli, file).catch(unreadable("data"));
   return [
@@ -70,8 +70,7 @@ async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
           warning(
             "mode",
             `${file} can be read by other users (${(mode & 0o777).toString(8)}), and holds keys and secrets`,
-            null,
-            `chmod 600 ${quoteWord(file)}`,
+            { text: "", command: ["chmod", "600", file] },
           ),
         ]
       : [ok("mode", `${file} is for its owner only`)]),
@@ -86,7 +85,7 @@ async function describeData(cli: Invocation, file: string): Promise<Finding> {
   const lock = readLock(cli.data);
   if (lock !== null && lock.state !== "dead") return ok("data", `${file}, ${size(statSync(file).size)}, in use`);
   const data = await peekAt(cli);
-  if (data === null) return ok("data", `none in ${cli.data} yet: ${startCommand(cli)} makes it`);
+  if (data === null) return ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`);
   const counts = await data.read((tx) => [count(tx.count("users"), "user"), count(tx.count("clients"), "client")]);
   return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
 }
@@ -101,9 +100,8 @@ function gitFinding({ data }: Invocation): Finding {
   return warning(
     "git",
     `${data} is not ignored by git, and holds keys and secrets`,
-    null,
     // The folder may be a project's, with a .gitignore of its own.
-    `printf '%s\\n' '/data.j*' '/lock.json*' >> ${quoteWord(own)}`,
+    { text: "", command: ["sh", "-c", `printf "%s\\n" "/data.j*" "/lock.json*" >> ${quoteWord(own)}`] },
   );
 }
 
@@ -122,18 +120,19 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     // That one gave a sign of life a moment ago.
     if (host === hostname()) return ok("lock", `held by process ${pid} of another container`);
     const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
-    return warning("lock", detail, "If no idp runs there:", `rm ${quoteWord(join(data, "lock.json"))}`);
+    return warning("lock", detail, { text: "If no idp runs there", command: ["rm", join(data, "lock.json")] });
   }
   if (kind === "command") return ok("lock", `held by a command at this moment (pid ${pid})`);
   if (url === null)
-    return warning("lock", `held by pid ${pid}, which has been starting since ${startedAt}`, null, "idp wait");
+    return warning("lock", `held by pid ${pid}, which has been starting since ${startedAt}`, {
+      text: "",
+      command: ["idp", "wait"],
+    });
   return (await issuerAt(url, patience)) === null
-    ? problem(
-        "lock",
-        `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`,
-        `Let it go on, or end it by kill -9 ${pid}:`,
-        `kill -CONT ${pid}`,
-      )
+    ? problem("lock", `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`, {
+        text: `End it with kill -9 ${pid}, or let it go on`,
+        command: ["kill", "-CONT", String(pid)],
+      })
     : ok("lock", `held by pid ${pid}, which answers at ${url}`);
 }
 
@@ -175,11 +174,6 @@ async function fixtureFinding(cli: Invocation): Promise<Finding> {
     if (!(error instanceof OperationError)) throw error;
     const [first] = error.problems;
     const where = first === undefined ? "" : `: ${problemText(first)}`;
-    return problem(
-      "fixtures",
-      `${error.message}${where}`,
-      null,
-      ["idp seed --check", ...named.map(quoteWord)].join(" "),
-    );
+    return problem("fixtures", `${error.message}${where}`, { text: "", command: ["idp", "seed", "--check", ...named] });
   }
 }

@@ -2,7 +2,8 @@ import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { hasOpenPort, isLoopbackHost } from "../../core/clients/redirect-uri.ts";
-import { commandFor, quoteWord } from "../../shell-word.ts";
+import { flagsOf } from "../../core/fix-commands.ts";
+import { commandOn } from "../../core/hint.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
@@ -41,12 +42,17 @@ async function issuerFindings(
 ): Promise<readonly Finding[]> {
   if (address !== null && answers === null) {
     // Of a server whose lock is known, that line has told already.
-    return cli.url === null ? [] : [problem("issuer", `nothing answers at ${address}`, null, "idp start")];
+    return cli.url === null
+      ? []
+      : [problem("issuer", `nothing answers at ${address}`, { text: "", command: ["idp", "start"] })];
   }
   const { hostname } = new URL(issuer);
   const addresses = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true }).catch(() => []);
   if (addresses.length === 0) {
-    const fix = `Your app and your browser have to reach one and the same issuer: idp start --issuer http://localhost:4370, or a line for ${hostname} in the hosts file. For containers: --backchannel dynamic.`;
+    const fix = {
+      text: `Your app and your browser must reach the same issuer. Add a line for ${hostname} to the hosts file, use --backchannel dynamic for containers, or take another issuer`,
+      command: ["idp", "start", "--issuer", "http://localhost:4370"],
+    };
     return [problem("issuer", `${issuer}: "${hostname}" does not resolve on this machine`, fix)];
   }
   const found = [...new Set(addresses.map((each) => each.address))].join(" and ");
@@ -54,7 +60,10 @@ async function issuerFindings(
   const there = await issuerAt(issuer, patience);
   if (there === issuer) return [ok("issuer", `${issuer} resolves to ${found} and answers`)];
   const what = there === null ? "idp does not answer there" : `there answers the issuer ${there}`;
-  const fix = `The server listens at ${address}. Serve it under an issuer that leads there: idp start --issuer URL`;
+  const fix = {
+    text: `The server listens at ${address}. Serve it under an issuer that leads there`,
+    command: ["idp", "start", "--issuer", "URL"],
+  };
   return [problem("issuer", `${issuer} resolves to ${found}, but ${what}`, fix)];
 }
 
@@ -63,7 +72,7 @@ async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
   const port = usualPort(env);
   if (port === null) return [];
   const taken = (await Promise.all(["127.0.0.1", "::1"].map((host) => isTaken(host, port)))).includes(true);
-  const fix = "Another one: idp start --port auto (the issuer changes with it), or --port NUMBER";
+  const fix = { text: "Use another port (the issuer changes with it)", command: ["idp", "start", "--port", "auto"] };
   if (!taken) return [ok("port", `${port} is free for idp start`)];
   const issuer = await issuerOnPort(port);
   const holder = issuer === null ? "another program" : `another idp: ${issuer}`;
@@ -108,12 +117,12 @@ async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
   const findings = silent.flat().map(({ origin, clients: [first, ...others] }) => {
     const { client_id: id = "", redirect_uris: uris = [] } = first ?? {};
     const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
-    const fix = "Start your app; or, if it is elsewhere, say so:";
+    const text = "Start your app; or, if it is elsewhere, say so";
     const detail = `nothing listens on ${origin}, where ${id} ${sent} back to`;
     // It sets all of them at once.
     const kept = uris.filter((uri) => hasOpenPort(uri) || !URL.canParse(uri) || new URL(uri).origin !== origin);
-    const flags = [...kept.map(quoteWord), "URI"].map((uri) => `--redirect-uri ${uri}`).join(" ");
-    return warning("apps", detail, fix, commandFor("idp clients edit", id, flags));
+    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", [...kept, "URI"]));
+    return warning("apps", detail, { text, command });
   });
   if (findings.length > 0) return findings;
   return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];
@@ -148,10 +157,9 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
     const [first] = foreign;
     if (first === undefined) return [];
     const mended = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
-    const all = mended.map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
-    const command = commandFor("idp clients edit", id, all);
+    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", mended));
     const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
-    return [warning("hosts", detail, "Use one of them, in your app as well:", command)];
+    return [warning("hosts", detail, { text: "Use one of them, in your app as well", command })];
   });
   return findings.length > 0 ? findings : [ok("hosts", `apps here and the issuer are all on ${own}`)];
 }

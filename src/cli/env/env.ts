@@ -4,7 +4,7 @@
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
 import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";
-import { commandFor } from "../../shell-word.ts";
+import { commandOn, type Hint } from "../../core/hint.ts";
 import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
 import { readTextFile, writeBlock } from "./file.ts";
@@ -42,7 +42,10 @@ async function clientOf(cli: Invocation, target: Target, { client: named, for: l
   const likely = likelyClient(clients, await namedHere(cli));
   if (likely === undefined) {
     throw new OperationError("not_found", "there is no client yet", {
-      hint: "Add one: idp clients add shop --redirect-uri http://localhost:3000/callback",
+      hint: {
+        text: "Add one",
+        command: ["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"],
+      },
     });
   }
   if (named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1)) return likely;
@@ -61,7 +64,7 @@ function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): vo
   }
   if (write !== undefined && format !== undefined && format !== "dotenv" && format !== "shell") {
     throw new OperationError("usage", `--write marks its lines with comments, which --format ${format} has none of`, {
-      hint: `Write it yourself: idp env --format ${format} > FILE`,
+      hint: { text: "Write it to a file yourself", command: ["idp", "env", "--format", format] },
     });
   }
 }
@@ -99,14 +102,14 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
 const patience = 1000;
 
 /** An app that is given this issuer would sign in at a server that does not have this data. */
-async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly string[]> {
+async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
   const there = await answererAt(issuer, patience);
   if (there === null) return [];
   const where = `Another server answers at ${issuer}`;
   if (target.server === null) {
     return [
       `${where}: it does not have the data in ${cli.data}.`,
-      `Start one that does: ${startCommand(cli)} --port auto`,
+      { text: "Start one that does", command: [...startCommand, "--port", "auto"] },
     ];
   }
   // A proxy in front of our server may not pass on the health check: then nothing is known.
@@ -118,14 +121,14 @@ async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): 
  * Next.js and Vite expand variables in the values of a .env file, in whatever quotes they are; `node --env-file` and dotenv do not.
  * No spelling of a $ suits both.
  */
-function expansionNotes(variables: Variables, { client_id, client_secret }: AppValues): readonly string[] {
+function expansionNotes(variables: Variables, { client_id, client_secret }: AppValues): readonly (string | Hint)[] {
   const names = variables.filter(([, value]) => value.includes("$")).map(([name]) => name);
   if (names.length === 0) return [];
   return [
     `${names.join(" and ")} ${names.length === 1 ? "contains" : "contain"} $. Next.js and Vite expand it in a .env file; node --env-file does not.`,
     "For Next.js and Vite, write \\$ for each $ in the file, or use a value without $.",
     ...(client_id !== null && client_secret?.includes("$") === true
-      ? [`A new secret without $: ${commandFor("idp clients rotate-secret", client_id)}`]
+      ? [{ text: "A new secret without $", command: commandOn(["idp", "clients", "rotate-secret"], client_id) }]
       : []),
   ];
 }
@@ -134,7 +137,7 @@ async function configuration(
   issuer: string,
   client: ClientView,
   library: Library,
-  elsewhere: readonly string[],
+  elsewhere: readonly (string | Hint)[],
 ): Promise<Outcome> {
   const { configurationOf } = await import("./libraries.ts");
   const { text, notes } = configurationOf(library, issuer, client, process.cwd());
@@ -146,7 +149,7 @@ async function written(
   file: string,
   variables: Variables,
   format: Format,
-  notes: readonly string[],
+  notes: readonly (string | Hint)[],
 ): Promise<Outcome> {
   const block = formatted(variables, format);
   const before = await readTextFile(file);

@@ -1,6 +1,7 @@
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
-import { commandFor, quoteWord } from "../../shell-word.ts";
+import { flagsOf } from "../../core/fix-commands.ts";
+import { commandOn, type Hint } from "../../core/hint.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 import type { Library } from "./choices.ts";
 import { installedMajor } from "../init/project.ts";
@@ -67,11 +68,11 @@ export function configurationOf(
   issuer: string,
   client: ClientView,
   folder: string,
-): { readonly text: string; readonly notes: readonly string[] } {
+): { readonly text: string; readonly notes: readonly (string | Hint)[] } {
   const refusal = refusalOf(library, client);
   if (refusal !== null) {
     throw new OperationError("refused", `${library} cannot use the client ${client.client_id}: ${refusal}`, {
-      hint: `Another client: idp env --for ${library} --client CLIENT_ID`,
+      hint: { text: "Another client", command: ["idp", "env", "--for", library, "--client", "CLIENT_ID"] },
     });
   }
   const form = forms[library];
@@ -100,12 +101,14 @@ export function configurationOf(
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
     major: form.package === undefined ? null : installedMajor(folder, form.package),
   };
-  const all = [...client.redirect_uris, redirectUri].map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
+  const all = flagsOf("--redirect-uri", [...client.redirect_uris, redirectUri]);
   const unregistered =
     registered === undefined
       ? [
-          `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet:`,
-          commandFor("idp clients edit", client.client_id, all),
+          {
+            text: `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet`,
+            command: commandOn(["idp", "clients", "edit"], client.client_id, all),
+          },
         ]
       : [];
   return { text: form.lines(parts).join("\n"), notes: [...unregistered, ...(form.notes?.(parts) ?? [])] };

@@ -9,6 +9,8 @@ import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { since } from "../output/words.ts";
+import { hintText } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 /** `idp grants list` */
 export async function listGrants(
@@ -18,7 +20,13 @@ export async function listGrants(
   const grants = await (await findTarget(cli)).call("grants.list", { user: flags.user, client: flags.client });
   return answer(grants, (shown, style) =>
     shown.length === 0
-      ? "No grants. One is made when a user allows a client something: idp issue grant --help"
+      ? hintText(
+          {
+            text: "No grants. A user makes one by allowing a client something. To make one",
+            command: ["idp", "issue", "grant"],
+          },
+          commandLine(cli),
+        )
       : table(
           [
             { title: "GRANT", value: (grant) => grant.id },
@@ -58,7 +66,7 @@ export const describeGrant = (grant: GrantView, style: Style, now: number): stri
 /** `idp grants show` */
 export async function showGrant(cli: Invocation, given: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
-  const id = await grantOr(cli, target, given, "idp grants show GRANT_ID", "all");
+  const id = await grantOr(cli, target, given, ["idp", "grants", "show", "GRANT_ID"], "all");
   const grant = await target.call("grants.show", { id });
   return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()));
 }

@@ -1,6 +1,6 @@
 import { OperationError } from "../../core/errors.ts";
 import { confirmed, grantOr, notConfirmed } from "../input/ask.ts";
-import { commandFor } from "../../shell-word.ts";
+import { commandOn } from "../../core/hint.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
@@ -16,13 +16,13 @@ export async function revoke(
   cli: Invocation,
   given: string | undefined,
   flags: RevokeFlags,
-  hint = "--user alice --client demo-app, or a grant id",
+  example: readonly string[] = ["idp", "revoke", "--user", "alice", "--client", "demo-app"],
 ): Promise<Outcome> {
   const { user, client } = flags;
   const named = user !== undefined || client !== undefined;
   checkArguments(given, named);
   const target = await findTarget(cli);
-  const selection = named ? { user, client } : { grant: await grantOr(cli, target, given, hint, "active") };
+  const selection = named ? { user, client } : { grant: await grantOr(cli, target, given, example, "active") };
   if (named && (user === undefined || client === undefined)) {
     const whose = user === undefined ? `all users for ${client}` : `${user} for all clients`;
     if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");
@@ -53,12 +53,12 @@ function checkArguments(grant: string | undefined, named: boolean): void {
   if (grant === undefined) return;
   if (grant === "-" || grant.split(".").length >= 3) {
     throw new OperationError("usage", "that looks like a token; this command revokes grants", {
-      hint: "One token: idp token revoke -",
+      hint: { text: "To revoke one token", command: ["idp", "token", "revoke", "-"] },
     });
   }
   if (named) {
     throw new OperationError("usage", "give a grant id, or --user and --client, not both", {
-      hint: commandFor("idp revoke", grant),
+      hint: { text: "For one grant", command: commandOn(["idp", "revoke"], grant) },
     });
   }
 }

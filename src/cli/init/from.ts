@@ -5,7 +5,7 @@ import { readFrom, type FileText } from "../../core/fixtures/from/tools.ts";
 import { fixtureText } from "../../core/fixtures/from/write.ts";
 import { decodeFixture } from "../../core/fixtures/read/source.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
-import { quoteWord } from "../../shell-word.ts";
+import { plainCommandLine } from "../../core/hint.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/app-types.ts";
 import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place.ts";
 import type { InitFlags } from "./init.ts";
@@ -25,12 +25,12 @@ export async function initFrom(
   flags: InitFlags,
 ): Promise<Outcome> {
   checkWords(tool, files, flags);
-  const command = ["idp init --from", tool, ...files.map(quoteWord)].join(" ");
-  const place = { flags, again: (flag: string) => `${command} ${flag}` };
+  const command = ["idp", "init", "--from", tool, ...files];
+  const place = { flags, again: (flag: string) => [...command, flag] };
   checkPlace(place);
   const { draft, leftOut } = await readFrom(tool, files.map(read));
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
-  const text = fixtureText(draft, leftOut, { command, schema: schemaNearby(), loginClient: login });
+  const text = fixtureText(draft, leftOut, { command: plainCommandLine(command), schema: schemaNearby(), loginClient: login });
   await checkFixtures([{ name: target, text }]);
   const document = {
     file: flags.stdout === true ? null : target,
@@ -50,7 +50,7 @@ export async function initFrom(
     document,
     ({ users, clients }, style) =>
       `Created ${style.bold(target)}: ${count(users, "user")}, ${count(clients, "client")} of ${files.join(" and ")}`,
-    { notes: [...notes, `Next: ${startCommand(cli)}`] },
+    { notes: [...notes, { text: "Next", command: startCommand }] },
   );
 }
 

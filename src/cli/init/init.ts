@@ -10,7 +10,7 @@ import { defaultSettings } from "../../core/context.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import { usernameForm } from "../../core/users/username.ts";
-import { quoteWord } from "../../shell-word.ts";
+import type { Hint } from "../../core/hint.ts";
 import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
 import { askText, choose, needed } from "../input/ask.ts";
 import { fixtureText, type App } from "./fixtures.ts";
@@ -41,7 +41,11 @@ const typesInWords: readonly { readonly value: AppType; readonly name: string }[
 ];
 
 /** The command once more, with a flag besides: off a terminal nobody is asked for a type that was not given. */
-function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: InitFlags, flag: string): string {
+function again(
+  cli: Invocation,
+  { type, client, redirectUri = [], user = [] }: InitFlags,
+  flag: string,
+): readonly string[] {
   const isTold = type !== undefined || cli.interactive || projectOf(process.cwd()).type !== null;
   const words = [
     ...(isTold ? [] : ["--type", "public"]),
@@ -50,18 +54,18 @@ function again(cli: Invocation, { type, client, redirectUri = [], user = [] }: I
     ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
     ...user.flatMap((name) => ["--user", name]),
   ];
-  return ["idp", "init", ...words, flag].map(quoteWord).join(" ");
+  return ["idp", "init", ...words, flag];
 }
 
 async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
   if (flags.type !== undefined) return flags.type;
   if (!cli.interactive) {
     if (project.type !== null) return project.type;
-    throw needed("the type of the app", "--type public, confidential, service or cli");
+    throw needed("the type of the app", "Give it: --type public, confidential, service or cli");
   }
   const proposed = (value: AppType): number => (value === project.type ? 0 : 1);
   const choices = [...typesInWords].sort((a, b) => proposed(a.value) - proposed(b.value));
-  const chosen = await choose(cli, "What calls the identity provider?", choices, "--type");
+  const chosen = await choose(cli, "What calls the identity provider?", choices, ["--type", "TYPE"]);
   return typesInWords.find(({ value }) => value === chosen)?.value ?? "public";
 }
 
@@ -163,7 +167,10 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   writeFixtures(place, text);
   const server = await findServer(cli).catch(() => null);
   const longest = Math.max(0, ...users.map((username) => username.length));
-  const next = server === null ? startCommand(cli) : `idp seed, for the server that runs at ${server.url}`;
+  const next: Hint =
+    server === null
+      ? { text: "Next", command: startCommand }
+      : { text: `Next, for the server that runs at ${server.url}`, command: ["idp", "seed"] };
   return answer(
     document,
     (shown, style) =>
@@ -183,6 +190,12 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
           "  ",
         ),
       ].join("\n"),
-    { notes: [`Next: ${next}`, "What your app needs to know: idp env, or idp exec -- npm test"] },
+    {
+      notes: [
+        next,
+        { text: "What your app needs to know", command: ["idp", "env"] },
+        { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
+      ],
+    },
   );
 }

@@ -14,7 +14,7 @@ const otherNames = usualNames.filter((name) => name !== file);
 export interface Place {
   readonly flags: { readonly force?: true; readonly stdout?: true };
   /** The command once more, with a flag besides. */
-  readonly again: (flag: string) => string;
+  readonly again: (flag: string) => readonly string[];
 }
 
 /** Refuses before anything is asked or read. @throws {OperationError} conflict */
@@ -23,7 +23,7 @@ export function checkPlace({ flags, again }: Place): void {
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
     throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
-      hint: `See what would be written: ${again("--stdout")}`,
+      hint: { text: "To see what would be written", command: again("--stdout") },
     });
   }
   if (flags.force !== true && existsSync(file)) throw taken(again);
@@ -31,7 +31,7 @@ export function checkPlace({ flags, again }: Place): void {
 
 const taken = (again: Place["again"]): OperationError =>
   new OperationError("conflict", `${file} is here already`, {
-    hint: `Replace it: ${again("--force")}\nSee what would be written: ${again("--stdout")}`,
+    hint: { text: "See what would be written with --stdout. To replace it", command: again("--force") },
   });
 
 /** @throws {OperationError} conflict, where somebody else was faster; usage, where it cannot be written */

@@ -6,6 +6,8 @@ import { splitScope } from "../../core/scopes/scopes.ts";
 import { escapeLine } from "../output/escape.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Target } from "../target/target.ts";
+import type { Hint } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 /** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
 
@@ -23,12 +25,12 @@ async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inqui
   return createPromptModule({ input: cli.stdin, output: cli.stderr });
 }
 
-/** One of some values. @param flag what to give where nobody can be asked, with an example: "--user alice" */
+/** One of some values. @param example what to type next time: `["--user", "alice"]` */
 export async function choose(
   cli: Invocation,
   message: string,
   choices: readonly Choice[],
-  flag: string,
+  example: readonly string[],
 ): Promise<string> {
   const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
   const ask = await prompts(cli);
@@ -40,29 +42,33 @@ export async function choose(
   }
   const source = (typed = ""): readonly Choice[] =>
     shown.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()));
-  const question = { type: "search", message: `${message} Type to search (next time: ${flag})`, source } as const;
+  const question = {
+    type: "search",
+    message: `${message} Type to search (next time: ${commandLine(cli)(example)})`,
+    source,
+  } as const;
   const found: { readonly value: unknown } = await ask({ value: question });
   return String(found.value);
 }
 
-export function needed(what: string, flag: string): OperationError {
-  return new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, {
-    hint: `Give it: ${flag}`,
-  });
-}
+/** The refusal where nobody can be asked. */
+export const needed = (what: string, hint: string | Hint): OperationError =>
+  new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, { hint });
+
+const giveIt = (command: readonly string[]): Hint => ({ text: "Give it", command });
 
 /** How wide the names of a list are; one long name does not push all the others apart. */
 const nameWidth = (names: readonly string[]): number => Math.min(20, Math.max(0, ...names.map((name) => name.length)));
 
-/** The username that was given, or the one that is picked. @param flag where to give it, with an example */
+/** The username that was given, or the one that is picked. @param example how to give it */
 export async function userOr(
   cli: Invocation,
   target: Target,
   given: string | undefined,
-  flag = "--user alice",
+  example: readonly string[] = ["--user", "alice"],
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the user", flag);
+  if (!cli.interactive) throw needed("the user", giveIt(example));
   const users = await target.call("users.list", {});
   const width = nameWidth(users.map(({ username }) => username));
   return choose(
@@ -72,7 +78,7 @@ export async function userOr(
       value: username,
       name: `${username.padEnd(width)}  ${email}${status === "active" ? "" : `  (${status})`}`,
     })),
-    flag,
+    example,
   );
 }
 
@@ -81,10 +87,10 @@ export async function clientOr(
   cli: Invocation,
   target: Target,
   given: string | undefined,
-  flag = "--client demo-app",
+  example: readonly string[] = ["--client", "demo-app"],
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the client", flag);
+  if (!cli.interactive) throw needed("the client", giveIt(example));
   const clients = await target.call("clients.list", {});
   const width = nameWidth(clients.map(({ client_id }) => client_id));
   return choose(
@@ -94,7 +100,7 @@ export async function clientOr(
       value: client_id,
       name: `${client_id.padEnd(width)}  ${typeof client_name === "string" ? client_name : ""}`.trimEnd(),
     })),
-    flag,
+    example,
   );
 }
 
@@ -103,37 +109,37 @@ export async function grantOr(
   cli: Invocation,
   target: Target,
   given: string | undefined,
-  flag: string,
+  example: readonly string[],
   only: "active" | "all",
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the grant", flag);
+  if (!cli.interactive) throw needed("the grant", giveIt(example));
   const grants = (await target.call("grants.list", {})).filter(({ status }) => only === "all" || status === "active");
   if (grants.length === 0) {
     throw new OperationError("not_found", only === "all" ? "there is no grant yet" : "there is no active grant", {
-      hint: "Make one: idp issue grant, or sign in to a client",
+      hint: { text: "Sign in to a client, or make one", command: ["idp", "issue", "grant"] },
     });
   }
   return choose(
     cli,
     "Which grant?",
     grants.map(({ id, user, client, scope }) => ({ value: id, name: `${user}  ${client}  ${scope}` })),
-    flag,
+    example,
   );
 }
 
 /** The session id that was given, or the one that is picked. */
 export async function sessionOr(cli: Invocation, target: Target, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
-  const flag = "idp sessions end --user alice";
-  if (!cli.interactive) throw needed("the session", flag);
+  const example = ["idp", "sessions", "end", "--user", "alice"];
+  if (!cli.interactive) throw needed("the session", giveIt(example));
   const sessions = await target.call("sessions.list", {});
   if (sessions.length === 0) throw new OperationError("not_found", "there is no session: nobody is signed in");
   return choose(
     cli,
     "Which session?",
     sessions.map(({ id, user, signedInAt }) => ({ value: id, name: `${user}  since ${signedInAt}` })),
-    flag,
+    example,
   );
 }
 

@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { quoteWord } from "../../shell-word.ts";
+import type { Hint } from "../../core/hint.ts";
 import type { Invocation } from "../invocation.ts";
 
 /** The flags of `idp login`, as commander reads them. */
@@ -30,24 +30,30 @@ export interface LoginFlags {
 export const decisionOf = ({ approve, deny }: LoginFlags): "allow" | "deny" | null =>
   approve === true ? "allow" : deny === true ? "deny" : null;
 
-const usage = (message: string, hint: string): OperationError => new OperationError("usage", message, { hint });
+const usage = (message: string, hint: string | Hint): OperationError => new OperationError("usage", message, { hint });
 
 /** Flags that mean nothing together. @throws {OperationError} usage */
 export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   const { flow, user, approve, deny, print } = flags;
   if (cli.json && print !== undefined) {
-    throw usage("--json and --print are one too many", "--json has the tokens in it: idp login --json | jq -r .tokens");
+    throw usage("--json and --print are one too many", {
+      text: "The tokens are in the document of --json",
+      command: ["idp", "login", "--json"],
+    });
   }
   if (approve === true && deny === true) throw usage("--approve or --deny, not both", "Leave one out");
   const decided = decisionOf(flags) !== null;
   if (user !== undefined && !decided) {
-    throw usage(
-      "--user says who signs in, but not what they decide",
-      `Add --approve or --deny. In a browser: --login-hint ${quoteWord(user)}`,
-    );
+    throw usage("--user says who signs in, but not what they decide", {
+      text: "Add --approve or --deny. In a browser",
+      command: ["--login-hint", user],
+    });
   }
   if (user === undefined && decided) {
-    throw usage(`--${deny === true ? "deny" : "approve"} needs --user`, "idp login --user alice --approve");
+    throw usage(`--${deny === true ? "deny" : "approve"} needs --user`, {
+      text: "For example",
+      command: ["idp", "login", "--user", "alice", "--approve"],
+    });
   }
   if (flow === "client-credentials" && decided) {
     throw usage("no user takes part in --flow client-credentials", "Leave out --user, --approve and --deny");

@@ -126,10 +126,10 @@ async function answerPage(
 function refusedBy(page: Json, user: string): Problem {
   if (page["failed"] !== true) {
     return new Problem(
-      "the login page takes passwords only; without a person users are picked: idp start --login picker",
+      "the login page takes passwords only; without a person, users are picked: start the server with --login picker",
     );
   }
   const { text, fix } = Object(page["message"]) as Json;
-  const next = typeof fix === "string" ? ` Mend it: ${fix}` : "";
+  const next = typeof fix === "string" ? ` To change that: ${fix}` : "";
   return new Problem(`${typeof text === "string" ? text : `the login page refuses ${user}.`}${next}`);
 }

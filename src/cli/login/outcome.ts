@@ -13,6 +13,7 @@ import { pairs } from "../output/table.ts";
 import { count } from "../output/words.ts";
 import type { LoginFlags } from "./flags.ts";
 import type { Place } from "./place.ts";
+import type { Hint } from "../../core/hint.ts";
 
 /** What `idp login` says in the end. */
 
@@ -33,9 +34,14 @@ export function outcomeOf(
       const lines = checkLines(shown.checks, style, cli.width);
       return shown.valid && shown.tokens !== null ? `${lines}\n\n${summary(shown, shown.tokens, style)}` : lines;
     },
-    { failure, notes: valid ? ["See a token: idp login --print access. All of it: idp login --json"] : [] },
+    { failure, notes: valid ? seeMore : [] },
   );
 }
+
+const seeMore: readonly Hint[] = [
+  { text: "To see a token", command: ["idp", "login", "--print", "access"] },
+  { text: "To see all of it", command: ["idp", "login", "--json"] },
+];
 
 type Document = Pick<Result, "tokens" | "claims" | "userinfo"> & {
   readonly client: string;

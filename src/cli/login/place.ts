@@ -4,7 +4,8 @@ import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/ap
 import { readSecret } from "../program/entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
-import { callServer, checkUrl, issuerAt, serverOfUrl, type Server } from "../target/remote.ts";
+import { callServer, issuerAt, type Server } from "../target/remote.ts";
+import { checkUrl, serverOfUrl } from "../server-of-url.ts";
 import { findServer, startHint } from "../target/target.ts";
 import type { LoginFlags } from "./flags.ts";
 
@@ -50,7 +51,9 @@ async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<
   }
   if (running !== null && issuer !== null) return { issuer, server: running.server };
   const where = running === null ? `no server runs on ${cli.data}` : `no idp server answers at ${running.url}`;
-  throw new OperationError("no_server", where, { hint: await startHint(cli, ". Another provider: --issuer URL") });
+  throw new OperationError("no_server", where, {
+    hint: await startHint(cli, "For another provider, add --issuer URL. "),
+  });
 }
 
 /** The server of `--url`, whose admin token may not be known, or of the data folder. */
@@ -71,7 +74,13 @@ async function clientOn(server: Server, client_id: string) {
   } catch (error) {
     if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== loginClient) throw error;
     throw new OperationError("not_found", `there is no client "${loginClient}" for idp login to be`, {
-      hint: `Be another one: idp login --client CLIENT_ID\nOr add it:\nidp clients add ${loginClient} --public --redirect-uri '${loopbackRedirectUri}' --set 'grant_types=${JSON.stringify(loginGrantTypes)}'`,
+      hint: {
+        text: "Name another client with --client CLIENT_ID, or add this one",
+        command: [
+          ...["idp", "clients", "add", loginClient, "--public", "--redirect-uri", loopbackRedirectUri],
+          ...["--set", `grant_types=${JSON.stringify(loginGrantTypes)}`],
+        ],
+      },
     });
   }
 }

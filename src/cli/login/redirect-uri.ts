@@ -1,7 +1,8 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/clients/redirect-uri.ts";
-import { commandFor, quoteWord } from "../../shell-word.ts";
+import { flagsOf } from "../../core/fix-commands.ts";
+import { commandOn } from "../../core/hint.ts";
 import type { Place } from "./place.ts";
 
 /** Which redirect URI a login uses. */
@@ -32,9 +33,9 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   }
   // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
   const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
-  const all = [...redirectUris, missing].map((uri) => `--redirect-uri ${quoteWord(uri)}`).join(" ");
+  const all = flagsOf("--redirect-uri", [...redirectUris, missing]);
   throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
-    hint: `Allow it:\n${commandFor("idp clients edit", client.id, all)}`,
+    hint: { text: "Allow it", command: commandOn(["idp", "clients", "edit"], client.id, all) },
   });
 }
 
@@ -48,7 +49,7 @@ export function redirectUriWithoutBrowser({ client, registered }: Place, wanted:
   const [first] = registered.redirectUris;
   if (first === undefined) {
     throw new OperationError("refused", `client "${client.id}" has no redirect URI, so no user can sign in to it`, {
-      hint: `For itself: idp login --client ${quoteWord(client.id)} --flow client-credentials`,
+      hint: { text: "For itself", command: ["idp", "login", "--client", client.id, "--flow", "client-credentials"] },
     });
   }
   return hasOpenPort(first) ? first.replace(":*", `:${port}`) : first;

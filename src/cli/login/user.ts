@@ -53,7 +53,7 @@ async function listen(port: number): Promise<CallbackListener> {
   } catch (error) {
     const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
     throw new OperationError("conflict", `port ${port} of 127.0.0.1 ${taken ? "is taken" : "cannot be listened on"}`, {
-      hint: "Another one: idp login --redirect-port PORT",
+      hint: { text: "Use another one", command: ["idp", "login", "--redirect-port", "PORT"] },
       cause: error,
     });
   }

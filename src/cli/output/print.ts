@@ -3,7 +3,8 @@
  */
 import { redacted } from "../../repeated.ts";
 import { problemText } from "../../core/errors.ts";
-import { asTyped } from "./as-typed.ts";
+import { hintOf, hintText, type Hint } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "../failure.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
@@ -17,7 +18,7 @@ export interface Outcome {
   /** The same for a person; empty: nothing. */
   readonly text: (style: Style) => string;
   /** Said on stderr: where a change was made, what happens next. */
-  readonly notes: readonly string[];
+  readonly notes: readonly (string | Hint)[];
   /** The answer was given, and it is a "no": the exit code follows it. */
   readonly failure: Failure | null;
 }
@@ -30,7 +31,7 @@ export interface Outcome {
 export const answer = <D>(
   document: D,
   text: (shown: D, style: Style) => string,
-  extra: { readonly notes?: readonly string[]; readonly failure?: Failure | null } = {},
+  extra: { readonly notes?: readonly (string | Hint)[]; readonly failure?: Failure | null } = {},
 ): Outcome => ({
   document,
   text: (style) => text(escapeDeep(document), style),
@@ -52,54 +53,48 @@ export function print(cli: Invocation, outcome: Outcome): void {
   for (const note of outcome.notes) say(cli, note);
 }
 
-const stderrWidth = ({ stderr }: Pick<Invocation, "stderr">): number => widthOf(stderr);
+type Stderr = Pick<Invocation, "stderr" | "err" | "target" | "env">;
 
-/** A command stays on one line, to be copied: a line break of ours in it would be copied too. It has a line of its own where it does not fit. */
-function wrapWords(text: string, width: number, indent: string): string {
-  const at = /^(npx )?idp /.test(text) ? 0 : text.search(/(?<=: )(idp|npx idp|printf) /);
-  if (at === 0) return wrap(text, Infinity, indent);
-  if (at < 0 || cells(indent + text) <= width) return wrap(text, width, indent);
-  return `${wrap(text.slice(0, at - 1), width, indent)}\n${indent}${text.slice(at)}`;
+/** A hint for a person. A command stays on one line, to be copied; it has a line of its own where it does not fit. */
+function hintLines(cli: Stderr, { text, command }: Hint, indent: string): string {
+  const width = widthOf(cli.stderr);
+  const shown = redacted(text)
+    .split("\n")
+    .map(escapeLine)
+    .filter((line) => line !== "");
+  if (command === undefined) return shown.map((line) => wrap(line, width, indent)).join("\n");
+  const line = escapeLine(redacted(commandLine(cli)(command)));
+  const whole = [...shown, line].join(": ");
+  if (cells(indent + whole) <= width) return indent + whole;
+  return [...shown.map((each) => wrap(`${each}:`, width, indent)), indent + line].join("\n");
 }
 
 /** One remark on stderr; not under `--quiet`. */
-export function say(cli: Pick<Invocation, "quiet" | "stderr" | "err" | "target" | "env">, note: string): void {
-  if (cli.quiet) return;
-  const shown = asTyped(cli, escapeLine(note));
-  cli.stderr.write(`${cli.err.dim(wrapWords(shown, stderrWidth(cli), ""))}\n`);
+export function say(cli: Stderr & Pick<Invocation, "quiet">, note: string | Hint): void {
+  if (!cli.quiet) cli.stderr.write(`${cli.err.dim(hintLines(cli, hintOf(note), ""))}\n`);
 }
 
 /** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
-export function printFailure(
-  cli: Pick<Invocation, "json" | "stderr" | "err" | "target" | "env">,
-  failure: Failure,
-  cause: string | null,
-): void {
-  const { code, problems } = failure;
+export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Failure, cause: string | null): void {
+  const { code, problems, hint } = failure;
   // What was typed may be a secret in the wrong place: it does not have to be in the log of a pipeline, too.
   const message = redacted(failure.message);
-  const hint =
-    failure.hint === null
-      ? null
-      : redacted(failure.hint)
-          .split("\n")
-          .map((line) => asTyped(cli, line))
-          .join("\n");
   if (cli.json) {
     const error = {
       code,
       message,
-      ...(hint === null ? {} : { hint }),
+      ...(hint === null ? {} : { hint: redacted(hintText(hint, commandLine(cli))) }),
       ...(problems.length === 0 ? {} : { problems }),
       ...(cause === null ? {} : { cause }),
     };
     cli.stderr.write(`${printableJson({ error }, 0)}\n`);
     return;
   }
+  const width = widthOf(cli.stderr);
   for (const problem of problems) cli.stderr.write(`${escapeLine(problemText(problem))}\n`);
   const [first = "", ...more] = escapeText(`Error: ${message}`).split("\n");
-  const lines = [wrap(first, stderrWidth(cli), "  ").trimStart(), ...more];
+  const lines = [wrap(first, width, "  ").trimStart(), ...more];
   cli.stderr.write(`${cli.err.red("Error:")}${lines.join("\n").slice("Error:".length)}\n`);
-  const next = [...(hint ?? "").split("\n"), cause === null ? "" : `Cause: ${cause}`].filter((line) => line !== "");
-  for (const line of next) cli.stderr.write(`${wrapWords(escapeLine(line), stderrWidth(cli), "  ")}\n`);
+  if (hint !== null) cli.stderr.write(`${hintLines(cli, hint, "  ")}\n`);
+  if (cause !== null) cli.stderr.write(`${wrap(escapeLine(`Cause: ${cause}`), width, "  ")}\n`);
 }

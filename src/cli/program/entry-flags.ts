@@ -18,30 +18,30 @@ export async function readSecret(cli: Invocation, wanted: true | undefined, what
   const text = cli.stdin.isTTY ? "" : (await readAll(cli.stdin)).replace(/\r?\n$/, "");
   if (text !== "") return text;
   throw new OperationError("usage", `there is no ${what} on standard input`, {
-    hint: `printf %s "$SECRET" | idp … --${what}-stdin`,
+    hint: `Pipe it in: printf %s "$SECRET" | idp … --${what}-stdin`,
   });
 }
 
-/** The name of what is added: given, or asked for on a terminal. @param example a command line that names it */
+/** The name of what is added: given, or asked for on a terminal. @param example the words of a command that names it */
 export async function nameOr(
   cli: Invocation,
   name: string | undefined,
   what: string,
-  example: string,
+  example: readonly string[],
 ): Promise<string> {
   if (name !== undefined) return name;
   if (cli.interactive) {
     return askText(cli, `The ${what}`, { problem: (text) => (text.trim() === "" ? "It needs one." : null) });
   }
   throw new OperationError("usage", `the ${what} is missing, and there is no terminal to ask for it`, {
-    hint: `Give it: ${example}`,
+    hint: { text: "Give it", command: example },
   });
 }
 
 /** Whether an edit changes anything. @throws {OperationError} usage */
-export function requireChange(entry: SetFields, example: string): void {
+export function requireChange(entry: SetFields, example: readonly string[]): void {
   if (Object.keys(entry).length > 0) return;
-  throw new OperationError("usage", "there is nothing to change", { hint: `Say what: ${example}` });
+  throw new OperationError("usage", "there is nothing to change", { hint: { text: "For example", command: example } });
 }
 
 /**

@@ -212,7 +212,7 @@ function declareGrants(program: Command, act: Act): void {
     .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
     .action(
       act(async (cli, id?: string) =>
-        (await import("../grants/revoke.ts")).revoke(cli, id, {}, "idp grants revoke GRANT_ID"),
+        (await import("../grants/revoke.ts")).revoke(cli, id, {}, ["idp", "grants", "revoke", "GRANT_ID"]),
       ),
     );
 }

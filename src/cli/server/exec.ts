@@ -4,7 +4,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { createIdp, type Idp } from "../../index.ts";
-import { quoteWord } from "../../shell-word.ts";
 import { likelyClient, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { failureOf, type Failure } from "../failure.ts";
@@ -36,8 +35,10 @@ function commandOf({ before, words }: { readonly before: readonly string[]; read
   const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
   const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
   if (stray.length > 0 || program === undefined || program === "") {
-    const meant = before.some((word) => word !== "") ? before.map(quoteWord).join(" ") : "npm test";
-    throw new OperationError("usage", `Put -- before the command: idp exec -- ${meant}`);
+    const meant = before.some((word) => word !== "") ? before : ["npm", "test"];
+    throw new OperationError("usage", "the command must follow --", {
+      hint: { text: "Put -- before it", command: ["idp", "exec", "--", ...meant] },
+    });
   }
   return { program, args };
 }
@@ -90,11 +91,16 @@ function runChild(cli: Invocation, program: string, args: readonly string[], env
 function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure {
   const base = { code: "refused", problems: [] };
   const hint = /\s/.test(program)
-    ? `A whole line is for a shell: idp exec -- sh -c ${quoteWord(program)}`
-    : "Is it installed, and in PATH?";
+    ? { text: "A whole line is for a shell", command: ["idp", "exec", "--", "sh", "-c", program] }
+    : { text: "Is it installed, and in PATH?" };
   return code === "ENOENT" || code === "ENOTDIR"
     ? { ...base, message: `${program} was not found`, hint, exit: notFound }
-    : { ...base, message: `${program} cannot be run`, hint: "Is it a program, and executable?", exit: notExecutable };
+    : {
+        ...base,
+        message: `${program} cannot be run`,
+        hint: { text: "Is it a program, and executable?" },
+        exit: notExecutable,
+      };
 }
 
 /** The server, which is closed where the child's environment cannot be told. */

@@ -25,6 +25,6 @@ export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Out
   }
   const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
   throw new OperationError("no_server", `no server ${where} was ready within ${timeout} s`, {
-    hint: `Start it: ${startCommand(cli)}. To wait longer: idp wait --timeout SECONDS`,
+    hint: { text: "Wait longer with --timeout SECONDS. To start it", command: startCommand },
   });
 }

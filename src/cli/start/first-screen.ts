@@ -1,5 +1,6 @@
 import { baseOf } from "../../core/endpoints.ts";
-import { commandFor, quoteWord } from "../../shell-word.ts";
+import { commandOn, plainCommandLine, type CommandLine } from "../../core/hint.ts";
+import { quoteWord } from "../../shell-word.ts";
 import type { Style } from "../output/style.ts";
 import { columnWidths, rowLines } from "../output/table.ts";
 
@@ -36,8 +37,6 @@ export interface Screen {
   readonly app: ScreenClient | null;
   /** Where it listens, in words, where its issuer does not say so. */
   readonly listens: string | null;
-  /** What commands need to reach it: "", or ` --url http://localhost:4370`. */
-  readonly reach: string;
   /** Where the data is, in words. */
   readonly data: readonly string[];
   /** Which fixtures were applied, and what they added and changed. */
@@ -57,20 +56,20 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.flatMap((row) => rowLines(row, widths, width - titleWidth));
 }
 
-const more = (all: number, shown: number, command: string): readonly string[] =>
-  all > shown ? [`… ${all - shown} more: ${command}`] : [];
+const more = (all: number, shown: number, command: readonly string[], line: CommandLine): readonly string[] =>
+  all > shown ? [`… ${all - shown} more: ${line(command)}`] : [];
 
-function userRows({ users: { first, all }, reach }: Screen): readonly string[] {
+function userRows({ users: { first, all } }: Screen, line: CommandLine): readonly string[] {
   if (all === 0) return ["none yet: name some in a fixture file"];
   const remark = ({ status, password }: ScreenUser): string =>
     status === "active" ? (password === null ? "" : `password ${password}`) : status;
   return [
     ...columns(first.map((user) => [user.username, user.email, remark(user)])),
-    ...more(all, first.length, `idp users list${reach}`),
+    ...more(all, first.length, ["idp", "users", "list"], line),
   ];
 }
 
-function clientRows({ clients: { first, all }, reach }: Screen): readonly string[] {
+function clientRows({ clients: { first, all } }: Screen, line: CommandLine): readonly string[] {
   if (all === 0) return ["none yet: name some in a fixture file"];
   return [
     ...columns(
@@ -80,17 +79,17 @@ function clientRows({ clients: { first, all }, reach }: Screen): readonly string
         redirectUris[0] ?? grantTypes.join(" "),
       ]),
     ),
-    ...more(all, first.length, `idp clients list${reach}`),
+    ...more(all, first.length, ["idp", "clients", "list"], line),
   ];
 }
 
 /** What an app needs to know. */
-function environment({ issuer, app, reach }: Screen): readonly string[] {
+function environment({ issuer, app }: Screen, line: CommandLine): readonly string[] {
   if (app === null) return [`OIDC_ISSUER=${issuer}`];
   const { id, isPublic, secret, redirectUris } = app;
   const secretLine =
     secret === null
-      ? `# OIDC_CLIENT_SECRET: ${commandFor("idp clients show", id, `--show-secrets${reach}`)}`
+      ? `# OIDC_CLIENT_SECRET: ${line(commandOn(["idp", "clients", "show"], id, ["--show-secrets"]))}`
       : `OIDC_CLIENT_SECRET=${quoteWord(secret)}`;
   return [
     `OIDC_ISSUER=${issuer}`,
@@ -100,8 +99,8 @@ function environment({ issuer, app, reach }: Screen): readonly string[] {
   ];
 }
 
-/** The whole screen, ending in a line break. */
-export function firstScreen(screen: Screen, style: Style): string {
+/** The whole screen, ending in a line break. @param line writes the commands on it */
+export function firstScreen(screen: Screen, style: Style, line: CommandLine = plainCommandLine): string {
   const { issuer, took } = screen;
   const block = (title: string, lines: readonly string[]): string =>
     lines.map((line, index) => `  ${style.dim((index === 0 ? title : "").padEnd(10))}  ${line}`.trimEnd()).join("\n");
@@ -114,12 +113,12 @@ export function firstScreen(screen: Screen, style: Style): string {
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
     block("Account", [`${baseOf(issuer)}/account`]),
     "",
-    block("Users", userRows(screen)),
-    block("Clients", clientRows(screen)),
+    block("Users", userRows(screen, line)),
+    block("Clients", clientRows(screen, line)),
     "",
     "  Put this in your app:",
     "",
-    ...environment(screen).map((line) => `  ${line}`),
+    ...environment(screen, line).map((line) => `  ${line}`),
     "",
     block("Data", screen.data),
     block("Fixtures", screen.fixtures),

@@ -7,12 +7,11 @@ import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
-import { quoteWord } from "../../shell-word.ts";
 import { version } from "../../package.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
 
-/** @param file where the data is; null: in memory, where no command looks for a server, so that it is named by its address */
+/** @param file where the data is; null: in memory */
 export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string | null): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
   const { users: allUsers } = await idp.call("status", {});
@@ -25,7 +24,6 @@ export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string |
     took: performance.now(),
     issuer: idp.issuer,
     listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
-    reach: file === null ? ` --url ${quoteWord(idp.issuer)}` : "",
     users: {
       first: users.map(({ username, email, status }) => {
         return { username, email, status, password: demo.passwords.get(username) ?? null };

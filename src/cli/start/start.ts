@@ -8,7 +8,6 @@ import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
-import { quoteWord } from "../../shell-word.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
@@ -18,12 +17,15 @@ import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
 import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
-import { adminTokenOf, issuerOnPort } from "../target/remote.ts";
+import { issuerOnPort } from "../target/remote.ts";
+import { adminTokenOf } from "../server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
+import type { CommandLine } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 /** The flags of `idp start`, as commander reads them. */
 export interface StartFlags extends SettingsFlags {
@@ -49,7 +51,7 @@ function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
   if (cert === undefined || key === undefined) {
     const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
     throw new OperationError("usage", `--${given} needs --${missing} too`, {
-      hint: "idp start --cert localhost.pem --key localhost-key.pem",
+      hint: { text: "For example", command: ["idp", "start", "--cert", "localhost.pem", "--key", "localhost-key.pem"] },
     });
   }
   return { tls: { cert: readPem("cert", cert), key: readPem("key", key) } };
@@ -67,10 +69,11 @@ function optionsOf(
   cli: Invocation,
   flags: StartFlags,
   fixtures: FoundFixtures,
-  { progress, log }: { readonly progress: Progress; readonly log: (note: string) => void },
+  more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress },
 ): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
   const adminToken = adminTokenOf(cli.env);
+  const { progress, ...own } = more;
   let read: FoundFixtures | null = fixtures;
   return {
     ...(flags.memory === true ? {} : { data: cli.data }),
@@ -90,9 +93,9 @@ function optionsOf(
       return sources;
     },
     onProgress: progress.update,
+    ...own,
     settings: settingsOf(flags),
     ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),
-    log,
   };
 }
 
@@ -156,13 +159,20 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     if (serving) logRemark(cli, note);
     else say(cli, note);
   };
-  const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log }))
+  let issuer: string | null = null;
+  // A command finds this server by its data folder; one in memory only by its address.
+  const line: CommandLine = (words) => {
+    const inMemory = issuer === null ? [] : ["--url", issuer];
+    return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words);
+  };
+  const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log, commandLine: line }))
     .catch(async (error: unknown) => {
       throw (await portTaken(error, words)) ?? error;
     })
     .finally(progress.end);
+  issuer = idp.issuer;
   try {
-    await announce(cli, flags, idp, fixtures);
+    await announce(cli, flags, { idp, fixtures, line });
     serving = true;
     // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
     idp.call("keys.list", {}).catch(() => undefined);
@@ -177,13 +187,11 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
 }
 
 /** The command as it was typed, on a free port: on other data, or with other fixtures, it would be another server. */
-function onFreePort(words: readonly string[]): string {
+function onFreePort(words: readonly string[]): readonly string[] {
   const kept = words.filter(
     (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
   );
-  const command = ["idp", ...kept, "--port", "auto"].map(quoteWord).join(" ");
-  const hasIssuer = words.some((word) => /^--issuer(=|$)/.test(word));
-  return hasIssuer ? command : `${command}   (the issuer changes with it)`;
+  return ["idp", ...kept, "--port", "auto"];
 }
 
 /** Where the port is another idp's, the refusal says whose; null where it was refused for something else. */
@@ -192,10 +200,14 @@ async function portTaken(error: unknown, words: readonly string[]): Promise<Oper
   if (codeOf(cause) !== "EADDRINUSE") return null;
   const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
   const issuer = await issuerOnPort(port);
+  const andIssuer = words.some((word) => /^--issuer(=|$)/.test(word)) ? "" : " (the issuer changes with it)";
   return issuer === null
-    ? new OperationError("conflict", message, { hint: `Use another port: ${onFreePort(words)}`, cause })
+    ? new OperationError("conflict", message, {
+        hint: { text: `Use another port${andIssuer}`, command: onFreePort(words) },
+        cause,
+      })
     : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
-        hint: `Use that one, or another port for this one: ${onFreePort(words)}`,
+        hint: { text: `Use that one, or another port for this one${andIssuer}`, command: onFreePort(words) },
         cause,
       });
 }
@@ -206,7 +218,11 @@ async function watch(cli: Invocation, flags: StartFlags, idp: Idp, found: FoundF
 }
 
 /** Says that it is ready, in the form that was asked for. */
-async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: FoundFixtures): Promise<void> {
+async function announce(
+  cli: Invocation,
+  flags: StartFlags,
+  { idp, fixtures, line }: { readonly idp: Idp; readonly fixtures: FoundFixtures; readonly line: CommandLine },
+): Promise<void> {
   const { issuer, port } = idp;
   const file = flags.memory === true ? null : join(cli.data, "data.json");
   const data = file === null ? null : resolve(file);
@@ -215,7 +231,7 @@ async function announce(cli: Invocation, flags: StartFlags, idp: Idp, fixtures: 
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
-      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, file)), cli.out)}\n`);
+      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, file)), cli.out, line)}\n`);
     }
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);

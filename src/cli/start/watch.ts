@@ -3,12 +3,14 @@ import { basename, dirname, resolve } from "node:path";
 import { isFixtureName, usualNames, type FoundFixtures } from "../../fixture-files.ts";
 import type { Idp } from "../../index.ts";
 import { printableJson } from "../output/escape.ts";
-import { failureOf } from "../failure.ts";
+import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { printFailure } from "../output/print.ts";
 import { timeOfDay } from "./request-log.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { few } from "../output/words.ts";
+import { hintText } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 /** `idp start --watch`: fixtures are applied anew when they change. */
 
@@ -105,10 +107,17 @@ export function watchFixtures(
     } catch (error) {
       last = "";
       const failure = failureOf(error);
-      if (cli.json) tell({ applied: false, error: failure }, "");
-      else printFailure(cli, { ...failure, hint: "The server goes on as it was. Mend it and save it again." }, null);
+      if (cli.json) tell({ applied: false, error: { ...failure, hint: shownHint(failure) } }, "");
+      else
+        printFailure(
+          cli,
+          { ...failure, hint: { text: "The server goes on as it was. Correct it and save it again." } },
+          null,
+        );
     }
   }
+
+  const shownHint = ({ hint }: Failure): string | null => hint && hintText(hint, commandLine(cli));
 
   function tell(event: object, line: string): void {
     const time = new Date(cli.now());

@@ -24,7 +24,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { fixtureSchema } = await import("../../core/fixtures/schema/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
-  const { sources, names } = findFixtures(paths, process.cwd(), "idp seed");
+  const { sources, names } = findFixtures(paths, process.cwd(), ["idp", "seed"]);
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await checkFixtures(sources);

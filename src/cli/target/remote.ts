@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError, type Problem } from "../../core/errors.ts";
@@ -12,7 +11,7 @@ import {
 import { isObject } from "../../core/json-object.ts";
 import { isLoopback } from "../../client/loopback.ts";
 import { RemoteError } from "../failure.ts";
-import type { Invocation } from "../invocation.ts";
+import type { Hint } from "../../core/hint.ts";
 
 /** An operation on a running server, through its control API. */
 
@@ -56,7 +55,7 @@ async function whileAnswering<T>(
     throw new OperationError("no_server", `pid ${pid} holds the data but does not answer (was it stopped?)`, {
       hint:
         state === "alive"
-          ? `Let it go on: kill -CONT ${pid}\nOr end it: kill -9 ${pid}`
+          ? { text: `End it with kill -9 ${pid}, or let it go on`, command: ["kill", "-CONT", String(pid)] }
           : `See to it where it runs: ${url}`,
     });
   };
@@ -148,7 +147,10 @@ async function send(
     function fail(cause: Error): void {
       reject(
         new OperationError("no_server", `nothing answers at ${url}`, {
-          hint: "Start it: idp start. Without --url and IDP_URL a command works on the data folder",
+          hint: {
+            text: "Without --url and IDP_URL a command works on the data folder. To start a server",
+            command: ["idp", "start"],
+          },
           cause,
         }),
       );
@@ -195,6 +197,8 @@ interface ErrorBody {
   readonly error: string;
   readonly error_description: string;
   readonly hint?: string;
+  /** The hint taken apart, where it has a command. */
+  readonly next?: unknown;
   readonly problems?: unknown;
 }
 
@@ -203,6 +207,14 @@ const isProblem = (value: unknown): value is Problem =>
 
 const problemsIn = ({ problems }: ErrorBody): readonly Problem[] =>
   Array.isArray(problems) ? problems.filter(isProblem) : [];
+
+const isHint = (value: unknown): value is Hint =>
+  isObject(value) && typeof value["text"] === "string" && isWords(value["command"]);
+
+const isWords = (value: unknown): boolean => Array.isArray(value) && value.every((word) => typeof word === "string");
+
+const hintIn = ({ hint, next }: ErrorBody): Hint | null =>
+  isHint(next) ? next : hint === undefined ? null : { text: hint };
 
 const isErrorBody = (body: unknown): body is ErrorBody =>
   typeof body === "object" &&
@@ -224,46 +236,5 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   const { error_description: description } = body;
   // What has no place in the input is the description, once more.
   const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
-  return new RemoteError(body.error, description, body.hint ?? null, problemsIn(body).filter(isNews));
-}
-
-/** `--url` or IDP_URL, where it is an address. @throws {OperationError} usage */
-export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
-  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
-  const name = env.IDP_URL === url ? "IDP_URL" : "--url";
-  throw new OperationError("usage", `${name} takes an address such as http://localhost:4370; this is "${url}"`);
-}
-
-/** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
-export function serverOfUrl(cli: Invocation, url: string): Server {
-  const { adminTokenFile, env } = cli;
-  const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
-  return { url: checkUrl({ url, env }), adminToken };
-}
-
-/** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */
-export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv): string | null {
-  const trimmed = token.trim();
-  return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
-}
-
-/** What no header can carry, Node refuses to send (RFC 9110 5.5). @throws {OperationError} usage */
-function sendable(token: string, from: string): string {
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
-    hint: "Letters, digits and - . _ ~ + / only, as the server was given it or as the lock.json of its data folder has it",
-  });
-}
-
-function readTokenFile(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
-  }
-  // The lock file will do as well as the bare token.
-  const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
-  if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
-  return sendable(token, `--admin-token-file ${file}`);
+  return new RemoteError(body.error, description, hintIn(body), problemsIn(body).filter(isNews));
 }

@@ -13,11 +13,12 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../../core/operations/table.ts";
-import { quoteWord } from "../../shell-word.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
-import { defaultData, type Invocation } from "../invocation.ts";
-import { callServer, checkUrl, issuerOnPort, serverOfUrl, usualPort, type Server } from "./remote.ts";
+import type { Invocation } from "../invocation.ts";
+import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
+import { checkUrl, serverOfUrl } from "../server-of-url.ts";
+import type { Hint } from "../../core/hint.ts";
 
 /** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
 
@@ -34,9 +35,8 @@ export interface Target {
   ): Promise<OperationOutput<N>>;
 }
 
-/** What starts a server on this data, to be copied. */
-export const startCommand = ({ data }: Pick<Invocation, "data">): string =>
-  data === defaultData ? "idp start" : `idp start --data ${quoteWord(data)}`;
+/** What starts a server on this data. */
+export const startCommand = ["idp", "start"];
 
 /**
  * How to reach the one that runs on the usual port, on other data or in memory, where none runs on this data; null where none does, and for `--url`,
@@ -55,10 +55,10 @@ export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url"
 
 /**
  * The next step where no server is found. Where one runs elsewhere, to start another would be refused, and is not what is asked for.
- * @param more what else could be done
+ * @param more what else could be done, as a sentence before it
  */
-export const startHint = async (cli: Pick<Invocation, "data" | "env" | "url">, more = ""): Promise<string> =>
-  (await hintElsewhere(cli)) ?? `Start it: ${startCommand(cli)}${more}`;
+export const startHint = async (cli: Pick<Invocation, "env" | "url">, more = ""): Promise<string | Hint> =>
+  (await hintElsewhere(cli)) ?? { text: `${more}To start it`, command: startCommand };
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
 export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
@@ -130,7 +130,7 @@ const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationErro
     "no_server",
     `an idp of another machine or container holds the data (pid ${pid}), and nothing answers at ${url}`,
     {
-      hint: `If it runs no more, remove its lock: rm ${quoteWord(join(data, "lock.json"))}`,
+      hint: { text: "If it runs no more, remove its lock", command: ["rm", join(data, "lock.json")] },
     },
   );
 
@@ -151,7 +151,7 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
       }
       if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
         throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
-          hint: await startHint(cli, ". Other data: --data DIR"),
+          hint: await startHint(cli, "For other data, add --data DIR. "),
         });
       }
       const { runOnFolder } = await import("./folder.ts");

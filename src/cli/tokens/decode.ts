@@ -25,7 +25,7 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
     : decoded.length === 1
       ? decoded[0]?.said
       : decoded.map(({ said }) => said);
-  const notes = ["Signature not checked. To check it: idp token verify"];
+  const notes = [{ text: "Signature not checked. To check it", command: ["idp", "token", "verify"] }];
   const shown = decoded.map(({ name, said }) => ({
     title: name === null ? kindOf(said) : `${name}  ${kindOf(said)}`,
     said,

@@ -38,7 +38,7 @@ export async function readToken(
   const chosen = found.find(({ name }) => name === prefer) ?? found[0];
   if (chosen === undefined || (found.length > 1 && chosen.name === null)) {
     throw new OperationError("usage", `there are ${found.length} tokens; this takes one`, {
-      hint: "To see what each says: idp token decode -",
+      hint: { text: "To see what each says", command: ["idp", "token", "decode", "-"] },
     });
   }
   if (chosen.token.length > mostCharacters) {

@@ -18,7 +18,10 @@ export interface VerifyFlags extends KeyFlags {
 export async function tokenVerify(cli: Invocation, argument: string | undefined, flags: VerifyFlags): Promise<Outcome> {
   if (flags.secretStdin === true && (argument === undefined || argument === "-")) {
     throw new OperationError("usage", "standard input holds the secret, so the token has to be the argument", {
-      hint: 'printf %s "$SECRET" | idp token verify "$TOKEN" --secret-stdin',
+      hint: {
+        text: "Pipe in the secret, and give the token",
+        command: ["idp", "token", "verify", "TOKEN", "--secret-stdin"],
+      },
     });
   }
   const { token } = await readToken(cli, argument);

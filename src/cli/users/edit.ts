@@ -6,7 +6,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { SetFields } from "../program/set-field.ts";
 import { findTarget } from "../target/target.ts";
 import { describeUser } from "./users.ts";
-import { commandFor } from "../../shell-word.ts";
+import { commandOn } from "../../core/hint.ts";
 
 export interface UserFlags {
   readonly email?: string;
@@ -30,7 +30,7 @@ const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
 /** `idp users add` */
 export async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   refuseName(flags.set, "username");
-  const username = await nameOr(cli, name, "username", "idp users add alice");
+  const username = await nameOr(cli, name, "username", ["idp", "users", "add", "alice"]);
   const entry = { ...(await entryOf(cli, flags)), username };
   const target = await findTarget(cli);
   const user = await saved(target.call("users.add", { entry }));
@@ -39,9 +39,9 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
 
 /** `idp users edit` */
 export async function editUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
-  const example = "idp users edit alice --email alice@example.test";
+  const example = ["idp", "users", "edit", "alice", "--email", "alice@example.test"];
   const entry = await entryOf(cli, flags);
-  requireChange(entry, commandFor("idp users edit", name ?? "alice", "--display-name 'Another name'"));
+  requireChange(entry, commandOn(["idp", "users", "edit"], name ?? "alice", ["--display-name", "Another name"]));
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
   const before = await target.call("users.show", { username });
@@ -55,7 +55,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
 /** `idp users remove` */
 export async function removeUser(cli: Invocation, name: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
-  const username = await userOr(cli, target, name, "idp users remove alice");
+  const username = await userOr(cli, target, name, ["idp", "users", "remove", "alice"]);
   if (!(await confirmed(cli, `Remove ${username}, with their grants and sessions?`))) {
     throw notConfirmed(`${username} is not removed`);
   }

@@ -10,6 +10,8 @@ import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
+import { hintText, type Hint } from "../../core/hint.ts";
+import { commandLine } from "../command-line.ts";
 
 const statusColour = (style: Style, status: string): ((text: string) => string) =>
   status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
@@ -19,7 +21,7 @@ export async function listUsers(cli: Invocation): Promise<Outcome> {
   const users = await (await findTarget(cli)).call("users.list", {});
   return answer(users, (shown, style) =>
     shown.length === 0
-      ? "No users yet. Add one: idp users add alice"
+      ? hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "alice"] }, commandLine(cli))
       : table(
           [
             { title: "USERNAME", value: (user) => user.username },
@@ -42,7 +44,7 @@ export async function listUsers(cli: Invocation): Promise<Outcome> {
 export async function showUser(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await target.call("users.show", {
-    username: await userOr(cli, target, username, "idp users show alice"),
+    username: await userOr(cli, target, username, ["idp", "users", "show", "alice"]),
   });
   return answer(user, (_shown, style) => describeUser(user, style));
 }
@@ -89,7 +91,7 @@ export async function changeStatus(
   given: string | undefined,
 ): Promise<Outcome> {
   const target = await findTarget(cli);
-  const username = await userOr(cli, target, given, `idp users ${change} alice`);
+  const username = await userOr(cli, target, given, ["idp", "users", change, "alice"]);
   const question = questions[change];
   if (question !== null && !(await confirmed(cli, `Ban ${username}? ${question}`))) {
     throw notConfirmed(`${username} is not banned`);
@@ -111,8 +113,11 @@ const said: Record<keyof typeof questions, (user: StatusChange) => string> = {
     previousStatus === "active" ? `${username} was active already.` : `${username} is active again.`,
 };
 
-const next: Record<keyof typeof questions, (user: StatusChange) => readonly string[]> = {
-  suspend: ({ username }) => [`Undo: idp users restore ${username}`],
-  ban: ({ username }) => [`Undo: idp users restore ${username} (the sign-in only: grants and tokens do not come back)`],
+const next: Record<keyof typeof questions, (user: StatusChange) => readonly (string | Hint)[]> = {
+  suspend: ({ username }) => [{ text: "Undo", command: ["idp", "users", "restore", username] }],
+  ban: ({ username }) => [
+    "Grants and tokens do not come back.",
+    { text: "To let them sign in again", command: ["idp", "users", "restore", username] },
+  ],
   restore: ({ previousStatus }) => (previousStatus === "banned" ? ["Grants that the ban revoked stay revoked."] : []),
 };

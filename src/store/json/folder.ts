@@ -39,7 +39,7 @@ export function prepareFolder(dir: string): boolean {
       throw new DataFileError(
         `${dir} is a file, and the data needs a folder`,
         dir,
-        "Name a folder: idp start --data .idp",
+        "Name a folder, such as --data .idp",
       );
     }
     if (readdirSync(dir).length === 0) {

@@ -45,7 +45,12 @@ export const msal: Form = {
   notes: ({ issuer }) =>
     issuer.startsWith("https:")
       ? []
-      : ["MSAL takes only an https authority: idp start --cert localhost.pem --key localhost-key.pem"],
+      : [
+          {
+            text: "MSAL takes only an https authority",
+            command: ["idp", "start", "--cert", "localhost.pem", "--key", "localhost-key.pem"],
+          },
+        ],
 };
 
 /** https://www.keycloak.org/securing-apps/javascript-adapter; it expects the page of its session check at a Keycloak server only. */

@@ -3,6 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
+import type { Hint } from "../../../core/hint.ts";
 
 /** What `idp env --for` knows about a library. Each file here describes the libraries of one environment. */
 
@@ -41,7 +42,7 @@ export interface Form {
   readonly refusal?: (client: ClientView) => string | null;
   readonly lines: (parts: Parts) => readonly string[];
   /** What the server or the app needs besides. */
-  readonly notes?: (parts: Parts) => readonly string[];
+  readonly notes?: (parts: Parts) => readonly (string | Hint)[];
 }
 
 /** A quoted text: JSON's quoting is also valid in JavaScript, YAML, TOML, Python and Go. */

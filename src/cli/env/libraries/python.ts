@@ -1,5 +1,5 @@
 import { baseOf, endpoints } from "../../../core/endpoints.ts";
-import { commandFor } from "../../../shell-word.ts";
+import { commandOn } from "../../../core/hint.ts";
 import { methodBesideBasic, q, type Form } from "./form.ts";
 
 /** Libraries of Python. */
@@ -31,8 +31,10 @@ export const django: Form = {
   notes: ({ clientId, userinfoFormat }) => {
     if (userinfoFormat === "standard" || userinfoFormat === "combined") return [];
     return [
-      "mozilla-django-oidc reads email from UserInfo, where OpenID Connect has it. Unless the server runs with --userinfo-format combined:",
-      commandFor("idp clients edit", clientId, "--set userinfo_format=combined"),
+      {
+        text: "mozilla-django-oidc reads email from UserInfo, where OpenID Connect has it. Unless the server runs with --userinfo-format combined",
+        command: commandOn(["idp", "clients", "edit"], clientId, ["--set", "userinfo_format=combined"]),
+      },
     ];
   },
 };

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { plainCommandLine, type CommandLine } from "../core/hint.ts";
+import { redacted } from "../repeated.ts";
+import type { GlobalFlags, Invocation } from "./invocation.ts";
+
+/** Commands in hints, written as they have to be typed where the hint is read. */
+
+/** The commands for which neither a data folder nor a server matters. */
+const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", "token decode", "token verify"];
+
+/**
+ * The flags that named the data or the server on this command line. What the environment names, it names for the next command too.
+ * @returns `["--data", ".idp-2"]`
+ */
+export function typedTarget(program: Command): readonly string[] {
+  const typed = (name: keyof GlobalFlags, flag: string): readonly string[] =>
+    program.getOptionValueSource(name) === "cli" ? [flag, redacted(String(program.opts<GlobalFlags>()[name]))] : [];
+  const server = typed("url", "--url");
+  // A server goes before a folder.
+  return [...(server.length > 0 ? server : typed("data", "--data")), ...typed("adminTokenFile", "--admin-token-file")];
+}
+
+const hasFlag = (words: readonly string[], flag: string): boolean =>
+  words.some((word) => word === flag || word.startsWith(`${flag}=`));
+
+/** The flags that a command needs to work on the same data or server. */
+function targetOf([, first = "", second = ""]: readonly string[], target: readonly string[]): readonly string[] {
+  if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
+  // It starts a server, so it can have a folder and no server.
+  if (first === "start") return target[0] === "--data" ? target.slice(0, 2) : [];
+  return target;
+}
+
+/** Writes a command for the same data or server, and with `npx` where idp was run by it, since that puts `idp` on no path. */
+export const commandLine =
+  ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
+  (words) => {
+    if (words[0] !== "idp") return plainCommandLine(words);
+    const names = ["--data", "--url", "--help"].some((flag) => hasFlag(words, flag)) ? [] : targetOf(words, target);
+    const end = words.includes("--") ? words.indexOf("--") : words.length;
+    const npx = env.npm_command === "exec" ? ["npx"] : [];
+    return plainCommandLine([...npx, ...words.slice(0, end), ...names, ...words.slice(end)]);
+  };

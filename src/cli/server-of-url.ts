@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { OperationError } from "../core/errors.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Server } from "./target/remote.ts";
+
+/** The server that `--url` names, and its admin token. */
+
+/** `--url` or IDP_URL, where it is an address. @throws {OperationError} usage */
+export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  const name = env.IDP_URL === url ? "IDP_URL" : "--url";
+  throw new OperationError("usage", `${name} takes an address such as http://localhost:4370; this is "${url}"`);
+}
+
+/** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
+export function serverOfUrl(cli: Invocation, url: string): Server {
+  const { adminTokenFile, env } = cli;
+  const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
+  return { url: checkUrl({ url, env }), adminToken };
+}
+
+/** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */
+export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv): string | null {
+  const trimmed = token.trim();
+  return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
+}
+
+/** What no header can carry, Node refuses to send (RFC 9110 5.5). @throws {OperationError} usage */
+function sendable(token: string, from: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
+    hint: "Letters, digits and - . _ ~ + / only, as the server was given it or as the lock.json of its data folder has it",
+  });
+}
+
+function readTokenFile(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
+  }
+  // The lock file will do as well as the bare token.
+  const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
+  if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
+  return sendable(token, `--admin-token-file ${file}`);
+}
