@@ -34,6 +34,8 @@ export interface Settings {
   readonly http_redirect_hosts: readonly string[];
   /** Whether the redirect URIs of confidential clients may leave the port open too. */
   readonly any_loopback_port: boolean;
+  /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
+  readonly registration_loopback: boolean;
 }
 
 /** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
@@ -52,6 +54,7 @@ export const defaultSettings: Settings = {
   consent: "ask",
   http_redirect_hosts: [],
   any_loopback_port: false,
+  registration_loopback: false,
 };
 
 /** The fixtures that the data is served with. */

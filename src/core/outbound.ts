@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Client } from "../store/store.ts";
+import { isLoopbackHost } from "./clients/redirect-uri.ts";
+import type { Context, Settings } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 
 /**
@@ -60,6 +62,8 @@ const isLocal = isIn(
   ["fec0::", 10],
 );
 
+const isLoopback = isIn(["127.0.0.0", 8], ["::1", 128]);
+
 /** Whether this machine has it now, as a public address of its own. */
 function isOwn(address: string): boolean {
   const own = new BlockList();
@@ -69,29 +73,51 @@ function isOwn(address: string): boolean {
   return own.check(address, familyOf(address));
 }
 
-/**
- * Whom the operator named, in fixtures or by a command, may live on this machine, as apps under development do. Whoever registered
- * themselves (RFC 7591) may not: else any page could send this server around in the operator's network.
- */
-export const mayBeLocal = (client: Client): boolean => client.registrationTokenHash === undefined;
+/** What of the operator's network a client may name: all of it, this machine, or nothing. */
+export type Reach = "local" | "loopback" | "public";
+
+/** Of clients that registered themselves (RFC 7591). Otherwise any page could send this server around in the operator's network. */
+export const reachOfRegistered = ({ registration_loopback: allowed }: Settings): Reach =>
+  allowed ? "loopback" : "public";
+
+/** Clients that the operator named, in fixtures or by a command, may live on this machine, as apps under development do. */
+export const reachOf = ({ settings }: Pick<Context, "settings">, client: Client): Reach =>
+  client.registrationTokenHash === undefined ? "local" : reachOfRegistered(settings);
 
 /** A refusal of our own; its message says nothing of what was answered. */
 class OutboundError extends Error {}
 
-function checkAddress(address: string, allowLocal: boolean): void {
+function checkAddress(address: string, reach: Reach): void {
   if (isRefusedToAll(address)) {
     throw new OutboundError(`it is at ${address}, which no client may have`);
   }
-  if (!allowLocal && (isLocal(address) || isOwn(address))) {
+  if (reach === "local" || (reach === "loopback" && isLoopback(address))) return;
+  if (isLocal(address) || isOwn(address)) {
     throw new OutboundError(
-      `it is at ${address}, which a client that registered itself may not have; name the client in a fixture instead`,
+      `it is at ${address}, which a client that registered itself may not have; name the client in a fixture, or allow loopback addresses with the setting registration_loopback`,
     );
+  }
+}
+
+/**
+ * Whether a client may have an address, as far as the address itself says. What a name resolves to is checked at each connection.
+ * @returns null, or why not, beginning with "it"
+ */
+export function addressProblem(url: string, reach: Reach): string | null {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const address = isIP(host) !== 0 ? host : isLoopbackHost(host) ? "127.0.0.1" : null;
+  if (address === null) return null;
+  try {
+    checkAddress(address, reach);
+    return null;
+  } catch (error) {
+    return (error as OutboundError).message;
   }
 }
 
 /** Resolves a name, and lets pass only what may be connected to: what was checked is what is connected to (DNS rebinding). */
 const checkedLookup =
-  (lookup: typeof systemLookup, allowLocal: boolean): LookupFunction =>
+  (lookup: typeof systemLookup, reach: Reach): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
       // Then there are no addresses, whatever the type says; what is thrown here would end the process.
@@ -100,7 +126,7 @@ const checkedLookup =
         return;
       }
       try {
-        for (const { address } of addresses) checkAddress(address, allowLocal);
+        for (const { address } of addresses) checkAddress(address, reach);
       } catch (refusal) {
         callback(refusal as Error, "");
         return;
@@ -114,8 +140,8 @@ const checkedLookup =
 export interface OutboundRequest {
   /** Sent as a form by POST; absent: GET. */
   readonly form?: URLSearchParams;
-  /** Whether it may go to this machine and its networks: see {@link mayBeLocal}. */
-  readonly allowLocal: boolean;
+  /** See {@link reachOf}. */
+  readonly reach: Reach;
   /** Milliseconds. */
   readonly timeLimit?: number;
   /** Resolves names. */
@@ -133,20 +159,20 @@ export interface OutboundAnswer {
  * @throws {Error} what the operator may know, beginning with "it"; nothing of what was answered
  */
 export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
-  const { form, allowLocal, lookup = systemLookup, timeLimit: limit = timeLimit } = request;
+  const { form, reach, lookup = systemLookup, timeLimit: limit = timeLimit } = request;
   const signal = AbortSignal.timeout(limit);
   try {
     const { protocol, hostname } = new URL(url);
     const host = hostname.replace(/^\[|\]$/g, "");
     // A literal address is never looked up.
-    if (isIP(host) !== 0) checkAddress(host, allowLocal);
+    if (isIP(host) !== 0) checkAddress(host, reach);
     const options = {
       method: form === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",
         ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
       },
-      lookup: checkedLookup(lookup, allowLocal),
+      lookup: checkedLookup(lookup, reach),
       // A connection of its own, made to an address that was checked.
       agent: false,
       signal,
@@ -191,10 +217,10 @@ async function readLimited(response: IncomingMessage): Promise<string> {
  * A JSON document of a client.
  * @throws {OAuthError} invalid_client where it cannot be had
  */
-export async function fetchJson(url: string, client: Client): Promise<unknown> {
+export async function fetchJson(ctx: Pick<Context, "settings">, url: string, client: Client): Promise<unknown> {
   const refuse = (reason: string, cause?: unknown): OAuthError =>
     new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, { cause });
-  const { status, text } = await send(url, { allowLocal: mayBeLocal(client) }).catch((error: unknown) => {
+  const { status, text } = await send(url, { reach: reachOf(ctx, client) }).catch((error: unknown) => {
     throw refuse((error as Error).message, error);
   });
   if (status >= 300 && status < 400) throw refuse(`it answered ${status}, and redirects are not followed`);

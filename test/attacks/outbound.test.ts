@@ -82,9 +82,9 @@ describe("an address that no client may have, whoever named it", () => {
     "ff02::1",
   ])("%s", async (address) => {
     const { lookup } = resolver([address]);
-    await expect(send(`http://app.test:${port}/`, { allowLocal: true, lookup })).rejects.toThrow(/no client may have/);
+    await expect(send(`http://app.test:${port}/`, { reach: "local", lookup })).rejects.toThrow(/no client may have/);
     const literal = address.includes(":") ? `[${address}]` : address;
-    await expect(send(`http://${literal}:${port}/`, { allowLocal: true })).rejects.toThrow(/no client may have/);
+    await expect(send(`http://${literal}:${port}/`, { reach: "local" })).rejects.toThrow(/no client may have/);
   });
 });
 
@@ -109,11 +109,9 @@ describe("an address of this machine or its networks, for a client that register
     "fd12::1",
   ])("%s", async (address) => {
     const { lookup } = resolver([address]);
-    await expect(send(`http://app.test:${port}/`, { allowLocal: false, lookup })).rejects.toThrow(refused);
+    await expect(send(`http://app.test:${port}/`, { reach: "public", lookup })).rejects.toThrow(refused);
     const mixed = resolver(["192.0.2.1", address]);
-    await expect(send(`http://app.test:${port}/`, { allowLocal: false, lookup: mixed.lookup })).rejects.toThrow(
-      refused,
-    );
+    await expect(send(`http://app.test:${port}/`, { reach: "public", lookup: mixed.lookup })).rejects.toThrow(refused);
     expect(hits).toEqual([]);
   });
 
@@ -126,21 +124,40 @@ describe("an address of this machine or its networks, for a client that register
       syncBuiltinESMExports();
     });
     const { lookup } = resolver([address]);
-    await expect(send(`http://app.test:${port}/`, { allowLocal: false, lookup })).rejects.toThrow(refused);
+    await expect(send(`http://app.test:${port}/`, { reach: "public", lookup })).rejects.toThrow(refused);
   });
 
   test.each(["127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:7f00:1]", "localhost", "app.localhost"])(
     "spelt %s",
     async (host) => {
       const { lookup } = resolver(["127.0.0.1"]);
-      await expect(send(`http://${host}:${port}/`, { allowLocal: false, lookup })).rejects.toThrow(refused);
+      await expect(send(`http://${host}:${port}/`, { reach: "public", lookup })).rejects.toThrow(refused);
+      expect(hits).toEqual([]);
+    },
+  );
+
+  test.each(["127.0.0.1", "localhost", "app.localhost"])(
+    "%s passes where the operator allows loopback",
+    async (host) => {
+      const { lookup } = resolver(["127.0.0.1"]);
+      expect((await send(`http://${host}:${port}/keys`, { reach: "loopback", lookup })).status).toBe(200);
+      expect(hits).toEqual(["/keys"]);
+    },
+  );
+
+  test.each(["10.0.0.1", "192.168.1.1", "172.16.0.1", "0.0.0.0", "fd12::1", "64:ff9b::7f00:1", "169.254.169.254"])(
+    "%s does not pass where the operator allows loopback",
+    async (address) => {
+      const { lookup } = resolver(["127.0.0.1", address]);
+      const why = /may not have; name the client|no client may have/;
+      await expect(send(`http://app.test:${port}/`, { reach: "loopback", lookup })).rejects.toThrow(why);
       expect(hits).toEqual([]);
     },
   );
 
   test("a public one is let through to the network", async () => {
     const { lookup, asked } = resolver(["192.0.2.1"]);
-    const gone = send("http://app.test:1/", { allowLocal: false, lookup, timeLimit: 50 });
+    const gone = send("http://app.test:1/", { reach: "public", lookup, timeLimit: 50 });
     await expect(gone).rejects.toThrow(/did not answer|could not be reached/);
     expect(asked()).toBe(1);
   });
@@ -148,7 +165,7 @@ describe("an address of this machine or its networks, for a client that register
 
 test("a name that resolves to another address the next time: asked once, and what was checked is connected to", async () => {
   const { lookup, asked } = resolver(["127.0.0.1"], ["169.254.169.254"]);
-  expect((await send(`http://app.test:${port}/keys`, { allowLocal: true, lookup })).status).toBe(200);
+  expect((await send(`http://app.test:${port}/keys`, { reach: "local", lookup })).status).toBe(200);
   expect([asked(), hits]).toEqual([1, ["/keys"]]);
 });
 
@@ -158,31 +175,31 @@ test("a name that nobody has: no address, and no exception where nobody catches 
       done(new Error("getaddrinfo ENOTFOUND"));
     });
   }) as unknown as typeof systemLookup;
-  await expect(send("http://nobody.invalid/", { allowLocal: true, lookup })).rejects.toThrow("it could not be reached");
+  await expect(send("http://nobody.invalid/", { reach: "local", lookup })).rejects.toThrow("it could not be reached");
 });
 
 describe("limits", () => {
   test("an answer that changes the protocol is none, and nobody waits for it", async () => {
-    await expect(send(`${base}/switching`, { allowLocal: true })).rejects.toThrow("it could not be reached");
+    await expect(send(`${base}/switching`, { reach: "local" })).rejects.toThrow("it could not be reached");
   });
 
   test("no redirect is followed", async () => {
-    expect((await send(`${base}/moved`, { allowLocal: true })).status).toBe(302);
+    expect((await send(`${base}/moved`, { reach: "local" })).status).toBe(302);
     expect(hits).toEqual(["/moved"]);
   });
   test("no more is read than 102,400 bytes, and the connection ends there", async () => {
-    await expect(send(`${base}/endless`, { allowLocal: true })).rejects.toThrow("it is larger than 102400 bytes");
+    await expect(send(`${base}/endless`, { reach: "local" })).rejects.toThrow("it is larger than 102400 bytes");
     await ended;
   });
   test.each(["/silent", "/dribbling"])("the time counts to the end of the answer: %s", async (path) => {
-    const gone = send(base + path, { allowLocal: true, timeLimit: 100 });
+    const gone = send(base + path, { reach: "local", timeLimit: 100 });
     await expect(gone).rejects.toThrow("it did not answer within 0.1 s");
     await ended;
   });
   test.each(["file:///etc/passwd", "gopher://127.0.0.1/", "data:application/json,{}", "ftp://127.0.0.1/"])(
     "%s is nothing to fetch",
     async (url) => {
-      await expect(send(url, { allowLocal: true })).rejects.toThrow("it could not be reached");
+      await expect(send(url, { reach: "local" })).rejects.toThrow("it could not be reached");
     },
   );
 });
@@ -190,22 +207,29 @@ describe("limits", () => {
 const { privateKey } = await generateKeyPair("RS256");
 
 describe("from outside", () => {
-  async function registerItself(metadata: object): Promise<Record<string, string>> {
-    const answer = await fetch(`${idp.issuer}/api/v2/oauth/register`, {
+  const registration = async (metadata: object, at = idp) => {
+    const answer = await fetch(`${at.issuer}/api/v2/oauth/register`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ redirect_uris: [callback], ...metadata }),
     });
-    expect(answer.status).toBe(201);
-    return (await answer.json()) as Record<string, string>;
+    return { status: answer.status, json: (await answer.json()) as Record<string, string> };
+  };
+  async function registerItself(metadata: object, at = idp): Promise<Record<string, string>> {
+    const { status, json } = await registration(metadata, at);
+    expect(status).toBe(201);
+    return json;
   }
-  const authenticate = async (id: string) =>
-    post(idp, paths.revoke, {
+  /** An operator gives a client that registered itself an address, which makes it no client of the operator. */
+  const give = (stranger: Record<string, string>, entry: object) =>
+    idp.call("clients.edit", { client_id: stranger["client_id"] ?? "", entry: { ...entry } });
+  const authenticate = async (id: string, at = idp) =>
+    post(at, paths.revoke, {
       client_id: null,
       client_secret: null,
       token: "x",
       client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-      client_assertion: await new SignJWT({ iss: id, sub: id, aud: idp.issuer, jti: crypto.randomUUID() })
+      client_assertion: await new SignJWT({ iss: id, sub: id, aud: at.issuer, jti: crypto.randomUUID() })
         .setProtectedHeader({ alg: "RS256" })
         .setExpirationTime("1 min")
         .sign(privateKey),
@@ -216,14 +240,47 @@ describe("from outside", () => {
     const app = await register(idp, metadata);
     expect((await authenticate(app.credentials.client_id)).status).toBe(401);
     expect(hits).toEqual(["/keys"]);
-    const stranger = await registerItself(metadata);
+    const stranger = await registerItself({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [] } });
+    await give(stranger, { jwks: null, jwks_uri: metadata.jwks_uri });
     const { status, json } = await authenticate(stranger["client_id"] ?? "");
     expect([status, hits]).toEqual([401, ["/keys"]]);
     expect(json.error_description).toContain("name the client in a fixture");
   });
 
+  test.each([
+    ["jwks_uri", `${base}/keys`],
+    ["jwks_uri", "http://localhost:1/keys"],
+    ["jwks_uri", "https://app.localhost/keys"],
+    ["jwks_uri", "http://2130706433/keys"],
+    ["jwks_uri", "https://[::1]/keys"],
+    ["jwks_uri", "https://10.0.0.1/keys"],
+    ["jwks_uri", "https://169.254.169.254/keys"],
+    ["backchannel_logout_uri", `${base}/logout`],
+    ["backchannel_logout_uri", "https://192.168.1.1/logout"],
+  ])("%s %s is refused when a client registers itself, by name", async (field, uri) => {
+    const { status, json } = await registration({ [field]: uri });
+    expect([status, json["error"]]).toEqual([400, "invalid_client_metadata"]);
+    expect(json["error_description"]).toContain(`${field} "${uri}" cannot be used: it is at `);
+    expect(json["error_description"]).toMatch(/setting registration_loopback|no client may have/);
+    expect(hits).toEqual([]);
+  });
+
+  test("with registration_loopback, loopback passes and no more", async () => {
+    const open = await underAttack({ dynamicRegistration: true, settings: { registration_loopback: true } });
+    const metadata = { token_endpoint_auth_method: "private_key_jwt", jwks_uri: `${base}/keys` };
+    const { client_id } = await registerItself({ ...metadata, backchannel_logout_uri: `${base}/logout` }, open);
+    await authenticate(client_id ?? "", open);
+    expect(hits).toEqual(["/keys"]);
+    const uri = "https://10.0.0.1/keys";
+    expect(await registration({ ...metadata, jwks_uri: uri }, open)).toMatchObject({
+      status: 400,
+      json: { error: "invalid_client_metadata" },
+    });
+  });
+
   test("backchannel_logout_uri: the same, and the log says why nobody was told", async () => {
-    const stranger = await registerItself({ backchannel_logout_uri: `${base}/logout` });
+    const stranger = await registerItself({});
+    await give(stranger, { backchannel_logout_uri: `${base}/logout` });
     const credentials = { client_id: stranger["client_id"] ?? "", client_secret: stranger["client_secret"] ?? "" };
     const browser = new Browser(idp.issuer);
     const query = { response_type: "code", client_id: credentials.client_id, redirect_uri: callback, scope: "openid" };
@@ -244,7 +301,7 @@ describe("from outside", () => {
       client_uri: `${base}/`,
       policy_uri: `${base}/policy`,
       tos_uri: `${base}/tos`,
-      initiate_login_uri: `${base}/start`,
+      initiate_login_uri: `${base.replace("http:", "https:")}/start`,
       request_uris: [`${base}/request`],
       frontchannel_logout_uri: `${base}/front`,
     });

@@ -346,6 +346,7 @@ describe("what is refused", () => {
       'clients[0].post_logout_redirect_uris[0] "http://evil.test/" is http on a host that is not loopback',
     ],
     [client({ backchannel_logout_uri: "http://app:3000/bcl" }), 'list "app" in the setting http_redirect_hosts'],
+    [client({ initiate_login_uri: "http://app:3000/l" }), 'list "app" in the setting http_redirect_hosts'],
     [client({ backchannel_logout_uri: "http://127.0.0.1:*/bcl" }), "leaves the port open; write the port"],
     [client({ backchannel_logout_uri: "https://*.x.test/bcl" }), "has a wildcard"],
     [client({ backchannel_logout_uri: "myapp://bcl" }), '"myapp://bcl" is not an http or https URL'],

@@ -72,6 +72,8 @@ const manyUsers: PickerView = {
 const login: LoginView = {
   ...common,
   state: "default",
+  policyUri: "https://app.example.test/privacy",
+  tosUri: "https://app.example.test/terms",
   action: "/interaction/f7Q2/login",
   csrf: "c5rf",
   client: demoApp,

@@ -5,7 +5,7 @@ import type { LoginView } from "../../src/http/pages/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";
 import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { serve } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -142,4 +142,18 @@ test("offers no search where all users fit on one page", () => {
 test("offers to cancel only where there is an app to return to", () => {
   expect(hooked(login(), "login-cancel").attributes).toMatchObject({ name: "cancel", value: "1" });
   expect(login({ canCancel: false })).not.toContain("login-cancel");
+});
+
+test("links to the policy and the terms of the app, in the language of the page", async () => {
+  const idp = await serve();
+  const links = { policy_uri: "https://app.test/privacy", "policy_uri#tr": "https://app.test/gizlilik" };
+  const { client_id } = (await register(idp, { ...links, tos_uri: "https://app.test/terms" })).credentials;
+  const shown = async (change: Record<string, string>) =>
+    (await new Browser(idp.issuer).open(authorizeUrl(idp, change))).body;
+  const hrefOf = (html: string, id: string) => hooked(html, id).attributes["href"];
+  const english = await shown({ client_id });
+  expect(hrefOf(english, "login-policy")).toBe("https://app.test/privacy");
+  expect(hrefOf(english, "login-terms")).toBe("https://app.test/terms");
+  expect(hrefOf(await shown({ client_id, ui_locales: "tr" }), "login-policy")).toBe("https://app.test/gizlilik");
+  expect(await shown({})).not.toContain("login-policy");
 });

@@ -70,6 +70,22 @@ test("what this server would never use is not registered: metadata of features t
   }
 });
 
+test("it is a generic client, unless it says otherwise", async () => {
+  const idp = await serve({
+    dynamicRegistration: true,
+    settings: { userinfo_format: "combined", id_token_claims: "all" },
+  });
+  const { json } = await send(idp.issuer + path, "POST", metadata);
+  expect(json).toMatchObject({ userinfo_format: "standard", id_token_claims: "minimal" });
+  const own = { userinfo_format: "native", id_token_claims: "all" };
+  const other = await send(idp.issuer + path, "POST", { ...metadata, ...own });
+  expect(other.json).toMatchObject(own);
+  const changed = { ...metadata, client_id: other.json["client_id"] };
+  const uri = String(other.json["registration_client_uri"]);
+  const { json: now } = await send(uri, "PUT", changed, String(other.json["registration_access_token"]));
+  expect(now).toMatchObject({ userinfo_format: "standard", id_token_claims: "minimal" });
+});
+
 test("another token, or none, manages nothing", async () => {
   const idp = await start();
   const { json } = await send(idp.issuer + path, "POST", metadata);
@@ -85,6 +101,18 @@ test.each([
     "a redirect URI that cannot be registered",
     { redirect_uris: ["http://app.example.test/cb"] },
     "invalid_redirect_uri",
+  ],
+  [
+    "an initiate_login_uri that is not https",
+    { ...metadata, initiate_login_uri: "http://localhost:3000/login" },
+    "invalid_client_metadata",
+    /^initiate_login_uri "http:\/\/localhost:3000\/login" is not https/,
+  ],
+  [
+    "a back-channel address on plain http, in words that promise nothing",
+    { ...metadata, backchannel_logout_uri: "http://app/logout" },
+    "invalid_client_metadata",
+    /not loopback; use https, or localhost, 127\.0\.0\.1 or \[::1\]$/,
   ],
   ["metadata of the wrong kind", { ...metadata, default_max_age: "soon" }, "invalid_client_metadata"],
   ["no redirect URI", { client_name: "x" }, "invalid_redirect_uri"],

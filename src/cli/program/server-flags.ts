@@ -22,6 +22,7 @@ export interface SettingsFlags {
   readonly idTokenClaims?: Settings["id_token_claims"];
   readonly httpRedirectHosts?: readonly string[];
   readonly anyLoopbackPort?: boolean;
+  readonly registrationLoopback?: boolean;
 }
 
 /** The flags that are settings, under the names of fixtures. */
@@ -41,6 +42,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     id_token_claims: flags.idTokenClaims,
     http_redirect_hosts: flags.httpRedirectHosts,
     any_loopback_port: flags.anyLoopbackPort,
+    registration_loopback: flags.registrationLoopback,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -53,4 +53,5 @@ export const withSettings = (command: Command): Command =>
       "hosts that clients may have on plain http, as in a container network; repeatable",
       collectList,
     )
-    .option("--any-loopback-port", "confidential clients may leave the port of a loopback redirect URI open too");
+    .option("--any-loopback-port", "confidential clients may leave the port of a loopback redirect URI open too")
+    .option("--registration-loopback", "clients that register themselves may name loopback addresses (jwks_uri, …)");

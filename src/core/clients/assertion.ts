@@ -37,9 +37,10 @@ export function assertedClientId(assertion: string): string {
 }
 
 /** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
-async function keyOf(client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
+async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
   if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
-  const jwks = client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(client.jwks_uri, client));
+  const jwks =
+    client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(ctx, client.jwks_uri, client));
   if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
   const { createLocalJWKSet } = await import("jose");
   try {
@@ -61,7 +62,7 @@ export async function verifyAssertion(
   { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
 ): Promise<void> {
   const bases = [baseOf(ctx.issuer), ...(asked === null ? [] : [asked])];
-  const key = await keyOf(client, method);
+  const key = await keyOf(ctx, client, method);
   const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number };
   try {

@@ -55,8 +55,22 @@ export const clientName =
   (language) =>
     inLanguage(client, "client_name", language) ?? client.client_id;
 
+/** Addresses for people that a client gives (RFC 7591 2); null where it gives none. */
+export interface ClientLinks {
+  readonly policyUri: string | null;
+  readonly tosUri: string | null;
+}
+
+/** The links of a client, in the language of the page. */
+export const clientLinks =
+  (client: Readonly<Record<string, unknown>>) =>
+  (language: string): ClientLinks => ({
+    policyUri: inLanguage(client, "policy_uri", language),
+    tosUri: inLanguage(client, "tos_uri", language),
+  });
+
 /** Metadata for people, in their language where it was given in it (RFC 7591 2.2); null where it was not given. */
-export function inLanguage(
+function inLanguage(
   client: Readonly<Record<string, unknown>>,
   wanted: "client_name" | "policy_uri" | "tos_uri",
   language: string,

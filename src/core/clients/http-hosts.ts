@@ -6,10 +6,13 @@ import { isLoopbackHost } from "./redirect-uri.ts";
  * open ports for confidential clients.
  */
 
-export type UriSettings = Pick<Settings, "http_redirect_hosts" | "any_loopback_port">;
+export interface UriSettings extends Pick<Settings, "any_loopback_port"> {
+  /** Null: none can be listed. */
+  readonly http_redirect_hosts: readonly string[] | null;
+}
 
-/** For clients that registered themselves: no host is theirs to choose. */
-export const withoutHosts = (settings: UriSettings): UriSettings => ({ ...settings, http_redirect_hosts: [] });
+/** For clients that registered themselves: the list is not for them. */
+export const withoutHosts = (settings: UriSettings): UriSettings => ({ ...settings, http_redirect_hosts: null });
 
 const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
 
@@ -41,6 +44,7 @@ export function checkHttpHost(
   { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,
 ): string | null {
   const host = /^http:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(uri)?.[1];
-  if (host === undefined || isLoopbackHost(host) || isListed(host, hosts)) return null;
-  return `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1], or list "${host}" in the setting http_redirect_hosts`;
+  if (host === undefined || isLoopbackHost(host) || isListed(host, hosts ?? [])) return null;
+  const wrong = `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
+  return hosts === null ? wrong : `${wrong}, or list "${host}" in the setting http_redirect_hosts`;
 }

@@ -2,9 +2,10 @@ import type { Client, Tx } from "../../store/store.ts";
 import { grantTypesOf } from "./clients.ts";
 import { metadataOf, removeClientRecord } from "./admin.ts";
 import { registrationLimits } from "../attempts.ts";
-import type { Context } from "../context.ts";
+import type { Context, Settings } from "../context.ts";
 import { withoutHosts } from "./http-hosts.ts";
 import { baseOf, endpoints } from "../endpoints.ts";
+import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
@@ -28,6 +29,19 @@ function refuse(problems: readonly Problem[]): OAuthError {
 /** Of one client: whoever may register can fill the disk with them. */
 const longestMetadata = 16_384;
 
+/** Where a client that registers itself may not have this server send something, or a browser (OpenID Connect Registration 2). */
+function addressProblems(client: Metadata, settings: Settings): Problem[] {
+  const problems = ["jwks_uri", "backchannel_logout_uri"].flatMap((path) => {
+    const uri = client[path];
+    const why = typeof uri === "string" ? addressProblem(uri, reachOfRegistered(settings)) : null;
+    return why === null ? [] : [{ path, message: `"${String(uri)}" cannot be used: ${why}` }];
+  });
+  const { initiate_login_uri: uri } = client;
+  if (typeof uri !== "string" || /^https:/i.test(uri)) return problems;
+  const message = `"${uri}" is not https (OpenID Connect Registration 2)`;
+  return [...problems, { path: "initiate_login_uri", message }];
+}
+
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
@@ -40,12 +54,20 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
   const { normaliseClient } = await import("../fixtures/schema/normalize.ts");
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
-  const client = { ...Object.fromEntries(taken), ...given };
+  // A client of no particular make expects what the standards say (OpenID Connect Core 5.3.2 and 5.4).
+  const client: Metadata = {
+    userinfo_format: "standard",
+    id_token_claims: "minimal",
+    ...Object.fromEntries(taken),
+    ...given,
+  };
   try {
     await checkFixtures([{ value: { clients: [client] } }], withoutHosts(settings));
   } catch (error) {
     throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
   }
+  const problems = addressProblems(client, settings);
+  if (problems.length > 0) throw refuse(problems);
   // Of what is kept, now that it is known not to be nested too deep to be written.
   if (JSON.stringify(client).length > longestMetadata) {
     throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);

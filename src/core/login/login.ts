@@ -4,7 +4,7 @@
  */
 import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
-import { clientName, type ClientName } from "../clients/clients.ts";
+import { clientLinks, clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
@@ -16,11 +16,17 @@ import { seconds } from "../time.ts";
 
 /** The login page and its form: records who signed in, when and how. */
 
+interface NamedApp {
+  readonly id: string;
+  readonly name: ClientName;
+  readonly links: ReturnType<typeof clientLinks>;
+}
+
 /** What the login page shows. */
 export interface LoginPage {
   readonly csrf: string;
   /** Null: a sign-in for one of our own pages. */
-  readonly client: { readonly id: string; readonly name: ClientName; readonly redirectUri: string } | null;
+  readonly client: (NamedApp & Pick<AskingApp, "redirectUri">) | null;
   /** The path of that page, below the issuer. */
   readonly ownPage: string | null;
   /** The user who has to prove again who they are. */
@@ -70,8 +76,9 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
   });
 }
 
-function namedApp(tx: ReadTx, { clientId }: AskingApp): { readonly id: string; readonly name: ClientName } {
-  return { id: clientId, name: clientName(tx.get("clients", clientId) ?? { client_id: clientId }) };
+function namedApp(tx: ReadTx, { clientId }: AskingApp): NamedApp {
+  const client = tx.get("clients", clientId) ?? { client_id: clientId };
+  return { id: clientId, name: clientName(client), links: clientLinks(client) };
 }
 
 /** The user of this name, or of this e-mail address if only one user has it. */

@@ -1,6 +1,6 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { mayBeLocal, send } from "../outbound.ts";
+import { reachOf, send } from "../outbound.ts";
 import { signLogoutToken } from "../tokens/sign.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: the clients of a session are told when it ends. */
@@ -55,7 +55,7 @@ async function deliver(ctx: Context, session: Session, client: Client, uri: stri
   try {
     const logoutToken = await signLogoutToken(ctx, client, session);
     const form = new URLSearchParams({ logout_token: logoutToken });
-    const { status } = await send(uri, { form, allowLocal: mayBeLocal(client) });
+    const { status } = await send(uri, { form, reach: reachOf(ctx, client) });
     // Back-Channel Logout 2.8: 200; others are seen in use.
     return notice(status >= 200 && status < 300, `${uri} answered ${status}`);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { clientName, inLanguage } from "../../core/clients/clients.ts";
+import { clientLinks, clientName } from "../../core/clients/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { goOn } from "../../core/sign-in/next-step.ts";
@@ -37,8 +37,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     action: `${path}/consent`,
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
-    policyUri: inLanguage(client, "policy_uri", view.lang),
-    tosUri: inLanguage(client, "tos_uri", view.lang),
+    ...clientLinks(client)(view.lang),
     returnTo: hostOf(shown.redirectUri),
     user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },

@@ -71,6 +71,7 @@ async function sendLogin(
     action: path,
     csrf: page.csrf,
     client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
+    ...(client?.links(shown.lang) ?? { policyUri: null, tosUri: null }),
     ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
     returnTo: client === null ? null : hostOf(client.redirectUri),
     picker: !page.picker

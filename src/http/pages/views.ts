@@ -1,3 +1,4 @@
+import type { ClientLinks } from "../../core/clients/clients.ts";
 import type { Mismatch } from "../../core/errors.ts";
 import type { PersonView } from "./person.ts";
 import type { Text } from "./texts.ts";
@@ -44,7 +45,7 @@ export interface RequestView {
   readonly notes: readonly Text[];
 }
 
-export interface LoginView extends View, RequestView {
+export interface LoginView extends View, RequestView, ClientLinks {
   readonly state: "default" | "hint" | "reauth" | "error-credentials" | "error-suspended" | "error-banned";
   /** Where the forms are posted to. */
   readonly action: string;
@@ -117,14 +118,11 @@ export interface ScopeRowView extends ScopeView {
   readonly checked: boolean;
 }
 
-export interface ConsentView extends View, RequestView {
+export interface ConsentView extends View, RequestView, ClientLinks {
   readonly state: "default" | "incremental" | "again";
   readonly action: string;
   readonly csrf: string;
   readonly client: AppView;
-  /** What the client says of itself elsewhere (RFC 7591 2); null where it does not. */
-  readonly policyUri: string | null;
-  readonly tosUri: string | null;
   readonly returnTo: string | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
