@@ -81,11 +81,12 @@ function oauthRoutes(web: Web): readonly Route[] {
     { ...document, name: "jwks", path: endpoints.jwks, get: jwks(web) },
     { ...metadata, path: discoveryPath },
     { ...metadata, path: metadataPath },
-    { ...endpoint, name: "par", path: endpoints.par, body: formBody, post: postPar(web) },
+    { ...endpoint, name: "par", path: endpoints.par, cors, body: formBody, post: postPar(web) },
     {
       ...endpoint,
       name: "device_authorization",
       path: endpoints.deviceAuthorization,
+      cors,
       body: formBody,
       post: postDeviceAuthorization(web),
     },
@@ -95,7 +96,8 @@ function oauthRoutes(web: Web): readonly Route[] {
 
 /** RFC 7591, and the client's own entry (RFC 7592). */
 function registrationRoutes(web: Web): readonly Route[] {
-  const register = { kind: "api", name: "register", challenge: "Bearer", body: jsonBody } as const;
+  const cors = registeredOrigins(web);
+  const register = { kind: "api", name: "register", challenge: "Bearer", cors, body: jsonBody } as const;
   return [
     { ...register, path: endpoints.register, post: postRegister(web) },
     {

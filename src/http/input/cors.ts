@@ -25,7 +25,10 @@ export const anyOrigin: RequestHandler = (req, res, next) => {
     .end();
 };
 
-/** Origins of registered redirect URIs, and `allowed_origins`. */
+/**
+ * Origins of registered redirect URIs, and `allowed_origins`. Credentials are allowed because some libraries send them: no endpoint with
+ * this policy reads a cookie.
+ */
 export const registeredOrigins =
   ({ ctx }: Web): RequestHandler =>
   async (req, res, next) => {
@@ -37,7 +40,11 @@ export const registeredOrigins =
     res.vary("Origin, Access-Control-Request-Headers");
     const isKnown = await isClientOrigin(ctx, origin);
     if (isKnown) {
-      res.set({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "WWW-Authenticate" });
+      res.set({
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Credentials": "true",
+        "Access-Control-Expose-Headers": "WWW-Authenticate",
+      });
     }
     if (req.method !== "OPTIONS" || req.headers["access-control-request-method"] === undefined) {
       next();
@@ -45,7 +52,7 @@ export const registeredOrigins =
     }
     if (isKnown) {
       res.set({
-        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
         // All that it asks for: tracing adds more headers, and they have no meaning here.
         "Access-Control-Allow-Headers":
           req.headers["access-control-request-headers"] ?? "Authorization, Content-Type, DPoP",
