@@ -88,6 +88,7 @@ export default tseslint.config(
     languageOptions: { sourceType: "commonjs", globals: { require: "readonly" } },
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
+  { files: ["src/**"], rules: { "max-lines": ["error", 250] } },
   layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient]),
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),

@@ -3,14 +3,13 @@ import type {
   AccountView,
   ConsentView,
   DeviceView,
-  EndedView,
-  ErrorView,
   FormPostView,
   LoginView,
   LogoutView,
   PickerView,
   SignedOutView,
 } from "../../src/http/pages/views.ts";
+import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
 import {
   renderAccount,
   renderAccountRevoke,

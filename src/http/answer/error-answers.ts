@@ -3,7 +3,7 @@ import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } fr
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { StorageError } from "../../store/store.ts";
 import { HttpError } from "./http-error.ts";
-import type { ErrorKind } from "../pages/views.ts";
+import type { ErrorKind } from "../pages/error-views.ts";
 
 /** What an error may say, whatever the form of the answer. */
 

@@ -17,7 +17,7 @@ import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
-import type { EndedView, ErrorView } from "../pages/views.ts";
+import type { EndedView, ErrorView } from "../pages/error-views.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, wantsPage, type Web } from "../web.ts";
 

@@ -1,6 +1,6 @@
 import { hintOf, type Hint } from "../../core/hint.ts";
 import { redacted } from "../../repeated.ts";
-import type { ErrorKind } from "../pages/views.ts";
+import type { ErrorKind } from "../pages/error-views.ts";
 
 interface Refusal {
   readonly code: string;

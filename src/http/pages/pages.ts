@@ -11,8 +11,6 @@ import type {
   AccountRevokeView,
   AccountView,
   DeviceView,
-  EndedView,
-  ErrorView,
   FormPostView,
   LoginView,
   LogoutView,
@@ -20,6 +18,7 @@ import type {
   PickerView,
   SignedOutView,
 } from "./views.ts";
+import type { EndedView, ErrorView } from "./error-views.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
 /** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */

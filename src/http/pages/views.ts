@@ -1,5 +1,4 @@
 import type { ClientLinks } from "../../core/clients/clients.ts";
-import type { Mismatch } from "../../core/errors.ts";
 import type { PersonView } from "./person.ts";
 import type { Text } from "./texts.ts";
 
@@ -26,7 +25,7 @@ export interface View {
   readonly base: string;
 }
 
-interface AppView {
+export interface AppView {
   readonly id: string;
   readonly name: string;
 }
@@ -90,17 +89,6 @@ export interface PickerView {
 
 /** How many users the picker shows at a time. */
 export const pickerPageSize = 12;
-
-/** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
-export interface EndedView extends View {
-  readonly step: "login" | "consent";
-  readonly state: "expired" | "no-cookie" | "finished" | "suspended";
-  readonly client: AppView | null;
-  /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
-  readonly href: string | null;
-  /** For the developer, in the answer as data. English. */
-  readonly message: string;
-}
 
 export interface ScopeView {
   readonly name: string;
@@ -219,34 +207,4 @@ export interface FormPostView extends View {
   /** The redirect URI. */
   readonly action: string;
   readonly parameters: Readonly<Record<string, string>>;
-}
-
-/** What a refusal is about: chooses what the page says to the person in front of it. */
-export type ErrorKind =
-  | "client"
-  | "redirect-uri"
-  | "request"
-  | "form"
-  | "not-found"
-  | "method"
-  | "too-large"
-  | "too-many"
-  | "host"
-  | "server"
-  | "unavailable";
-
-export interface ErrorView extends View {
-  readonly kind: ErrorKind;
-  /** Of OAuth, or a word: "not_found". */
-  readonly code: string;
-  /** For the developer: the rule that failed, what was given. English. */
-  readonly message: string;
-  /** A command or setting that mends it. */
-  readonly fix: string | null;
-  /** The paragraph that asks for it; null: the message or the mismatch names it. */
-  readonly rule: string | null;
-  /** What was sent, beside what would have passed; the difference is marked. */
-  readonly mismatch: Mismatch | null;
-  /** HTTP status. */
-  readonly status: number;
 }

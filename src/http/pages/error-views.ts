@@ -1,0 +1,45 @@
+import type { Mismatch } from "../../core/errors.ts";
+import type { AppView, View } from "./views.ts";
+
+/** What the pages show where something cannot go on. */
+
+/** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
+export interface EndedView extends View {
+  readonly step: "login" | "consent";
+  readonly state: "expired" | "no-cookie" | "finished" | "suspended";
+  readonly client: AppView | null;
+  /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
+  readonly href: string | null;
+  /** For the developer, in the answer as data. English. */
+  readonly message: string;
+}
+
+/** What a refusal is about: chooses what the page says to the person in front of it. */
+export type ErrorKind =
+  | "client"
+  | "redirect-uri"
+  | "request"
+  | "form"
+  | "not-found"
+  | "method"
+  | "too-large"
+  | "too-many"
+  | "host"
+  | "server"
+  | "unavailable";
+
+export interface ErrorView extends View {
+  readonly kind: ErrorKind;
+  /** Of OAuth, or a word: "not_found". */
+  readonly code: string;
+  /** For the developer: the rule that failed, what was given. English. */
+  readonly message: string;
+  /** A command or a setting that fixes it. */
+  readonly fix: string | null;
+  /** The paragraph that requires it; null: the message or the mismatch names it. */
+  readonly rule: string | null;
+  /** What was sent, beside what would have passed; the difference is marked. */
+  readonly mismatch: Mismatch | null;
+  /** HTTP status. */
+  readonly status: number;
+}
