@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
-import { typedTarget } from "./command-line.ts";
+import { typedTarget } from "./output/command-line.ts";
 import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./output/print.ts";
 import { folder } from "./program/flag-values.ts";

@@ -6,7 +6,7 @@
  */
 import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
-import { typedTarget } from "./command-line.ts";
+import { typedTarget } from "./output/command-line.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./output/print.ts";

@@ -48,7 +48,7 @@ test("a fixture file that is there stays: exit 4, and --force replaces it", asyn
   const words = ["init", "--from", "navikt", "navikt.json"];
   const refused = await idp(words, { cwd });
   expect(refused).toMatchObject({ code: 4, stdout: "" });
-  expect(refused.stderr).toContain("Replace it: idp init --from navikt navikt.json --force");
+  expect(refused.stderr).toContain("To replace it: idp init --from navikt navikt.json --force");
   expect(readFileSync(join(cwd, target), "utf8")).toBe("users: []\n");
   expect((await idp([...words, "--force"], { cwd })).code).toBe(0);
   expect(readFileSync(join(cwd, target), "utf8")).toContain("subByCode");

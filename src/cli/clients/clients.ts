@@ -9,7 +9,7 @@ import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { hintText } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 interface SecretFlags {
   readonly showSecrets?: true;

@@ -2,7 +2,7 @@ import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
 import { callServer, type Server } from "../target/remote.ts";
-import { serverOfUrl } from "../server-of-url.ts";
+import { serverOfUrl } from "../target/server-of-url.ts";
 import { findServer } from "../target/target.ts";
 
 /** The names in the data, for completion: of the running server, or of the folder, which is read without its lock. */

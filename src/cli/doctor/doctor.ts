@@ -3,7 +3,7 @@
  */
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 import type { Finding } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";

@@ -13,7 +13,7 @@ import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
 import { requiredNode } from "../../package.ts";
 import { fixturePaths } from "../program/server-flags.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 import { count } from "../output/words.ts";
 import { quoteWord } from "../../shell-word.ts";
 

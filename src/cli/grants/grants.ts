@@ -10,7 +10,7 @@ import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { since } from "../output/words.ts";
 import { hintText } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 /** `idp grants list` */
 export async function listGrants(

@@ -30,7 +30,11 @@ export async function initFrom(
   checkPlace(place);
   const { draft, leftOut } = await readFrom(tool, files.map(read));
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
-  const text = fixtureText(draft, leftOut, { command: plainCommandLine(command), schema: schemaNearby(), loginClient: login });
+  const text = fixtureText(draft, leftOut, {
+    command: plainCommandLine(command),
+    schema: schemaNearby(),
+    loginClient: login,
+  });
   await checkFixtures([{ name: target, text }]);
   const document = {
     file: flags.stdout === true ? null : target,

@@ -7,7 +7,7 @@ import { escapeLine } from "../output/escape.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Target } from "../target/target.ts";
 import type { Hint } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 /** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
 

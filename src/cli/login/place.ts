@@ -5,7 +5,7 @@ import { readSecret } from "../program/entry-flags.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { callServer, issuerAt, type Server } from "../target/remote.ts";
-import { checkUrl, serverOfUrl } from "../server-of-url.ts";
+import { checkUrl, serverOfUrl } from "../target/server-of-url.ts";
 import { findServer, startHint } from "../target/target.ts";
 import type { LoginFlags } from "./flags.ts";
 

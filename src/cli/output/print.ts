@@ -4,7 +4,7 @@
 import { redacted } from "../../repeated.ts";
 import { problemText } from "../../core/errors.ts";
 import { hintOf, hintText, type Hint } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "./command-line.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "../failure.ts";
 import { widthOf, type Invocation } from "../invocation.ts";

@@ -18,14 +18,14 @@ import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
 import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { issuerOnPort } from "../target/remote.ts";
-import { adminTokenOf } from "../server-of-url.ts";
+import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
 import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
 import type { CommandLine } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 /** The flags of `idp start`, as commander reads them. */
 export interface StartFlags extends SettingsFlags {

@@ -10,7 +10,7 @@ import { timeOfDay } from "./request-log.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { few } from "../output/words.ts";
 import { hintText } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 /** `idp start --watch`: fixtures are applied anew when they change. */
 

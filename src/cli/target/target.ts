@@ -17,7 +17,7 @@ import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
 import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
-import { checkUrl, serverOfUrl } from "../server-of-url.ts";
+import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */

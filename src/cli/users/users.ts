@@ -11,7 +11,7 @@ import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
-import { commandLine } from "../command-line.ts";
+import { commandLine } from "../output/command-line.ts";
 
 const statusColour = (style: Style, status: string): ((text: string) => string) =>
   status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;

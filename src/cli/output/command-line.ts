@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { plainCommandLine, type CommandLine } from "../core/hint.ts";
-import { redacted } from "../repeated.ts";
-import type { GlobalFlags, Invocation } from "./invocation.ts";
+import { plainCommandLine, type CommandLine } from "../../core/hint.ts";
+import { redacted } from "../../repeated.ts";
+import type { GlobalFlags, Invocation } from "../invocation.ts";
 
 /** Commands in hints, written as they have to be typed where the hint is read. */
 

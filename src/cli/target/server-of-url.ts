@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { OperationError } from "../core/errors.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Server } from "./target/remote.ts";
+import { OperationError } from "../../core/errors.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */
 
