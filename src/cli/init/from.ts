@@ -8,7 +8,7 @@ import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import { plainCommandLine } from "../../core/hint.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/app-types.ts";
 import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place.ts";
-import type { InitFlags } from "./init.ts";
+import type { InitFlags } from "./flags.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { startCommand } from "../target/target.ts";

@@ -4,7 +4,6 @@
 import { randomBytes } from "node:crypto";
 import { clientIdForm } from "../../core/clients/client-id.ts";
 import { OperationError } from "../../core/errors.ts";
-import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
 import { checkHttpHost } from "../../core/clients/http-hosts.ts";
 import { defaultSettings } from "../../core/context.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
@@ -14,23 +13,13 @@ import type { Hint } from "../../core/hint.ts";
 import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
 import { askText, choose, needed } from "../input/ask.ts";
 import { fixtureText, type App } from "./fixtures.ts";
+import type { InitFlags } from "./flags.ts";
 import { checkPlace, file, schemaNearby, writeFixtures } from "./place.ts";
 import { projectOf, usual, type Project } from "./project.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findServer, startCommand } from "../target/target.ts";
 import { pairs } from "../output/table.ts";
-
-/** The flags of `idp init`, as commander reads them. */
-export interface InitFlags {
-  readonly from?: ToolName;
-  readonly type?: AppType;
-  readonly client?: string;
-  readonly redirectUri?: readonly string[];
-  readonly user?: readonly string[];
-  readonly force?: true;
-  readonly stdout?: true;
-}
 
 /** Short enough for the question and its answer to stand on one line of 80. */
 const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [

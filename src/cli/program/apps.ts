@@ -7,7 +7,7 @@ import { formats, libraries } from "../env/choices.ts";
 import type { ExecFlags } from "../server/exec.ts";
 import { toolNames } from "../../core/fixtures/from/tool-names.ts";
 import { collect } from "./flag-values.ts";
-import type { InitFlags } from "../init/init.ts";
+import type { InitFlags } from "../init/flags.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
 
 /** The commands that connect an app: init, env, exec. */

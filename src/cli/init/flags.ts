@@ -1,0 +1,13 @@
+import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
+import type { AppType } from "../program/app-types.ts";
+
+/** The flags of `idp init`, as commander reads them. */
+export interface InitFlags {
+  readonly from?: ToolName;
+  readonly type?: AppType;
+  readonly client?: string;
+  readonly redirectUri?: readonly string[];
+  readonly user?: readonly string[];
+  readonly force?: true;
+  readonly stdout?: true;
+}
