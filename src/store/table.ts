@@ -168,7 +168,7 @@ function createTable(collection: CollectionName) {
     }
     if (!linked) link(next);
     if (before?.seq !== next.seq) {
-      // Undoing a removal brings an old entry back: it comes last here, and the order is mended when somebody asks for it.
+      // Undoing a removal puts an old entry back at the end. The order is restored when it is next read.
       if (before !== undefined) records.delete(key);
       if (next.seq < lastSeq) ordered = false;
       else lastSeq = next.seq;

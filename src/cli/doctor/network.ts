@@ -156,8 +156,8 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
     const foreign = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && isOther(own, new URL(uri).hostname));
     const [first] = foreign;
     if (first === undefined) return [];
-    const mended = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
-    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", mended));
+    const corrected = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
+    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", corrected));
     const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
     return [warning("hosts", detail, { text: "Use one of them, in your app as well", command })];
   });

@@ -65,7 +65,7 @@ export const go: Form = {
   ],
 };
 
-/** https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview; it has PKCE, and wants a secret all the same. */
+/** https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview; it uses PKCE and still requires a secret. */
 export const oauth2Proxy: Form = {
   returnsTo: /\/oauth2\/callback$/,
   usual: "http://localhost:4180/oauth2/callback",
