@@ -23,7 +23,10 @@ test("an export as fixtures can be started from, whatever was granted", async ()
 
 test("an export as fixtures holds no client that registered itself: who seeds it vouches for what is in it", async () => {
   const idp = await serve({ dynamicRegistration: true });
-  const metadata = { redirect_uris: ["https://app.example.test/cb"], backchannel_logout_uri: "http://127.0.0.1:9/" };
+  const metadata = {
+    redirect_uris: ["https://app.example.test/cb"],
+    backchannel_logout_uri: "https://app.example.test/",
+  };
   const { status, json } = await post(idp, "/api/v2/oauth/register", {}, { body: JSON.stringify(metadata) });
   expect(status).toBe(201);
   const clientId = String((json as Readonly<Record<string, unknown>>)["client_id"]);
