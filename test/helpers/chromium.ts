@@ -5,7 +5,7 @@ import type { Chromium } from "./find-chromium.ts";
 /** The browser that was prepared for this test run. */
 export function preparedChromium(): Chromium {
   const prepared = inject("chromium");
-  if (prepared === null) throw new Error("tests that use a browser have to be in test/browser");
+  if (prepared === null) throw new Error("tests that use a browser have to be in a folder of that name");
   return prepared;
 }
 

@@ -72,7 +72,7 @@ export function prepareChromium(): { readonly chromium: Chromium | null; readonl
 
 /** Before the tests: one browser for all of their processes, where one of their files needs it. */
 export default function setup(project: TestProject): () => void {
-  const isNeeded = project.vitest.state.getPaths().some((path) => path.includes("/test/browser/"));
+  const isNeeded = project.vitest.state.getPaths().some((path) => path.includes("/browser/"));
   const { chromium, remove } = isNeeded ? prepareChromium() : { chromium: null, remove: () => undefined };
   project.provide("chromium", chromium);
   return remove;

@@ -1,0 +1,63 @@
+import express from "express";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Library } from "../../src/cli/env/choices.ts";
+import { launchChromium } from "./chromium.ts";
+import { idp, newFolder, startIdp } from "./cli.ts";
+import { repository } from "./readme.ts";
+import { startRelyingParty } from "./relying-party.ts";
+
+/** An application of one static page, which loads a library from node_modules and what `idp env --for` prints as `/config.js`. */
+export interface SinglePageApp {
+  readonly url: string;
+  readonly issuer: string;
+}
+
+/**
+ * Starts the application, and a server that knows it as a public client.
+ * @param scripts the script tags of its page
+ * @param flags of `idp start`
+ */
+export async function startSinglePageApp(
+  library: Library,
+  scripts: string,
+  flags: readonly string[] = [],
+): Promise<SinglePageApp> {
+  const { app, url } = await startRelyingParty();
+  const cwd = newFolder(afterAll);
+  const client = { client_id: "spa", redirect_uris: [`${url}/callback`], post_logout_redirect_uris: [`${url}/`] };
+  const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.test" };
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [alice], clients: [client] }));
+  const { issuer } = await startIdp(flags, { cwd }, afterAll);
+  const printed = await idp(["env", "--for", library], { cwd });
+  expect(printed, printed.stderr).toMatchObject({ code: 0, stderr: "" });
+  app.use("/node_modules", express.static(join(repository, "node_modules")));
+  app.get("/config.js", (_req, res) => {
+    res.type("text/javascript").send(printed.stdout);
+  });
+  app.use((_req, res) => {
+    res.send(`<!doctype html><meta charset="utf-8"><title>App</title><link rel="icon" href="data:,">${scripts}`);
+  });
+  return { url, issuer };
+}
+
+/** One browser for the tests of a file. @returns a page with cookies of its own, and how it signs alice in */
+export function useChromium(): () => Promise<{ readonly page: Page; readonly signIn: () => Promise<void> }> {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  return async () => {
+    // The certificate of an https issuer is self-signed.
+    const context: BrowserContext = await browser.newContext({ ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    const signIn = async () => {
+      await page.getByTestId("login-as-alice").click();
+      await page.getByTestId("consent-allow").click();
+    };
+    return { page, signIn };
+  };
+}
