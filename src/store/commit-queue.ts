@@ -1,6 +1,6 @@
 /**
- * Group commit: transactions that end while a write runs go together into the next one. So an answer waits for two
- * writes at most, however many transactions end at the same time.
+ * Group commit: transactions that end in one turn of the event loop, or while a write runs, go together into the next
+ * write. So an answer waits for two writes at most, however many transactions end at the same time.
  */
 import type { Durability } from "./engine.ts";
 import { OvertakenError, type Journal, type JournalEntry, type Operation } from "./journal.ts";
@@ -103,7 +103,11 @@ export function createCommitQueue(
   }
 
   async function run(): Promise<void> {
-    while (waiting !== null || capture !== null || jobs.length > 0) await (jobs.shift() ?? writeBatch)();
+    while (waiting !== null || capture !== null || jobs.length > 0) {
+      // Requests that arrive together end in one turn.
+      await new Promise(setImmediate);
+      await (jobs.shift() ?? writeBatch)();
+    }
     running = false;
   }
 

@@ -7,7 +7,7 @@
  * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
  * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
  */
-import { constants, fstatSync, statSync } from "node:fs";
+import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "./durable-file.ts";
@@ -167,7 +167,7 @@ export function openJournalFile(
         const line = Buffer.from(`${JSON.stringify(entry)}\n`);
         const bytes = length === 0 ? Buffer.concat([headerOf(generation), line]) : line;
         for (let done = 0; done < bytes.length;)
-          done += (await handle.write(bytes, done, bytes.length - done, length + done)).bytesWritten;
+          done += writeSync(handle.fd, bytes, done, bytes.length - done, length + done);
         await handle.datasync();
         if (!nameOnDisk) await syncFolder(folder);
         nameOnDisk = true;
