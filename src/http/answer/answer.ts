@@ -13,7 +13,7 @@ export function sendText(
   status: number,
   headers: Readonly<Record<string, string>>,
   type: string,
-  text: string,
+  text: string | Buffer,
 ): void {
   const length = Buffer.byteLength(text);
   // Node.js sets the length too, but not for HEAD.

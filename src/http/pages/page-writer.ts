@@ -20,7 +20,9 @@ export interface Page {
 
 /** HTML; or, to who asks for JSON, the same content as data. */
 export function sendPage(response: Response, status: number, page: Page): void {
-  if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", page.html);
+  // As bytes: a page is put together from many strings, and Node.js would encode it twice.
+  const html = (): Buffer => Buffer.from(page.html);
+  if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", html());
   else sendJson(response, status, page.content());
 }
 
