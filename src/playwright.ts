@@ -1,5 +1,5 @@
 /**
- * `idp/playwright`: signs a user in on the pages of `idp`, for tests with Playwright. Works with `@playwright/test`, `playwright` and
+ * `dev-idp/playwright`: signs a user in on the pages of `idp`, for tests with Playwright. Works with `@playwright/test`, `playwright` and
  * `playwright-core` alike: nothing of them is imported, a page is known by what is used of it here.
  */
 

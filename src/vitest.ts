@@ -1,7 +1,7 @@
 import { test, type TestAPI } from "vitest";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
-/** `idp/vitest`: tests that are handed an `idp`. */
+/** `dev-idp/vitest`: tests that are handed an `idp`. */
 
 /** What a test is handed. */
 export interface IdpFixtures {

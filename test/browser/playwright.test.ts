@@ -8,7 +8,7 @@ import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 
 /**
- * `idp/playwright`: `signIn` finds its way over the pages, and says where it could not.
+ * `dev-idp/playwright`: `signIn` finds its way over the pages, and says where it could not.
  * @module-tag browser
  */
 

@@ -31,7 +31,7 @@ test("a hint's command is for the data or the server that was typed", async () =
 
 test("who came by npx is told to go on by it", async () => {
   const answer = await said("users list", newFolder(), { npm_command: "exec" });
-  expect(answer).toContain("For other data, add --data DIR. To start it: npx idp start\n");
+  expect(answer).toContain("For other data, add --data DIR. To start it: npx dev-idp start\n");
 });
 
 test("a command on a page of the server works where the server was started", async () => {
@@ -41,8 +41,8 @@ test("a command on a page of the server works where the server was started", asy
     return (/id="error-fix"[^>]*>(.*?)<\/pre>/s.exec(page)?.[1] ?? "").replaceAll(/<[^>]*>/g, "");
   };
   const other = await startIdp(["--data", "other"], { cwd, env: { npm_command: "exec" } });
-  expect(await fixOn(other)).toBe("npx idp clients list --data other");
-  await vi.waitFor(() => expect(other.output.stdout).toContain("fix: npx idp clients list --data other\n"));
+  expect(await fixOn(other)).toBe("npx dev-idp clients list --data other");
+  await vi.waitFor(() => expect(other.output.stdout).toContain("fix: npx dev-idp clients list --data other\n"));
   const inMemory = await startIdp(["--memory"], { cwd });
   expect(await fixOn(inMemory)).toBe(`idp clients list --url ${inMemory.issuer}`);
 });

@@ -102,7 +102,7 @@ console.log(issuer === OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_RED
 test("in tests, with vitest", async () => {
   const { cwd, env } = newProject();
   const [fixtures = ""] = blocks("Your own users and clients", "yaml");
-  const program = blocks("In tests", "js").find((block) => block.includes('"idp/vitest"')) ?? "";
+  const program = blocks("In tests", "js").find((block) => block.includes('"dev-idp/vitest"')) ?? "";
   writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(join(cwd, "sign-in.test.js"), program);

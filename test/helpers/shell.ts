@@ -48,7 +48,7 @@ export function newProject(): Place & { readonly env: Readonly<Record<string, st
   const cwd = newFolder();
   const commands = join(cwd, "node_modules", ".bin");
   mkdirSync(commands, { recursive: true });
-  symlinkSync(repository, join(cwd, "node_modules", "idp"));
-  symlinkSync(join(repository, "bin", "idp.js"), join(commands, "idp"));
+  symlinkSync(repository, join(cwd, "node_modules", "dev-idp"));
+  for (const name of ["idp", "dev-idp"]) symlinkSync(join(repository, "bin", "idp.js"), join(commands, name));
   return { cwd, env: { PATH: `${commands}${delimiter}${process.env["PATH"] ?? ""}` } };
 }

@@ -168,7 +168,7 @@ test("a program that closes what it made ends by itself", async () => {
     join(cwd, "app.mjs"),
     `import { Agent, get } from "node:http";
 import { connect } from "node:net";
-import { createIdp } from "idp";
+import { createIdp } from "dev-idp";
 const agent = new Agent({ keepAlive: true });
 for (const data of [undefined, "data"]) {
   const idp = await createIdp({ port: 0, ...(data && { data }) });

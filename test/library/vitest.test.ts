@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { Idp } from "../../src/index.ts";
 import { idpTest } from "../../src/vitest.ts";
 
-/** `idp/vitest`: what a test is handed. */
+/** `dev-idp/vitest`: what a test is handed. */
 
 const test = idpTest({
   fixtures: {

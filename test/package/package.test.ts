@@ -66,7 +66,7 @@ test("each package whose code is in the command line's files is named with its v
   const paths = Object.values(madeOf)
     .flat()
     .flatMap((module) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module)?.[0] ?? []);
-  const notices = readFileSync(join(folder, "node_modules/idp/dist/cli/THIRD-PARTY.txt"), "utf8").split(/^-{80}$/m);
+  const notices = readFileSync(join(folder, "node_modules/dev-idp/dist/cli/THIRD-PARTY.txt"), "utf8").split(/^-{80}$/m);
   const packages = [...new Set(paths)];
   expect(packages.length).toBeGreaterThan(20);
   for (const path of packages) {
@@ -80,8 +80,8 @@ test("each package whose code is in the command line's files is named with its v
   }
 });
 
-test("npx idp start, from the empty folder", async () => {
-  const child = startShell("npx idp start --port auto --memory", place);
+test("npx dev-idp start, from the empty folder", async () => {
+  const child = startShell("npx dev-idp start --port auto --memory", place);
   onTestFinished(() => {
     endShell(child, "SIGTERM");
   });
@@ -104,10 +104,10 @@ test("npx idp start, from the empty folder", async () => {
   expect(existsSync(join(folder, ".idp"))).toBe(false);
 });
 
-test("npx idp token decode", async () => {
+test("npx dev-idp token decode", async () => {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   const token = `${part({ alg: "HS256" })}.${part({ sub: "alice", exp: 1 })}.c2ln`;
-  const { code, stdout } = await shell(`npx idp token decode ${token} --json`, place);
+  const { code, stdout } = await shell(`npx dev-idp token decode ${token} --json`, place);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ header: { alg: "HS256" }, payload: { sub: "alice" }, verified: false });
 });
@@ -130,8 +130,8 @@ const compile = (programs: Readonly<Record<string, string>>, options: Readonly<R
   return shell(`'${join(repository, "node_modules/.bin/tsc")}'`, place);
 };
 
-const program = `import { signIn, type SignInPage } from "idp/playwright";
-import { createIdp, OperationError, type FixtureUser, type Idp } from "idp";
+const program = `import { signIn, type SignInPage } from "dev-idp/playwright";
+import { createIdp, OperationError, type FixtureUser, type Idp } from "dev-idp";
 const erin: FixtureUser = { username: "erin" };
 const idp: Idp = await createIdp({ port: 0, fixtures: { users: [erin], clients: [{ client_id: "shop", redirect_uris: ["http://localhost:3000/callback"] }] } });
 const { access_token }: { access_token: string } = await idp.issueTokens({ user: "erin", client: "shop", scope: "openid" });
@@ -156,11 +156,11 @@ test("types without those of other packages, which are looked into too", async (
   expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
 }, 120_000);
 
-test("types as a bundler looks for them, of idp/vitest and of idp/playwright with a page of Playwright too", async () => {
+test("types as a bundler looks for them, of dev-idp/vitest and of dev-idp/playwright with a page of Playwright too", async () => {
   borrow("vitest", "playwright-core");
   const tests = `import type { Page } from "playwright-core";
-import { signIn } from "idp/playwright";
-import { idpTest } from "idp/vitest";
+import { signIn } from "dev-idp/playwright";
+import { idpTest } from "dev-idp/vitest";
 const test = idpTest({ settings: { login: "password" } });
 test("one", async ({ idp }) => {
   const status: "active" | "revoked" = (await idp.issueGrant({ user: "alice", client: "demo-app" })).status;
@@ -187,11 +187,11 @@ export const wrong = (page: Page) => signIn(page, { approve: true });
 test("from a CommonJS program: require, where Node.js has it for such packages, and import()", async () => {
   writeFileSync(
     join(folder, "app.cjs"),
-    `const { createIdp } = require("idp");
-const { signIn } = require("idp/playwright");
-const { version } = require("idp/package.json");
+    `const { createIdp } = require("dev-idp");
+const { signIn } = require("dev-idp/playwright");
+const { version } = require("dev-idp/package.json");
 (async () => {
-  const imported = await import("idp");
+  const imported = await import("dev-idp");
   const idp = await createIdp({ port: 0 });
   await idp.close();
   console.log(imported.createIdp === createIdp, typeof signIn, version);
@@ -208,11 +208,11 @@ const { version } = require("idp/package.json");
   });
 });
 
-test("idp/vitest runs where vitest is installed, and says what is missing where it is not", async () => {
+test("dev-idp/vitest runs where vitest is installed, and says what is missing where it is not", async () => {
   borrow("vitest");
   writeFileSync(
     join(folder, "sign-in.test.js"),
-    `import { idpTest } from "idp/vitest";
+    `import { idpTest } from "dev-idp/vitest";
 const test = idpTest();
 test("an idp", async ({ expect, idp }) => { expect((await fetch(idp.issuer + "/_idp/health")).status).toBe(200); });
 `,
@@ -221,7 +221,7 @@ test("an idp", async ({ expect, idp }) => { expect((await fetch(idp.issuer + "/_
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout).toMatch(/1 passed/);
   rmSync(join(folder, "node_modules", "vitest"));
-  expect(await shell("node -e 'import(\"idp/vitest\")'", place)).toMatchObject({
+  expect(await shell("node -e 'import(\"dev-idp/vitest\")'", place)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("Cannot find package 'vitest'"),
   });
@@ -276,7 +276,7 @@ console.log("signed in", user.user.username, tokens.claims().email);
 const atMost = 40_000;
 
 test(
-  "npx idp init, then npx idp exec: openid-client signs a user in, no question asked, in seconds; idp login too",
+  "npx dev-idp init, then npx dev-idp exec: openid-client signs a user in, no question asked, in seconds; idp login too",
   { timeout: 3 * atMost },
   async () => {
     const here = mkdtempSync(join(folder, "empty-"));
@@ -286,13 +286,13 @@ test(
     }
     writeFileSync(join(here, "app.mjs"), app);
     const began = performance.now();
-    const line = "npx idp init --no-input --type confidential && npx idp exec --quiet -- node app.mjs";
+    const line = "npx dev-idp init --no-input --type confidential && npx dev-idp exec --quiet -- node app.mjs";
     const { code, stdout, stderr } = await shell(line, { cwd: here });
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
     expect(performance.now() - began).toBeLessThan(atMost);
     expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
-    const login = await shell("npx idp exec --quiet -- npx idp login --user alice --approve", { cwd: here });
+    const login = await shell("npx dev-idp exec --quiet -- npx dev-idp login --user alice --approve", { cwd: here });
     expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining("Signed in as alice") });
   },
 );

@@ -46,6 +46,6 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
 
 /** The JSON Schema of fixtures, for editors; null: the package is not installed here. */
 export function schemaNearby(): string | null {
-  const schema = join("node_modules", "idp", "fixtures", "idp.fixtures.schema.json");
+  const schema = join("node_modules", "dev-idp", "fixtures", "idp.fixtures.schema.json");
   return existsSync(schema) ? `./${schema}` : null;
 }

@@ -31,13 +31,13 @@ function targetOf([, first = "", second = ""]: readonly string[], target: readon
   return target;
 }
 
-/** Writes a command for the same data or server, and with `npx` where idp was run by it, since that puts `idp` on no path. */
+/** Writes a command for the same data or server, and and as `npx dev-idp …` where npx ran it: then no `idp` is on the PATH. */
 export const commandLine =
   ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
   (words) => {
     if (words[0] !== "idp") return plainCommandLine(words);
     const names = ["--data", "--url", "--help"].some((flag) => hasFlag(words, flag)) ? [] : targetOf(words, target);
     const end = words.includes("--") ? words.indexOf("--") : words.length;
-    const npx = env.npm_command === "exec" ? ["npx"] : [];
-    return plainCommandLine([...npx, ...words.slice(0, end), ...names, ...words.slice(end)]);
+    const program = env.npm_command === "exec" ? ["npx", "dev-idp"] : ["idp"];
+    return plainCommandLine([...program, ...words.slice(1, end), ...names, ...words.slice(end)]);
   };
