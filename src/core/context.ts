@@ -88,6 +88,8 @@ export interface Context {
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
+  /** Whether the login page lists users who sign in by a click. */
+  readonly offersPicker: boolean;
   /** Reads the settings again, after fixtures have changed them. */
   readonly reloadSettings: () => Promise<void>;
   /** The time in milliseconds since 1970. */

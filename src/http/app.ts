@@ -158,12 +158,12 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
     ...oauthRoutes(web),
     ...(web.dynamicRegistration ? registrationRoutes(web) : []),
     ...pageRoutes(web),
-    ...apiRoutes(web.ctx, control),
+    ...apiRoutes(web, control),
   ];
   // For a path that matches no route, or cannot be decoded.
   router.use(["/api", "/_idp"], enter({ name: "none", kind: "api" }));
   for (const route of routes) mount(router, route, check);
-  const guard = apiGuard(web.ctx, control.adminToken);
+  const guard = apiGuard(web, control.adminToken);
   router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
 
   if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));

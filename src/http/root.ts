@@ -2,14 +2,17 @@ import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { redirect, sendJson } from "./answer/answer.ts";
 import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
+import { standingOf } from "./input/host-check.ts";
 import { wantsPage, type Web } from "./web.ts";
 
 /** What the server answers beside endpoints and pages. */
 
 export const health =
-  ({ ctx, version }: Web): RequestHandler =>
-  (_req, res) => {
-    sendJson(res, 200, { status: "ok", issuer: ctx.issuer, version }, apiHeaders);
+  (web: Web): RequestHandler =>
+  (req, res) => {
+    const { ctx, version } = web;
+    const more = standingOf(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
+    sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
 
 /** The issuer itself: a browser goes to the account page; a program that waits for the server reads where everything else is. */

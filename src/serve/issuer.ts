@@ -29,6 +29,8 @@ export interface IssuerOptions extends Required<Pick<IdpOptions, "now" | "random
   readonly onProgress: SeedOptions["progress"];
   /** Override the settings of the fixtures. */
   readonly settings: Partial<Settings>;
+  /** Any host name is answered, so there is no picker: a page whose name points at this machine could sign in by a click. */
+  readonly anyHost: boolean;
 }
 
 /**
@@ -61,6 +63,9 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
     keys: await openKeyRing(store, now, random),
     get settings() {
       return settings;
+    },
+    get offersPicker() {
+      return settings.login !== "password" && !options.anyHost;
     },
     reloadSettings: async () => {
       settings = await readSettings();

@@ -6,6 +6,7 @@ import type { CommandLine } from "../core/hint.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
+import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
 import type { RequestEvent } from "../http/request-log.ts";
 
@@ -38,7 +39,10 @@ export interface IdpOptions {
   readonly backchannel?: "off" | "dynamic";
   /** Used exactly as given; default `http://localhost:<port>`, with `tls` `https://localhost:<port>`. */
   readonly issuer?: string;
-  /** Host names that are answered, besides the loopback names and the issuer's. */
+  /**
+   * Host names that are answered, besides loopback names, IP addresses and the issuer's host: `name`, `.name` for it and all names below
+   * it, or `*` for all. Forms and the control API accept only pages of names listed one by one. With `*` there is no picker.
+   */
   readonly allowHosts?: readonly string[];
   /** Override the settings of the fixtures; times are seconds. */
   readonly settings?: Partial<Settings>;
@@ -87,7 +91,7 @@ export function checkOptions(options: IdpOptions): void {
       hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
     });
   }
-  const { port = 0, backchannel = "off", issuer, adminToken }: IdpOptions = options;
+  const { port = 0, backchannel = "off", issuer, adminToken, allowHosts = [] }: IdpOptions = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
       hint: "0 takes a free one: createIdp({ port: 0 })",
@@ -100,6 +104,15 @@ export function checkOptions(options: IdpOptions): void {
   }
   if (adminToken !== undefined) checkAdminToken(adminToken);
   if (issuer !== undefined) checkIssuer(issuer);
+  for (const given of allowHosts) checkAllowedHost(given);
+}
+
+/** @throws {OperationError} usage, for a value that no `Host` can match */
+function checkAllowedHost(given: string): void {
+  if (isAllowable(given)) return;
+  throw new OperationError("usage", `--allow-host ${JSON.stringify(given)} can never match: it is not a host name`, {
+    hint: "Use a name without scheme, port and path, .example.test for it and all names below it, or * for all names. Repeat the flag for more names",
+  });
 }
 
 /** An issuer is a URL that is used exactly as given (RFC 8414 2). */

@@ -67,6 +67,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
       ...{ now, random, log, onProgress, settings },
       issuer: options.issuer ?? `${scheme}://localhost:${port}`,
       fixtures: options.fixtures,
+      anyHost: options.allowHosts?.includes("*") === true,
     });
     const base = addIssuer(app, issuer.ctx, { ...options, host, port, adminToken, close: closing.close });
     store.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });

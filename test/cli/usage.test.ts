@@ -28,6 +28,12 @@ test.each([
   ["start --login sesame", /It is picker, password, or auto:/, "See: idp start --help"],
   ["start --consent maybe", /Allowed choices are ask, skip/, "See: idp start --help"],
   ["--color pink users list", /Allowed choices are auto, always, never/, "See: idp users list --help"],
+  [
+    "start --allow-host http://a.test",
+    /"http:\/\/a.test" can never match/,
+    /^Use a name without scheme, port and path/,
+  ],
+  ["start --allow-host a.test,b.test", /"a.test,b.test" can never match/, /Repeat the flag for more names$/],
   ["users show", "the user is missing, and there is no terminal to ask for it", "Give it: idp users show alice"],
   ["users suspend", /the user is missing/, "Give it: idp users suspend alice"],
   ["clients show", /the client is missing/, "Give it: idp clients show demo-app"],

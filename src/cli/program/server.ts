@@ -36,7 +36,7 @@ function declareStart(program: Command, act: Act, words: readonly string[]): voi
     .option(...fixturesOption("a fixture file or folder"))
     .option("--watch", "apply fixtures anew when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
-    .option("--allow-host <host>", "accept requests for this host name too; repeatable", collect)
+    .option("--allow-host <host>", "answer this host name too; .name: it and all below it; *: all; repeatable", collect)
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
     .option("--key <file>", "the PEM private key of --cert")
     .addOption(

@@ -36,6 +36,7 @@ async function contextOf(cli: Invocation, store: Store, issuer: string | undefin
   return {
     issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
     settings: effectiveSettings(remembered.settings, {}),
+    offersPicker: false,
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, randomText),

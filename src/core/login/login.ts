@@ -69,7 +69,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       loginHint,
       likely: hinted ?? chooser ?? null,
       barred: barredUser(tx, browser.session),
-      picker: ctx.settings.login !== "password",
+      picker: ctx.offersPicker,
       uiLocales: shown.uiLocales,
       request: shown.summary(),
     };
@@ -133,7 +133,7 @@ type Attempt = Advance | Refused;
 const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Attempt> =>
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    const user = ctx.settings.login === "password" ? undefined : tx.find("users", "username", form.username);
+    const user = ctx.offersPicker ? tx.find("users", "username", form.username) : undefined;
     return user === undefined ? wrong : signInActive(tx, ctx, interaction, user, ["user"], browser);
   });
 

@@ -2,7 +2,6 @@
  * http/api: the control API. The operations themselves are in core/operations; this folder mounts and describes them.
  */
 import type { Request, RequestHandler } from "express";
-import type { Context } from "../../core/context.ts";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { sameSecret } from "../../core/secrets.ts";
@@ -14,7 +13,8 @@ import { jsonBodyOf } from "../input/bodies.ts";
 import { HttpError } from "../answer/http-error.ts";
 import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
-import { note } from "../web.ts";
+import { isOwnOrigin } from "../input/form-origin.ts";
+import { note, type Web } from "../web.ts";
 
 /** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
@@ -30,16 +30,15 @@ export interface ControlOptions {
 export const apiPath = "/_idp/api";
 
 /** A page of another origin may not use the API, even one that got hold of the token: 403. */
-function ownOrigin(issuer: string): RequestHandler {
-  const own = new URL(issuer).origin;
-  return (req, _res, next) => {
+const ownOrigin =
+  (web: Web): RequestHandler =>
+  (req, _res, next) => {
     const { origin } = req.headers;
-    if (origin !== undefined && origin !== own) {
+    if (origin !== undefined && !isOwnOrigin(web, req, origin)) {
       throw new HttpError(403, `the control API answers no page of the origin ${origin}`);
     }
     next();
   };
-}
 
 const whereTheTokenIs = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
 
@@ -80,14 +79,12 @@ function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
 }
 
 /** Who may use the control API, also at paths that it does not have. */
-export const apiGuard = (ctx: Context, adminToken: string): RequestHandler[] => [
-  ownOrigin(ctx.issuer),
-  adminOnly(adminToken),
-];
+export const apiGuard = (web: Web, adminToken: string): RequestHandler[] => [ownOrigin(web), adminOnly(adminToken)];
 
 /** The routes of the control API. */
-export function apiRoutes(ctx: Context, { adminToken, server, onStop }: ControlOptions): readonly Route[] {
-  const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(ctx, adminToken) } as const;
+export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptions): readonly Route[] {
+  const { ctx } = web;
+  const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(web, adminToken) } as const;
   const openApi: RequestHandler = async (_req, res) => {
     // It loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");

@@ -1,5 +1,6 @@
 import type { Request } from "express";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { standingOf } from "./host-check.ts";
 import type { Web } from "../web.ts";
 
 /**
@@ -9,16 +10,23 @@ import type { Web } from "../web.ts";
 export const isForeignPart = (req: Request): boolean =>
   /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";
 
+/** Whether this origin is ours: the issuer's, or that of another name of ours under which the page was opened. */
+export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
+  const { host = "" } = req.headers;
+  if (origin === web.issuer.origin) return true;
+  if (standingOf(web, host) !== "own") return false;
+  return origin === `${web.issuer.protocol}//${host}` || origin === `${req.protocol}://${host}`;
+}
+
 /**
  * A form of our own pages comes from our own origin (CONTRACT 5). `SameSite` does not say so: another localhost port is the same site.
  * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
  * @throws {InteractionError} csrf
  */
-export function requireOwnOrigin({ issuer }: Web, req: Request): void {
+export function requireOwnOrigin(web: Web, req: Request): void {
   const { origin, host } = req.headers;
   if (origin === undefined) return;
-  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin") return;
-  // The page may have been opened under another of our names; the host check has settled that it is ours.
-  if (origin === issuer.origin || origin === `${issuer.protocol}//${host ?? ""}`) return;
+  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin" && standingOf(web, host) === "own") return;
+  if (isOwnOrigin(web, req, origin)) return;
   throw new InteractionError("csrf");
 }

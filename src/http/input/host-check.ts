@@ -1,7 +1,9 @@
+import { isIP } from "node:net";
 import type { Request, RequestHandler } from "express";
 import { isLoopbackHost } from "../../core/clients/redirect-uri.ts";
 import { allowHost } from "../../core/fix-commands.ts";
 import { HttpError } from "../answer/http-error.ts";
+import { routeOf } from "../route.ts";
 import type { Web } from "../web.ts";
 
 /** DNS rebinding: a foreign page may point its own name at this machine, but the browser then sends that name as `Host`. */
@@ -9,8 +11,27 @@ import type { Web } from "../web.ts";
 /** The host name of a `Host` header, without its port. */
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
-/** A name as an operator gives it: an IPv6 address, which has more than the colon before a port, stands in brackets in `Host` only. */
-const ownName = (host: string): string => (/^[^[:]*:[^:]*:/.test(host) ? `[${host.toLowerCase()}]` : hostName(host));
+const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
+
+/** `own`: forms and the control API accept pages of this name as ours. `allowed`: it is answered, and no more. */
+type Standing = "own" | "allowed" | "foreign";
+
+/** What the `Host` of a request is to us. HTTP/1.0 may leave it out. An address is no name, so no foreign page can send it. */
+export function standingOf({ issuer, allowedHosts }: Web, host: string | undefined): Standing {
+  if (host === undefined) return "own";
+  const name = hostName(host);
+  if (isLoopbackHost(name) || isAddress(name) || name === issuer.hostname) return "own";
+  const listed = allowedHosts.map((given) => given.toLowerCase());
+  if (listed.includes(name)) return "own";
+  const isBelow = (given: string): boolean => given.startsWith(".") && `.${name}`.endsWith(given);
+  return name !== "" && listed.some((given) => given === "*" || isBelow(given)) ? "allowed" : "foreign";
+}
+
+/** What `--allow-host` takes: a name, `.name` for it and all names below it, an IP address, or `*`. No name ends in a number (URL Standard 3.5). */
+export const isAllowable = (given: string): boolean =>
+  given === "*" ||
+  isAddress(given) ||
+  /^\.?(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*(?!\d+$)[a-z\d_](?:[a-z\d_-]*[a-z\d_])?$/i.test(given);
 
 /** Node keeps the first of two such headers, and a proxy in front may have used the last. */
 const onceOnly = /^(host|authorization)$/i;
@@ -28,18 +49,17 @@ function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
   }
 }
 
-/** 421 for every other `Host` (CONTRACT 1). */
-export function hostCheck(web: Web): RequestHandler {
-  const names = new Set([web.issuer.hostname, ...web.allowedHosts.map(ownName)]);
-  return (req, _res, next) => {
+/** 421 for a foreign `Host` (CONTRACT 1). The probes of an orchestrator ask for the health under any name. */
+export const hostCheck =
+  (web: Web): RequestHandler =>
+  (req, res, next) => {
     requireOneEach(req);
-    const { host = "" } = req.headers;
-    const name = hostName(host);
-    if (isLoopbackHost(name) || names.has(name)) {
+    const { host } = req.headers;
+    if (standingOf(web, host) !== "foreign" || routeOf(res).name === "health") {
       next();
       return;
     }
-    const fix = allowHost(host.replace(/:\d*$/, ""));
-    throw new HttpError(421, `Host "${host}" is not a name of this server`, { fix });
+    throw new HttpError(421, `Host "${host ?? ""}" is not a name of this server; idp start --allow-host adds it`, {
+      fix: allowHost((host ?? "").replace(/:\d*$/, "")),
+    });
   };
-}
