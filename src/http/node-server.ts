@@ -56,6 +56,9 @@ export const defaultPatience: Patience = {
   stallTimeout: 60_000,
 };
 
+/** Bytes. The cookies of all ports of localhost arrive together. */
+const maxHeaderSize = 65_536;
+
 export interface ServerOptions {
   /** Null: plain http. */
   readonly tls: Tls | null;
@@ -90,7 +93,7 @@ function toOriginForm(req: IncomingMessage): void {
 export function serversFor(app: App, opened: Promise<void>, { tls, patience }: ServerOptions): () => Promise<Server> {
   const { stallTimeout, ...timeouts } = patience;
   // `input/host-check.ts` refuses a missing Host.
-  const options = { ...classesFor(app), ...timeouts, requireHostHeader: false };
+  const options = { ...classesFor(app), ...timeouts, maxHeaderSize, requireHostHeader: false };
   const listener: RequestListener = (req, res) => {
     res.on("timeout", endStalled);
     toOriginForm(req);

@@ -40,7 +40,7 @@ export const tooLongForGet = (): OAuthError =>
     "the request came without cookies, and is too long to come again as GET: send less, or push it (RFC 9126)",
   );
 
-/** Characters: Node.js takes 16,384 of a request's line and headers. */
+/** Characters: common proxies refuse longer request lines. */
 const longestLocation = 12_000;
 
 /** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
