@@ -1,7 +1,7 @@
 import express from "express";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Library } from "../../src/cli/env/choices.ts";
 import { launchChromium } from "./chromium.ts";
@@ -43,21 +43,13 @@ export async function startSinglePageApp(
   return { url, issuer };
 }
 
-/** One browser for the tests of a file. @returns a page with cookies of its own, and how it signs alice in */
-export function useChromium(): () => Promise<{ readonly page: Page; readonly signIn: () => Promise<void> }> {
+/** One browser for the tests of a file. @returns a page with cookies of its own */
+export function useChromium(): () => Promise<Page> {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
   });
   afterAll(() => browser.close());
-  return async () => {
-    // The certificate of an https issuer is self-signed.
-    const context: BrowserContext = await browser.newContext({ ignoreHTTPSErrors: true });
-    const page = await context.newPage();
-    const signIn = async () => {
-      await page.getByTestId("login-as-alice").click();
-      await page.getByTestId("consent-allow").click();
-    };
-    return { page, signIn };
-  };
+  // The certificate of an https issuer is self-signed.
+  return () => browser.newPage({ ignoreHTTPSErrors: true });
 }

@@ -1,5 +1,6 @@
 import type Keycloak from "keycloak-js";
 import { expect, test } from "vitest";
+import { signIn } from "../../../src/playwright.ts";
 import { startSinglePageApp, useChromium } from "../../helpers/single-page-app.ts";
 
 /**
@@ -21,10 +22,10 @@ const app = await startSinglePageApp(
 const newPage = useChromium();
 
 test("signs alice in, reads her, refreshes, and logs out", async () => {
-  const { page, signIn } = await newPage();
+  const page = await newPage();
   const state = () => page.evaluate<Keycloak>("({ ...keycloak })");
   await page.goto(app.url);
-  await signIn();
+  await signIn(page, { user: "alice" });
   await page.waitForFunction("globalThis.ready");
   expect(page.url()).toBe(`${app.url}/callback`);
   const signedIn = await state();

@@ -1,5 +1,6 @@
 import type { User, UserManager } from "oidc-client-ts";
 import { expect, test } from "vitest";
+import { signIn } from "../../../src/playwright.ts";
 import { startSinglePageApp, useChromium } from "../../helpers/single-page-app.ts";
 
 /**
@@ -21,13 +22,13 @@ const app = await startSinglePageApp(
 const newPage = useChromium();
 
 test("signs alice in, reads her, refreshes, and logs out", async () => {
-  const { page, signIn } = await newPage();
+  const page = await newPage();
   /** The user that a method of the library returns. */
   const user = (method: keyof UserManager) => page.evaluate<User | null>(`manager.${method}()`);
   await page.goto(app.url);
   await page.waitForFunction("globalThis.ready");
   await page.evaluate("void manager.signinRedirect()");
-  await signIn();
+  await signIn(page, { user: "alice" });
   await page.waitForURL(`${app.url}/callback?*`);
   await page.waitForFunction("globalThis.ready");
   const signedIn = await user("getUser");
