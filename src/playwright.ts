@@ -15,7 +15,7 @@ interface PageLocator {
   waitFor(options: { state: "attached"; timeout: number }): Promise<void>;
 }
 
-/** `noWaitAfter`: the page that comes of it is waited for here, with our words where it does not come. */
+/** `noWaitAfter`: this file waits for the next page itself, with a clearer error if it does not come. */
 interface Pressing {
   timeout: number;
   noWaitAfter: boolean;

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** Asked for in one go: a call costs as much as a hundred draws. */
+/** Random bytes, fetched in one system call, which costs as much as a hundred draws from here. */
 const drawn = Buffer.alloc(4096);
 let used = drawn.length;
 
@@ -11,7 +11,7 @@ export function randomText(bytes: number): string {
     used = 0;
   }
   const text = drawn.toString("base64url", used, used + bytes);
-  // What was handed out is nobody else's to find here.
+  // Erases bytes that were handed out.
   drawn.fill(0, used, used + bytes);
   used += bytes;
   return text;

@@ -1,10 +1,10 @@
-/** What answers, pages and logs repeat of what somebody sent. */
+/** Shortens and redacts what responses, pages and logs repeat of a request. */
 
 /** The beginning of a text whose length somebody else chooses. @param longest characters */
 export const cut = (text: string, longest: number): string =>
   text.length > longest ? `${text.slice(0, longest)}…` : text;
 
-// Anybody may send a text of 100 kB that these are looked for in: what each of them has begun to read it either takes, or gives up at once.
+// Anybody may send a text of 100 kB, so each pattern takes linear time: it either consumes what it began to read, or gives up at once.
 /** JSON in base64url, as the parts of a JWT are. */
 const tokens = /\beyJ[\w.-]{20,}/g;
 const parameters = /\b((?:\w+_)?(?:code|token|hint|assertion|verifier)(?:=|%3D))[\w.~%+/-]{8,}/gi;
@@ -13,7 +13,7 @@ const secrets = /\b((?:\w+_)?(?:password|secret)=)[^\s'"&]+/gi;
 const userinfo = /\b(\w+:\/\/[^\s/:@'"]*:)[^\s/@'"]+(?=@)/g;
 
 /**
- * Without what is good for anything: an app that sends `location.href` as its redirect URI sends the code in it. What is left says what it was.
+ * Removes secrets: an app that sends `location.href` as its redirect URI sends the code in it. What is left, as `code=…`, says what it was.
  */
 export const redacted = (text: string): string =>
   text.replaceAll(tokens, "eyJ…").replaceAll(parameters, "$1…").replaceAll(secrets, "$1…").replaceAll(userinfo, "$1…");

@@ -1,8 +1,8 @@
 import { OperationError, problemText } from "./core/errors.ts";
 
-/** What a program sees of a refusal that it does not catch: test runners print the message of an error, and nothing else of it. */
+/** Puts the problems of a refusal into its message: if a program does not catch it, test runners print only the message. */
 
-/** So many problems stand in the message; whoever has more of them starts with these. */
+/** How many problems the message lists; if there are more, these are enough to start with. */
 const most = 5;
 
 /** The same refusal, with its first problems in the message where that does not list them yet. */

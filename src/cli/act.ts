@@ -2,8 +2,8 @@ import type { Invocation } from "./invocation.ts";
 import type { Outcome } from "./output/print.ts";
 
 /**
- * Makes an action of commander from what a command does: settles the global flags, runs it, hands on its outcome.
- * `run` is given the command's arguments and then its flags. Null: it has said everything itself; a number: likewise, and ends with this exit code.
+ * Makes a commander action of a command: resolves the global flags, runs the command, passes on its outcome.
+ * `run` gets the command's arguments, then its flags. It returns null if it printed everything itself, or a number to also set the exit code.
  */
 export type Act = (
   run: (cli: Invocation, ...args: never[]) => Promise<Outcome | number | null>,

@@ -57,7 +57,7 @@ const failure = (
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
-/** Who has the data, and what can be done: for a running server its address. */
+/** Who holds the data, with the address if it is a running server, and what to do. */
 function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure {
   const { url, pid, startedAt } = holder;
   const ago = Date.now() - Date.parse(startedAt);
@@ -73,7 +73,7 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
 /** For a file that could not be written: the message says what is wrong with it (`store/json/fault.ts`). */
 export const putRight = "Put that right, then try again.";
 
-/** What an error means to the person at the terminal. Nothing of it is a stack trace. */
+/** What an error means to the person at the terminal, without a stack trace. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof OperationError) return failure(error.code, error.summary, error.hint, error.problems);
   if (error instanceof RemoteError) {

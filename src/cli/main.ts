@@ -7,7 +7,7 @@ import { styleOf } from "./output/style.ts";
 
 /** The command line as a process: its streams, its signals, and the only exit. */
 
-// A variable that is empty is one that nobody set.
+// An empty variable counts as not set.
 for (const [name, value] of Object.entries(process.env)) {
   if (value === "" && name.startsWith("IDP_")) Reflect.deleteProperty(process.env, name);
 }
@@ -36,7 +36,7 @@ const words = process.argv.slice(2);
 let isCut = false;
 let fault: Error | null = null;
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // One fault brings others: of a stream that has been closed for it.
+  // One error causes others: the stream is closed after the first.
   if (isCut) return;
   isCut = true;
   if (error.code === "EPIPE") return;
@@ -44,7 +44,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A server goes on without its log, and says so while that helps.
   if (onSignal !== null) void sayFault(error);
 });
-// There is nowhere left to say it.
+// An error of stderr cannot be reported anywhere.
 stderr.on("error", () => undefined);
 
 async function sayFault(error: Error): Promise<void> {
@@ -60,7 +60,7 @@ async function sayFault(error: Error): Promise<void> {
   printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);
 }
 
-/** How long a reader may take that does not read, once a command is over that ends by signals. In milliseconds. */
+/** How long to wait for a reader that does not read, after a command that runs until a signal. In milliseconds. */
 const patience = 1000;
 
 const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
@@ -78,7 +78,7 @@ async function leave(given: number): Promise<never> {
   } else {
     await handedOn;
   }
-  // What went wrong with the last write is told a turn later.
+  // An error of the last write is reported one turn later.
   await turn();
   // A command that failed has said why, and exits with that.
   if (fault !== null && given === 0 && !endsBySignal) {

@@ -28,7 +28,7 @@ function commandPath(program: Command, words: readonly string[]): string {
   return path.join(" ");
 }
 
-/** What other tools call a command of ours. */
+/** Names that other tools use for our commands. */
 const synonyms: Readonly<Record<string, string>> = {
   create: "add",
   delete: "remove",
@@ -39,7 +39,7 @@ const synonyms: Readonly<Record<string, string>> = {
   unsuspend: "restore",
 };
 
-/** For a command that there is none of: by its meaning, and in any group; commander knows letters only, and proposes "ban" for "unban". */
+/** Suggests a command for an unknown one, by meaning and in any group: commander compares letters, and suggests "ban" for "unban". */
 function commandMeant({ code, message }: CommanderError, program: Command, path: string): string | undefined {
   const word = code === "commander.unknownCommand" ? /'(.+)'/.exec(message)?.[1] : undefined;
   if (word === undefined) return undefined;
@@ -70,9 +70,9 @@ function usageFailure(error: CommanderError, program: Command, path: string, isA
 }
 
 /**
- * `idp help users list`. commander would print the help of `users`, and for a command that there is none of the help of all, as
- * though that had been asked for.
- * @returns whether this is what was typed; it is printed by then
+ * `idp help users list`. commander would print the help of `users`, and for an unknown command the general help, as if that had been
+ * asked for.
+ * @returns whether this was typed; if so, the help is already printed
  */
 async function printHelp(program: Command, words: readonly string[]): Promise<boolean> {
   const [help, ...names] = program.parseOptions([...words]).operands;
@@ -101,14 +101,14 @@ function causeOf(error: unknown): string | null {
   return cause instanceof Error ? cause.message : typeof cause === "string" ? cause : null;
 }
 
-/** The words before `--`, behind which another command's stand. */
+/** The words before `--`; those after it belong to another command. */
 export const ownWords = (words: readonly string[]): readonly string[] =>
   words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
 
 /**
  * Runs a command.
  * @param words what was typed after `idp`
- * @returns the exit code (CONTRACT 6); whatever went wrong has been said by then
+ * @returns the exit code (CONTRACT 6); errors are already printed
  */
 export async function run(
   words: readonly string[],

@@ -97,7 +97,7 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
   };
 }
 
-/** The parameters of a response; null: it was none, and has been told so. */
+/** The parameters of a response; null if the request was not one, and has been answered. */
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,5 +1,5 @@
 /*
- * core: OAuth and OpenID Connect, without Express, files or SQL. A folder for each feature; this folder itself has what they share.
+ * core: OAuth and OpenID Connect, without Express or files. A folder for each feature; this folder itself has what they share.
  *
  * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError`
  * for the protocol, `OperationError` for an operator (errors.ts). src/http and src/cli turn both into responses.
@@ -61,11 +61,11 @@ export const defaultSettings: Settings = {
 interface FixturesInUse {
   /** As they were last applied. @throws {OperationError} invalid, where they are files that cannot be read */
   sources(): readonly FixtureSource[];
-  /** As they are now, where they are files that the server was started with. @throws {OperationError} likewise */
+  /** Reads again the files that the server was started with. @throws {OperationError} invalid, if they cannot be read */
   latest(): readonly FixtureSource[];
   /** They were applied: the latest ones, or others in their place. */
   use(sources: readonly FixtureSource[]): void;
-  /** Runs what puts fixtures in place after what was begun before it: whichever comes last is what stays. */
+  /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -81,7 +81,7 @@ export function createTurns(): FixturesInUse["inTurn"] {
 /** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */
 type Log = (note: string) => void;
 
-/** All that an operation needs from outside: nothing is read on the side (no wall clock, no random source, no environment). */
+/** Everything that an operation needs from outside. Core reads no clock, random source or environment of its own. */
 export interface Context {
   /** The issuer to the letter, without a trailing slash. */
   readonly issuer: string;
@@ -97,7 +97,7 @@ export interface Context {
   /** `bytes` random bytes, as base64url text. */
   readonly random: (bytes: number) => string;
   readonly passwords: PendingPasswords;
-  /** Slows whoever guesses. */
+  /** Slows down guessing. */
   readonly attempts: Attempts;
   readonly fixtures: FixturesInUse;
   readonly log: Log;

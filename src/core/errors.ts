@@ -46,23 +46,23 @@ const statuses = {
 
 export type OAuthErrorCode = keyof typeof statuses;
 
-/** A value that has to be a registered one, letter by letter, and is not. */
+/** A value that had to equal a registered one exactly, and does not. */
 export interface Mismatch {
   /** The name of the parameter. */
   readonly parameter: string;
   readonly sent: string;
   readonly registered: readonly string[];
-  /** The paragraph that asks for it. */
+  /** The paragraph of the standard that requires it. */
   readonly rule: string;
 }
 
 /** As descriptions go to clients (RFC 6749 4.1.2.1, 5.2): nothing but printable ASCII, whatever was sent. */
 export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?");
 
-/** Likewise, without quotes and backslashes: for a redirect and a challenge, where a client may check that there are none (RFC 6750 3). */
+/** The same without quotes and backslashes, which a client may refuse in a redirect or a challenge (RFC 6750 3). */
 export const inQuotes = (text: string): string => inAscii(text).replaceAll(/["\\]/g, "'");
 
-/** Characters of a description: whoever asks chooses how long a value is that it repeats, and Node.js takes 16 kB of a redirect's headers. */
+/** The longest description, in characters. It may repeat a value of any length, and Node.js allows 16 kB for a redirect's headers. */
 const longest = 2000;
 
 const redactedHint = ({ text, command }: Hint): Hint => ({

@@ -25,7 +25,7 @@ export function didYouMean(given: string, candidates: Iterable<string>, nextStep
   return found === undefined ? next : { ...next, text: `Did you mean ${found}? ${next.text}` };
 }
 
-/** So many names are told. */
+/** How many names a refusal lists. */
 const told = 10;
 
 /** The refusal of a name, with those that this server knows: where no other command sees it, none can list them. */

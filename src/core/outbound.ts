@@ -21,7 +21,7 @@ const familyOf = (address: string): "ipv4" | "ipv6" => (address.includes(":") ? 
 
 /** Whether an address is in one of these. */
 function isIn(...nets: readonly Net[]): (address: string) => boolean {
-  // Made when it is first asked: few servers ever send anything.
+  // Created at first use: few servers ever send anything.
   let list: BlockList | null = null;
   return (address) => {
     if (list === null) {
@@ -32,7 +32,7 @@ function isIn(...nets: readonly Net[]): (address: string) => boolean {
   };
 }
 
-/** Of no use to any client: link-local, where clouds tell machines their credentials; their other such addresses; multicast, reserved. */
+/** Refused to every client: link-local and other addresses where clouds give machines their credentials; multicast; reserved. */
 const isRefusedToAll = isIn(
   ["169.254.0.0", 16],
   ["fe80::", 10],
@@ -76,7 +76,7 @@ function isOwn(address: string): boolean {
 /** What of the operator's network a client may name: all of it, this machine, or nothing. */
 export type Reach = "local" | "loopback" | "public";
 
-/** Of clients that registered themselves (RFC 7591). Otherwise any page could send this server around in the operator's network. */
+/** For clients that registered themselves (RFC 7591). Otherwise any page could make this server call into the operator's network. */
 export const reachOfRegistered = ({ registration_loopback: allowed }: Settings): Reach =>
   allowed ? "loopback" : "public";
 

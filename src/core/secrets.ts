@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** Secrets other than passwords: how they are compared, and how those are kept that nobody has to read again. */
+/** Secrets other than passwords: comparing them, and hashing those that nobody has to read again. */
 
 /**
- * SHA-256, base64url. In place of a cookie's value, a code or a token it is what the store has, so that nobody signs in with what a
- * file holds; of anything else it makes a key of one length.
+ * SHA-256, base64url. The store holds this hash instead of a cookie's value, a code or a token, so that nobody can sign in with the content
+ * of the data file. It also turns other values into keys of one length.
  */
 export const hashOf = (value: string): string => hash("sha256", value, "base64url");
 

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
  * open in advance, and keeps a connection for the next request after its response.
  */
 
-/** Milliseconds that open requests get: a body that never ends would be waited for forever. */
+/** How many milliseconds open requests may take: the body of one might never end. */
 const patience = 5000;
 
 /**

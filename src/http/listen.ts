@@ -40,7 +40,7 @@ const portOf = ({ server }: Bound): number => (server.address() as AddressInfo).
 /** `localhost` means both loopback addresses, because clients resolve it to either. */
 const addressesOf = (host: string): readonly string[] => (host === "localhost" ? ["127.0.0.1", "::1"] : [host]);
 
-/** How often a free port is tried that has to be the same on two addresses. */
+/** How often to try for a free port that is the same on two addresses. */
 const attempts = 20;
 
 /**

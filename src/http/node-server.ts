@@ -48,7 +48,7 @@ export interface Patience {
   readonly stallTimeout: number;
 }
 
-/** Enough for the 64 MB of a seed on a slow disk. A client that sends a byte a minute keeps no connection. */
+/** Enough for a seed of 64 MB on a slow disk. A client that sends one byte per minute is disconnected. */
 export const defaultPatience: Patience = {
   headersTimeout: 20_000,
   requestTimeout: 60_000,
@@ -66,16 +66,16 @@ export interface ServerOptions {
 }
 
 /**
- * Ends a connection whose client reads nothing of a response: it would be kept forever. Node starts the time again whenever something was
- * read. A request that is still worked on has nothing to send yet, and goes on.
+ * Ends a connection whose client does not read the response; otherwise it would stay open forever. Node.js restarts the timer whenever the
+ * client reads. A request that is still being processed is not affected.
  */
 function endStalled(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
 /**
- * A whole URL as request target: its host counts, whatever `Host` says (RFC 9112 3.2.2). Express gets the path only, because it would
- * answer a URL that cannot be parsed by itself, before everything that is mounted.
+ * Handles a full URL as request target: its host counts, not the `Host` header (RFC 9112 3.2.2). Express gets only the path, because it
+ * would answer a URL that it cannot parse before any of our middleware runs.
  */
 function toOriginForm(req: IncomingMessage): void {
   const { url = "/" } = req;

@@ -4,12 +4,12 @@ import type { RequestEvent } from "./request-log.ts";
 import { routeOf } from "./route.ts";
 import { takeNotes } from "./web.ts";
 
-/** Whoever asks chooses how long a name is that is noted. */
+/** Cuts names for the log: the sender of a request chooses their length. */
 const longest = 500;
 
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
 
-/** Tells of each request once it is answered; what the routes noted goes along. */
+/** Reports each request once it is answered, with the notes of its route. */
 export const observe =
   (onRequest: (event: RequestEvent) => void, now: () => number): RequestHandler =>
   (req, res, next) => {

@@ -19,7 +19,7 @@ export interface RequestEvent {
   readonly note: string | null;
   /** The reason of a refusal: a code and a sentence, "invalid_grant: the code was already used". */
   readonly error: string | null;
-  /** Where the refusal is of a value that is not a registered one: what was sent, and what is registered. */
+  /** If a value is not a registered one: what was sent, and what is registered. */
   readonly mismatch: Mismatch | null;
   /** The command or setting that fixes it. */
   readonly fix: string | null;

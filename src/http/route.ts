@@ -56,7 +56,7 @@ export interface Route extends RouteRecord, Handlers {
   readonly body?: readonly RequestHandler[];
 }
 
-/** Puts the record where handlers and the error handler find it. */
+/** Stores the route record in `res.locals`, for handlers and the error handler. */
 export const enter =
   (route: RouteRecord): RequestHandler =>
   (_req, res, next) => {

@@ -8,7 +8,7 @@ import type { Renderer } from "./pages/render.ts";
 export interface Web {
   readonly ctx: Context;
   readonly renderer: Renderer;
-  /** The issuer, taken apart. */
+  /** The issuer as a parsed URL. */
   readonly issuer: URL;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
@@ -25,7 +25,7 @@ export interface Web {
   readonly commandLine: CommandLine;
 }
 
-/** What a route tells the request log: written into `res.locals.notes`, where somebody looks at it when the answer is done. */
+/** What a route adds to the request log, through `res.locals.notes`. `observe.ts` reads it once the response is sent. */
 export interface RequestNotes {
   client?: string | null;
   user?: string | null;
@@ -35,7 +35,7 @@ export interface RequestNotes {
   fix?: string | null;
 }
 
-/** Begins to take notes of a request: for who reads them when it is answered. */
+/** Starts the notes of a request; the caller reads them once it is answered. */
 export function takeNotes(res: Response): RequestNotes {
   const notes: RequestNotes = {};
   res.locals["notes"] = notes;

@@ -39,7 +39,7 @@ interface Definition<T> {
   /** The field that is the key. */
   readonly key: string;
   readonly volatile?: true;
-  /** Of what anybody may make: with one more, the hundredth of it that was made first goes. */
+  /** The limit for records that anybody can create. Beyond it, the oldest hundredth is removed. */
   readonly most?: number;
   readonly unique?: Readonly<Record<string, (record: T) => string>>;
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
@@ -60,7 +60,7 @@ const mostWaiting = 10_000;
 /** With `login: auto:` every request without a cookie begins one. */
 const mostSessions = 100_000;
 
-/** Any app page that a browser has a session for draws one. At 1,600 a second none is forgotten while it is good. */
+/** Any app can get one for a signed-in browser. At up to 1,600 a second, no code is removed before it expires. */
 const mostCodes = 100_000;
 
 /** Every collection: its key, and each way its records are looked up. */

@@ -80,7 +80,7 @@ export function createCommitQueue(
     } catch (error) {
       outcome = error as StorageError;
     }
-    // From here on nothing is awaited: whoever runs next sees all of it.
+    // No await from here on: all of this happens before any other code runs.
     inFlight = null;
     if (outcome === "written") {
       if (written !== undefined) {
@@ -90,7 +90,7 @@ export function createCommitQueue(
       batch.settle(outcome);
       return;
     }
-    // What ended during the write may rest on what is now undone, so it is undone too.
+    // Transactions that ended during the write may depend on what is now undone, so they are undone too.
     const behind = waiting as Batch | null;
     waiting = null;
     for (const undo of [...batch.undos, ...(behind?.undos ?? [])].reverse()) undo();
@@ -104,7 +104,7 @@ export function createCommitQueue(
 
   async function run(): Promise<void> {
     while (waiting !== null || capture !== null || jobs.length > 0) {
-      // Requests that arrive together end in one turn.
+      // Waits one turn, so that requests that arrive together share a write.
       await new Promise(setImmediate);
       await (jobs.shift() ?? writeBatch)();
     }

@@ -1,6 +1,6 @@
 /**
- * Records in memory with transactions: the whole of the memory store, and the heart of the JSON store, which adds that
- * changes are durable before anybody hears of them.
+ * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
+ * anybody sees them.
  */
 import type { Operation } from "./journal.ts";
 import { ConflictError, type CollectionName, type Collections, type ReadTx, type Store, type Tx } from "./store.ts";
@@ -45,7 +45,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   const tables = createTables();
   const sweep = createSweep(Object.values(tables));
 
-  // Of the work under way. One time for all of it, so that no record expires between two looks at it.
+  // State of the current work. It sees one fixed time, so that no record expires in the middle of it.
   let running = false;
   let at = 0;
   let changes: Change[] | null = null;
@@ -97,7 +97,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     if (table.size() > table.most) pushOut(table);
   }
 
-  /** Some at once: whoever looks for the first entry of a map walks over the places of all that were taken out of it before. */
+  /** Removes several at once: finding the first entry of a Map gets slower with each entry that was deleted before it. */
   function pushOut(table: Table): void {
     let left = Math.ceil(table.most / 100);
     for (const { key } of table.entries()) {
@@ -112,7 +112,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     const last = table.lastSeq();
     for (const entry of table.entries()) {
       tableOf(collection); // still inside
-      // What the loop's own body inserts is not visited: it would never end.
+      // Skips records that the caller's loop inserts: the loop might never end.
       if (entry.seq > last) return;
       if (alive(entry)) yield handOut(collection, entry);
     }
@@ -195,7 +195,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
       if ("error" in outcome) undo(done.splice(0));
       else sweep(done.length, at);
       const written = "error" in outcome ? [] : operations;
-      // A refusal, too, waits for what it may rest on: a name is not taken by a user who could not be written.
+      // Errors wait too: "name is taken" would be wrong if the write of the user who has it then fails.
       const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
       if (!mustWait || (await durability.commit(written, () => undo(done)))) return settle(outcome);
     }

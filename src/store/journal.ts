@@ -1,6 +1,6 @@
 /**
  * The port of the journal: the changes of durable records, one entry after the other, numbered from 1 on. The engine keeps
- * the records in memory; what makes them durable, and what several processes on one store agree by, is the journal.
+ * the records in memory. The journal makes them durable, and several processes on one store would agree through it.
  *
  * Guarantees (each is a test of `test/store/journal-contract.ts`, run against every adapter):
  *

@@ -1,4 +1,4 @@
-/** The records of what is under way: it waits for a person or a client, for minutes. */
+/** Short-lived records: they wait for a person or a client, for minutes. Lasting ones are in records.ts. */
 
 /** A sign-in or a sign-out that waits for the person in front of the browser, and what is known of it so far. */
 export interface Interaction {
@@ -16,7 +16,7 @@ export interface Interaction {
   readonly expiresAt: number;
 }
 
-/** An authorization code. After its redemption the record stays a while, so that a replay is known for what it is. */
+/** An authorization code. The record stays a while after it was redeemed, so that a replay is recognized. */
 export interface Code {
   /** SHA-256 of the code, base64url. */
   readonly id: string;
@@ -65,7 +65,7 @@ export interface DeviceRequest {
   readonly nextPollAt: number;
   /** Seconds between two polls. */
   readonly interval: number;
-  /** Milliseconds. The record stays a while longer, so that a code that came too late is known for what it is. */
+  /** Milliseconds. The record stays a while longer, so that an expired code is recognized. */
   readonly usableUntil: number;
   readonly expiresAt: number;
 }

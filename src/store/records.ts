@@ -12,7 +12,7 @@ export interface User {
   readonly passwordHash: string | null;
   /** The password is known (from a fixture) and its hash is still being worked out. */
   readonly passwordPending: boolean;
-  /** Keyed digest of the fixture's password that the hash is of: one that is the same is not hashed anew. Null: no fixture's. */
+  /** Keyed digest of the fixture password that was hashed, so that the same one is not hashed again. Null: not from a fixture. */
   readonly passwordDigest: string | null;
   readonly status: "active" | "suspended" | "banned";
   readonly avatar: { readonly baseUrl: string; readonly path: string; readonly color: string };
@@ -98,7 +98,7 @@ export interface Grant {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revokedAt: string | null;
-  /** Who revoked it; absent where it is active, or nobody knows any more. */
+  /** Who revoked it; absent if it is active, or if that is not recorded. */
   readonly revokedBy?: "user" | "operator" | "ban";
   /** When its client last received a token, exact to an hour (`core/grants/use.ts`). Absent: never. */
   readonly lastUsedAt?: string;

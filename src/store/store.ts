@@ -8,9 +8,9 @@
  *
  * Guarantees (each is a test of `test/store/contract.ts`, run against every adapter):
  *
- * 1. **Frozen out, frozen in.** A record handed out or put in can be changed by nobody: change it by putting a new one.
+ * 1. **Frozen out, frozen in.** Nobody can change a record that was handed out or put in: put a new one instead.
  * 2. **Conflict.** `insert` of a taken key, or of a taken value of a unique index, throws {@link ConflictError} and changes nothing.
- * 3. **One remover.** Of twenty that remove the same record at once, exactly one is handed it.
+ * 3. **One remover.** Of twenty callers that remove the same record at once, exactly one gets it.
  * 4. **All or nothing.** A transaction that throws leaves no trace, in the records or in any index.
  * 5. **No lost update.** Transactions run one after the other: nobody changes what one has read before it ends. Its work is
  *    a pure function of the records and may run again from the start, on other records: the last run is what counts. So it
@@ -43,7 +43,7 @@ export interface ReadTx {
   has<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): boolean;
   /** The records with this value in an index, in the order of their insertion. */
   findAll<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): readonly Collections[C][];
-  /** All records in the order of their insertion. Its cost grows: not for a request's way. */
+  /** All records in the order of their insertion. The cost grows with their number, so requests must not use it. */
   all<C extends CollectionName>(collection: C): IterableIterator<Collections[C]>;
   count(collection: CollectionName): number;
 }
@@ -53,7 +53,7 @@ export interface Tx extends ReadTx {
   insert<C extends CollectionName>(collection: C, record: Collections[C]): void;
   /** Inserts the record or replaces the one of its key. @throws {ConflictError} where a unique value is another's */
   put<C extends CollectionName>(collection: C, record: Collections[C]): void;
-  /** Takes the record away and hands it out; undefined where there is none. */
+  /** Removes the record and returns it; undefined if there is none. */
   remove<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => T): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */
   read<T>(work: (tx: ReadTx) => T): Promise<T>;
-  /** Writes what is left to write and gives the data free. Nothing may be called after it. */
+  /** Writes what is left to write and releases the data. Nothing may be called after it. */
   close(): Promise<void>;
 }
 
@@ -85,9 +85,9 @@ export class ConflictError extends Error {
 /** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` says otherwise. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** What commands call it. */
+  /** The error code that commands print. */
   readonly code = "temporarily_unavailable";
-  /** Some of what was asked for was made before; the message tells what. */
+  /** Part of the change was already written; the message says which. */
   readonly partly: boolean;
   constructor(
     message: string,
@@ -98,17 +98,17 @@ export class StorageError extends Error {
   }
 }
 
-/** The data is another process's: `holder` says whose. */
+/** Another process owns the data: `holder` says which. */
 export class LockedError extends Error {
   override readonly name = "LockedError";
-  /** What commands call it. */
+  /** The error code that commands print. */
   readonly code = "conflict";
   readonly holder: {
     readonly pid: number;
     readonly url: string | null;
     readonly startedAt: string;
   };
-  /** Whether the holder is on another machine or in another container, where no command of here ends it: the message says what to do. */
+  /** Whether the holder is on another machine or in another container, which cannot be stopped from here: the message says what to do. */
   readonly elsewhere: boolean;
   constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
     super(message);
@@ -120,7 +120,7 @@ export class LockedError extends Error {
 /** The data cannot be read, is not `idp`'s, or is newer than this `idp`: it is left as it is. */
 export class DataFileError extends Error {
   override readonly name = "DataFileError";
-  /** What commands call it. */
+  /** The error code that commands print. */
   readonly code = "invalid";
   readonly file: string;
   readonly hint: string;

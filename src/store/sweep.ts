@@ -1,10 +1,10 @@
 /** Removes records that have expired, a few with each change, so that they cannot pile up. */
 import type { Entry, Table } from "./table.ts";
 
-/** How many records are looked at for each change: more than come in. */
+/** How many records are checked for each change. More than one, so that expired records cannot pile up. */
 const looksPerChange = 2;
 
-/** The journal does not hear of it: whoever reads the record again finds it expired again. */
+/** Writes nothing to the journal: a record that is read from it again has still expired. */
 export function purge(table: Table, entry: Entry, now: number): void {
   if (entry.expiresAt <= now && table.get(entry.key) === entry) table.set(entry.key, undefined);
 }
@@ -19,7 +19,7 @@ function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry:
   }
 }
 
-/** @returns goes on where it stopped; to be called after each transaction, with the number of its changes */
+/** @returns a function to call after each transaction with the number of its changes; it continues where it stopped */
 export function createSweep(tables: readonly Table[]): (changes: number, now: number) => void {
   const cursor = candidates(tables);
   return (changes, now) => {

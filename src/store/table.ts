@@ -9,7 +9,7 @@ export interface Entry {
   readonly record: AnyRecord;
   /** Its place in the order of insertion. */
   readonly seq: number;
-  /** Drawn anew for each change. */
+  /** A new number for each change. */
   readonly version: number;
   /** Infinity for records that do not expire. */
   readonly expiresAt: number;
@@ -35,7 +35,7 @@ export const durableCollections = (Object.keys(collections) as CollectionName[])
 export function deepFreeze(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   Object.freeze(value);
-  // Even in what is frozen already: a shallow Object.freeze of the caller leaves the inner values open.
+  // Also descends into frozen objects: the caller may have frozen only the outer one.
   if (Array.isArray(value)) for (const inner of value) deepFreeze(inner);
   else for (const name in value) deepFreeze((value as Record<string, unknown>)[name]);
 }
@@ -56,7 +56,7 @@ function createTable(collection: CollectionName) {
     valueOf: valueOf as (record: AnyRecord) => string,
     keys: new Map<string, string>(),
   }));
-  // A value that one record has holds its key, a value of several a set: most values of an index are one record's.
+  // Maps a value to one key, or to a set of keys if several records have it: most values belong to one record.
   const indexes = Object.entries(index).map(([name, valueOf]) => ({
     name,
     valueOf,
@@ -76,7 +76,7 @@ function createTable(collection: CollectionName) {
       try {
         value = valueOf(record);
       } catch {
-        // Said below.
+        // Reported below.
       }
       const isUsable =
         typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"));
@@ -101,7 +101,7 @@ function createTable(collection: CollectionName) {
     };
   }
 
-  /** Most changes of a record leave what it is found by alone. */
+  /** Whether two entries have the same index values: most changes leave those unchanged. */
   const areLinkedAlike = (a: Entry, b: Entry): boolean =>
     (a.expiresAt === Infinity) === (b.expiresAt === Infinity) &&
     uniques.every(({ valueOf }) => valueOf(a.record) === valueOf(b.record)) &&
@@ -139,8 +139,8 @@ function createTable(collection: CollectionName) {
   }
 
   /**
-   * Adds a record of a data file: where key and unique values are taken for free until they turn out not to be.
-   * @throws {ConflictError} @throws {TypeError} the table is of no use then
+   * Adds a record of a data file. Conflicts are detected only while adding it, so the table is unusable after an error.
+   * @throws {ConflictError} @throws {TypeError}
    */
   function load(record: AnyRecord): void {
     const entry = entryOf(record);
@@ -155,8 +155,8 @@ function createTable(collection: CollectionName) {
   }
 
   /**
-   * Makes `next` the entry of the key (undefined: takes it away), in every index, and hands out the one before: setting
-   * that again undoes the change. The caller has seen to it that no unique value is another's.
+   * Makes `next` the entry of the key (undefined: removes it), in every index, and returns the previous one: setting
+   * that again undoes the change. The caller must have checked that no other record has a unique value of `next`.
    */
   function set(key: string, next: Entry | undefined): Entry | undefined {
     const before = records.get(key);
@@ -193,7 +193,7 @@ function createTable(collection: CollectionName) {
     return key === undefined ? undefined : records.get(key);
   }
 
-  /** One of the entries of this value after the other, in no order. */
+  /** The entries with this value, in no particular order. */
   function* each(name: string, value: string): Generator<Entry, undefined> {
     const unique = find(name, value);
     if (unique !== undefined) yield unique;
@@ -241,7 +241,7 @@ function createTable(collection: CollectionName) {
     size: () => records.size,
     /** How many of them can expire. */
     expiring: () => expiring,
-    /** No later entry has been made so far. */
+    /** The highest `seq` so far. */
     lastSeq: () => nextSeq - 1,
   };
 }

@@ -12,7 +12,7 @@ import { settle, type GlobalFlags, type Invocation, type Terminal } from "../inv
 /** Nobody waits longer for a list of names, in milliseconds. */
 const patience = 1000;
 
-/** What no shell reads as anything but a name. Any other would have to be quoted, in three ways. */
+/** Names that need no quoting in any shell. Others are not suggested: each of the three shells quotes differently. */
 const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
 
 /** Writes the answer to stdout. */

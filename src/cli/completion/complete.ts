@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 
 /**
- * What may stand where the cursor is, told from the program itself, so that it cannot drift from it. What a value is
+ * What may follow at the cursor. It is derived from the commander program, so that both always agree. The kind of a value
  * follows from its name in the help: `<username>`, `<client_id>`, `<file>`.
  */
 
@@ -41,7 +41,7 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
   if (choices !== undefined) {
     return { kind: "candidates", candidates: choices.map((each) => ({ value: prefix + each, description: "" })) };
   }
-  // A name that is taken is none for what is added.
+  // Existing names are no suggestion for a new record.
   if (isNameKind(name)) return place.command.name() === "add" ? nothing : { kind: "names", of: name, prefix };
   if (["file", "dir", "path"].includes(name)) return { kind: "files" };
   return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;

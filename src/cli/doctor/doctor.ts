@@ -84,7 +84,7 @@ function addressIn(cli: Invocation): string | null {
   try {
     return addressOf(cli);
   } catch (error) {
-    // A lock file that is none has a line of its own.
+    // An invalid lock file is reported on its own line.
     if (error instanceof DataFileError) return null;
     throw error;
   }

@@ -19,7 +19,7 @@ import { quoteWord } from "../../shell-word.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
 
-/** Milliseconds within which a server that is well answers. */
+/** How many milliseconds a healthy server needs to answer. */
 const patience = 3000;
 /** Seconds that two clocks may differ by. */
 const fewSeconds = 2;
@@ -117,7 +117,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     );
   }
   if (state === "elsewhere") {
-    // That one gave a sign of life a moment ago.
+    // Its owner touched the lock a moment ago.
     if (host === hostname()) return ok("lock", `held by process ${pid} of another container`);
     const detail = `held by process ${pid} on the machine ${host}, which cannot be seen from here`;
     return warning("lock", detail, { text: "If no idp runs there", command: ["rm", join(data, "lock.json")] });

@@ -41,7 +41,7 @@ async function issuerFindings(
   issuer: string,
 ): Promise<readonly Finding[]> {
   if (address !== null && answers === null) {
-    // Of a server whose lock is known, that line has told already.
+    // If the server's lock is known, its line has already reported this.
     return cli.url === null
       ? []
       : [problem("issuer", `nothing answers at ${address}`, { text: "", command: ["idp", "start"] })];
@@ -145,7 +145,7 @@ function answersAt(origin: string): Promise<boolean> {
   });
 }
 
-/** Those that are taken for one another. Who has names such as app.localhost has them on purpose. */
+/** Names that people mix up. Names such as app.localhost are used on purpose. */
 const mixedUp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** To a browser, localhost and 127.0.0.1 are two sites: what one sets, the other does not see. */

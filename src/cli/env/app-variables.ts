@@ -19,7 +19,7 @@ const usualNames: Readonly<Record<keyof AppValues, string>> = {
 
 const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
 
-/** Names of one's own for some of them. */
+/** Custom names for some of them. */
 export type OwnNames = Readonly<Partial<Record<keyof AppValues, string>>>;
 
 /** What every shell and every `.env` reader takes (POSIX.1 8.1). */
@@ -49,7 +49,7 @@ export interface NameFlags {
   readonly name?: OwnNames;
 }
 
-/** The variables of an app, by name; null: it is to have none of this name. A name of one's own takes no prefix. */
+/** The variables of an app, by name; null: the app gets no such variable. A custom name gets no prefix. */
 export const variablesOf = (
   values: AppValues,
   { prefix = "", name: own = {} }: NameFlags,

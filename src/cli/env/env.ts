@@ -98,7 +98,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   );
 }
 
-/** For how long the issuer is waited for, in milliseconds. */
+/** How long to wait for the issuer, in milliseconds. */
 const patience = 1000;
 
 /** An app that is given this issuer would sign in at a server that does not have this data. */

@@ -12,7 +12,7 @@ const visible = (character: string): string => `\\u${character.charCodeAt(0).toS
 /** The text as one line that shows what it holds and does nothing. */
 export const escapeLine = (text: string): string => text.replace(acting, visible);
 
-/** Likewise, but its line breaks stay. */
+/** The same, but keeps line breaks. */
 export const escapeText = (text: string): string => text.split("\n").map(escapeLine).join("\n");
 
 /** A copy of a JSON value in which every string, keys too, is safe to print. */

@@ -1,13 +1,13 @@
 import { Chalk, type ChalkInstance } from "chalk";
 
-/** Paints text, or leaves it as it is where colour is not wanted. */
+/** Paints text, or leaves it as it is if color is off. */
 export type Style = ChalkInstance;
 
 export type ColourChoice = "auto" | "always" | "never";
 
 /**
  * The style of one stream. `--color` decides; else `NO_COLOR` (any value that is not empty), a dumb terminal, or a stream that is no terminal mean none.
- * The sixteen colours of the terminal's own theme are enough, and readable on every background.
+ * The sixteen colors of the terminal's own theme are enough, and readable on every background.
  */
 export function styleOf(stream: { readonly isTTY?: boolean }, choice: ColourChoice, env: NodeJS.ProcessEnv): Style {
   const wanted =

@@ -15,7 +15,7 @@ const paths = {
 
 export type Page = keyof typeof paths;
 
-/** For how long an answer is waited for, in milliseconds. */
+/** How long to wait for an answer, in milliseconds. */
 const patience = 5000;
 
 /** `idp open`: prints the address of a page of the running server, and opens it where a person sits at a terminal. */

@@ -4,8 +4,8 @@ import { say } from "../output/print.ts";
 const checkEveryMs = 500;
 
 /**
- * npm and npx run a command in a shell. When npm is ended, it ends that shell, and the shell passes the signal on to nobody: the server would
- * run for ever and keep its port. So `idp` ends when the shell that npm started it in is gone.
+ * npm and npx run a command in a shell. When npm is ended, it ends that shell, but the shell does not pass the signal on: the server would
+ * run forever and keep its port. So `idp` ends when the shell that npm started it in is gone.
  * A script with a single `&` may leave `idp` in the background on purpose.
  * @param end is called then
  */

@@ -32,6 +32,6 @@ export async function removeReadyFile(file: string): Promise<void> {
     const { event, pid = 0 } = JSON.parse(await readFile(target, "utf8")) as Partial<Ready>;
     if (event === "ready" && (pid === process.pid || stateOfProcess(pid, null) === "dead")) await unlink(target);
   } catch {
-    // None, or none that a server wrote.
+    // There is no file, or no server wrote it.
   }
 }

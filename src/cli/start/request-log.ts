@@ -18,7 +18,7 @@ function endpointName({ endpoint, path }: RequestEvent): string {
 /** The local time of day: `12:04:36`. */
 export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 
-/** Whoever asks chooses how long a path is. */
+/** Cuts long paths: the sender of a request chooses their length. */
 const longestPath = 200;
 
 export const cutPath = (path: string): string => cut(path, longestPath);
@@ -58,7 +58,7 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
 const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>
   mismatch === null || mismatch.parameter === "client_id" ? [wrap(error, width, indent)] : compared(error, mismatch);
 
-/** What was asked for and what is registered, one below the other: there a slash too many is seen. Neither is broken. */
+/** What was sent and what is registered, one below the other, so that an extra slash is easy to see. Neither is wrapped. */
 const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
   [
     `${/^\w+/.exec(error)?.[0] ?? ""}: ${parameter} is not registered`,

@@ -62,7 +62,7 @@ function portOf(issuer: string): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-/** What of the built-in demo everybody knows: passwords by username, secrets by client id. Of other fixtures nothing is told. */
+/** The public passwords (by username) and secrets (by client id) of the built-in demo. Those of other fixtures are never shown. */
 function demoOf({ sources }: FoundFixtures): {
   readonly passwords: ReadonlyMap<string, string>;
   readonly secrets: ReadonlyMap<string, string>;

@@ -99,7 +99,7 @@ function optionsOf(
   };
 }
 
-/** What waits for a reader at most, in bytes: a log that is not read must not fill the memory. */
+/** How many bytes may wait for a reader: a log that nobody reads must not fill the memory. */
 const mostWaiting = 1024 * 1024;
 
 /** One line of JSON a request, or lines for a person; with `--quiet` none. What is dropped while nobody reads is counted. */
@@ -174,7 +174,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   try {
     await announce(cli, flags, { idp, fixtures, line });
     serving = true;
-    // The RS256 key, where there is none: who signs in first does not wait for it. Where it cannot be kept, whoever needs it is told.
+    // Creates a missing RS256 key, so that the first sign-in need not wait. If that fails, the request that needs the key reports it.
     idp.call("keys.list", {}).catch(() => undefined);
     const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
     await Promise.race([stopped, idp.closed]);

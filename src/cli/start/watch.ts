@@ -17,7 +17,7 @@ import { commandLine } from "../output/command-line.ts";
 /** Milliseconds without a further event: an editor saves in several steps. */
 const quiet = 80;
 
-/** Where a path leads to; null where there is nothing, or no way: who reads the fixtures is told why. */
+/** The real path; null if nothing is there or it cannot be reached. Reading the fixtures then reports why. */
 function realPathOf(path: string): string | null {
   try {
     return realpathSync(path);
@@ -26,7 +26,7 @@ function realPathOf(path: string): string | null {
   }
 }
 
-/** Folders are watched, not files: an editor that puts a new file in the place of the old one is seen, and a file that comes. */
+/** Watches folders, not files, to notice new files, and editors that replace a file instead of writing to it. */
 function foldersOf(paths: readonly string[]): Map<string, (name: string) => boolean> {
   const folders = new Map<string, (name: string) => boolean>();
   const add = (folder: string, concerns: (name: string) => boolean): void => {
@@ -45,7 +45,7 @@ function foldersOf(paths: readonly string[]): Map<string, (name: string) => bool
 }
 
 /**
- * Watches until it is closed. What is broken is told, and leaves the running state alone.
+ * Watches until it is closed. Reports fixtures with mistakes, and keeps the running state then.
  * @param paths as they were named; none: the usual file of the working folder
  * @param read finds and reads the fixtures anew
  */

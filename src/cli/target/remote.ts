@@ -18,7 +18,7 @@ import type { Hint } from "../../core/hint.ts";
 export interface Server {
   /** Where it listens, or its issuer: everything is served below it. */
   readonly url: string;
-  /** Null: nobody gave it. The server is asked all the same: what is wrong may be that there is none. */
+  /** Null: not given. The server is called anyway, since the real problem may be that none is running. */
   readonly adminToken: string | null;
   /** Who holds the data, where the server was found by that; `state` tells whether the process is one of this machine. */
   readonly pid?: number;
@@ -34,7 +34,7 @@ const patience = 120_000;
 /** After so long without an answer the server is asked whether it answers at all. In milliseconds, as is the next. */
 const silence = 5000;
 
-/** What keeps a server busy that is well: it takes in all there is. */
+/** Operations that keep a healthy server busy, because they load all data. */
 const slow: readonly OperationName[] = ["seed", "import", "reset"];
 const healthPatience = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
 
@@ -234,7 +234,7 @@ function refusalOf(url: string, status: number, body: unknown): Error {
     return new OperationError("usage", body.error_description, { hint: tokenHint });
   }
   const { error_description: description } = body;
-  // What has no place in the input is the description, once more.
+  // A problem without a path only repeats the description.
   const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
   return new RemoteError(body.error, description, hintIn(body), problemsIn(body).filter(isNews));
 }

@@ -25,7 +25,7 @@ export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv)
   return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
 }
 
-/** What no header can carry, Node refuses to send (RFC 9110 5.5). @throws {OperationError} usage */
+/** Refuses characters that Node.js does not send in a header (RFC 9110 5.5). @throws {OperationError} usage */
 function sendable(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
@@ -40,7 +40,7 @@ function readTokenFile(file: string): string {
   } catch (error) {
     throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
   }
-  // The lock file will do as well as the bare token.
+  // Accepts a lock file in place of the bare token.
   const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
   if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
   return sendable(token, `--admin-token-file ${file}`);

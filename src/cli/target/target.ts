@@ -39,8 +39,8 @@ export interface Target {
 export const startCommand = ["idp", "start"];
 
 /**
- * How to reach the one that runs on the usual port, on other data or in memory, where none runs on this data; null where none does, and for `--url`,
- * which named another.
+ * If no server runs on this data: how to reach one on the usual port that uses other data or memory. Null if there is none, or if `--url` named
+ * a server.
  */
 export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url">): Promise<string | null> {
   const port = url === null ? usualPort(env) : null;
@@ -68,7 +68,7 @@ export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string
   return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
 }
 
-/** For how long a server that is just starting is waited for, in milliseconds. */
+/** How long to wait for a server that is just starting, in milliseconds. */
 const startingPatience = 10_000;
 
 /** A server by its lock. */

@@ -6,7 +6,7 @@ import { single, type RawParameters } from "./parameters.ts";
 import { checkLength } from "./request-length.ts";
 import { responseModes } from "./response.ts";
 
-/** The checks of single parameters of an authorization request; the list of all checks is in `authorization-request.ts`. */
+/** The checks of single parameters of an authorization request; `request.ts` lists and orders all checks. */
 
 const prompts = ["none", "login", "consent", "select_account"] as const;
 export type Prompt = (typeof prompts)[number];

@@ -81,7 +81,7 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
   return clientId;
 }
 
-/** Id and secret in each other's place: the usual refusal would repeat the secret. */
+/** Detects that id and secret were swapped: the usual refusal would repeat the secret. */
 export class SwappedCredentialsError extends OAuthError {}
 
 function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCredentials): void {
@@ -98,7 +98,7 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
 function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
   if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
   if (basic === null) return [secret !== undefined ? "client_secret_post" : "none"];
-  // With an empty secret it says who it is and no more: one that is empty may as well be left out (RFC 6749 2.3.1).
+  // With an empty secret it may be a public client: an empty secret may as well be left out (RFC 6749 2.3.1).
   return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
 }
 

@@ -1,2 +1,2 @@
-/** RFC 6749 A.1, of a length that fits anywhere. A path of the control API cannot hold `.` or `..`: whoever sends them takes them away. */
+/** RFC 6749 A.1, of a length that fits anywhere. `.` and `..` are excluded: HTTP clients remove them from the paths of the control API. */
 export const clientIdForm = /^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/;

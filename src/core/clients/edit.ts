@@ -14,7 +14,7 @@ import { commandOn } from "../hint.ts";
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureClient => entry as unknown as FixtureClient;
 
-/** Whether a client is a public one is shown with it, and nobody says it (RFC 6749 2.1). @param client as it would be */
+/** `public` is shown but cannot be set: it follows from other fields (RFC 6749 2.1). @param client as it would be after the change */
 const checkPublic = (given: unknown, client: Client): void =>
   checkComputed("client", {
     field: "public",

@@ -1,6 +1,6 @@
 /*
- * core/consent: what the user decided. consent.ts records one fact: which scopes are allowed. scope-display.ts says what each scope gives,
- * with the very values that the client would get.
+ * core/consent: what the user decided. consent.ts records one fact: which scopes are allowed. scope-display.ts lists the values that the
+ * client would get with each scope.
  */
 import type { Client, Grant, Interaction, User } from "../../store/store.ts";
 import { findClient } from "../clients/clients.ts";
@@ -37,7 +37,7 @@ export interface ConsentPage {
 }
 
 /**
- * What the consent page shows; null: consent is not what is missing (signed out meanwhile, or granted in another tab).
+ * What the consent page shows; null if consent is not the next step (the user signed out, or allowed it in another tab).
  * @throws {InteractionError | RedirectedError}
  */
 export const showConsent = (ctx: Context, uid: string, browser: Browser): Promise<ConsentPage | null> =>
@@ -51,7 +51,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     const client = findClient(tx, clientId);
     const grant: Pick<Grant, "scopes"> = activeGrant(tx, session.user.id, client.client_id) ?? { scopes: [] };
     const before = grant.scopes;
-    // A scope that only repeats what is granted is not asked for.
+    // Leaves out single claims that a granted scope already releases.
     const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, ctx, client, grant, name));
     const released = releasedValues(tx, ctx, client, session.user);
     const rows = (names: readonly string[]): ScopeRow[] =>

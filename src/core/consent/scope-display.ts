@@ -57,10 +57,10 @@ const prefix = "user.";
 const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
   values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
 
-/** All that clients may be told of a user, for their own page. */
+/** Everything that clients may receive about a user, for the account page. */
 export const ownValues = (user: User): readonly ReleasedValue[] => shown(leavesOf(everythingOf(user)));
 
-/** The very values that a client would be sent of a user. */
+/** The user's values that a client would receive. */
 export interface Released {
   /** What UserInfo sends whatever is granted; `sub` says the same as `id`. */
   readonly always: readonly ReleasedValue[];

@@ -115,7 +115,7 @@ export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Pr
   });
 
 /**
- * Revokes the active ones of the grants that are meant. Known names without an active grant: nothing is revoked, and that is no error.
+ * Revokes the selected grants that are active. If there are none, nothing is revoked, which is not an error.
  * @throws {OperationError} not_found for an unknown name; usage where nothing is named
  */
 export async function revokeGrants(

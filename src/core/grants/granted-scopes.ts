@@ -5,7 +5,7 @@ import { activeGrant } from "./grants.ts";
 import { mayAsk, splitScope } from "../scopes/scopes.ts";
 import type { LiveToken } from "../tokens/state.ts";
 
-/** A claim that was asked for by itself (OpenID Connect Core 5.5), where the grant has a scope that releases it: nobody need be asked. */
+/** Whether this is a single claim (OpenID Connect Core 5.5) that a granted scope already releases: then no consent is needed. */
 export function isCovered(
   tx: ReadTx,
   ctx: Defaults,
@@ -24,8 +24,8 @@ export function mayStillAsk(tx: ReadTx, ctx: Defaults, client: Client, scope: st
 }
 
 /**
- * Those of these scopes that the grant and the client's registration allow now: both may have been changed since they were asked for
- * (CONTRACT 2.1, 2.2). A token got by exchange is another client's than the grant: it has what both may ask for.
+ * The scopes that the grant and the client's registration still allow: both may have changed since the request (CONTRACT 2.1, 2.2).
+ * After a token exchange the token belongs to another client than the grant: then both clients must be allowed to ask for a scope.
  */
 export const grantedNow = (
   tx: ReadTx,
@@ -57,8 +57,8 @@ export function grantFor(
 }
 
 /**
- * The scopes of a token that are good for something now; of one without a user, those that its client may ask for. One that was got by
- * exchange has what the clients of the tokens before it may ask for too.
+ * The scopes of a token that still count; for a token without a user, those that its client may ask for. After a token exchange, the
+ * clients of the exchanged tokens must be allowed to ask for them too.
  */
 export const scopesNow = (
   tx: ReadTx,
@@ -76,7 +76,7 @@ export const scopesNow = (
     : own.filter((name) => origins.every((origin) => mayStillAsk(tx, ctx, origin, name)));
 };
 
-/** Those of the claims requested by name that the grant and the client's registration allow now. What no scope releases needs no grant. */
+/** The claims requested by name that are still allowed. A claim that no scope releases needs no grant. */
 export const claimsNow = (
   tx: ReadTx,
   ctx: Defaults,

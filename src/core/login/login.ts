@@ -1,6 +1,6 @@
 /*
- * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, passwords.ts hashes, pending-
- * passwords.ts hashes those of fixtures in the background, acr.ts says what a sign-in amounts to.
+ * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, passwords.ts hashes passwords,
+ * pending-passwords.ts hashes those of fixtures in the background, acr.ts gives the `acr` of a sign-in.
  */
 import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
@@ -109,7 +109,7 @@ interface Refused {
 /** The next step, or why the sign-in was refused. */
 export type LoginResult = (StepResult & { readonly kind: "step" }) | Refused;
 
-/** What a user who may not sign in sees. Any unknown status counts as suspended, as in `token-state.ts`. */
+/** What a user who may not sign in sees. Any unknown status counts as suspended, as in `core/tokens/state.ts`. */
 export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
   status === "banned" ? "error-banned" : "error-suspended";
 

@@ -11,7 +11,7 @@ interface Parameters {
   readonly p: number;
 }
 
-/** Characters. To make the letters of one of 50,000 equal takes two seconds of the main thread, for anybody who sends it. */
+/** Characters. Normalizing a password of 50,000 characters would block the main thread for two seconds. */
 export const longestPassword = 1024;
 
 /** What a new hash costs. The tests of other rules lower N, since a hash at 2^14 takes 25 ms. */
@@ -19,7 +19,7 @@ export const cost = { N: 2 ** 14, r: 8, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-/** 128·N·r bytes are needed; a hash that asks for more than this is none of ours, and is not worked out. */
+/** scrypt needs 128·N·r bytes. A hash that asks for more than this is not ours, and is not computed. */
 const maxMemory = 64 * 1024 * 1024;
 
 function derive(password: string, salt: Buffer, { N, r, p }: Parameters): Promise<Buffer> {
@@ -61,10 +61,10 @@ function parseHash(text: string): StoredHash | null {
   return { parameters, salt: Buffer.from(salt, "base64url"), hash: Buffer.from(hash, "base64url") };
 }
 
-/** What is worked out where there is nothing to compare with, so that the time of an answer does not tell who exists. */
+/** Computed when there is no hash to compare with, so that the response time does not reveal which users exist. */
 const nobody: StoredHash = { parameters: cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
 
-/** libuv has four threads for all that waits: so many check passwords, and one stays free to write to the disk. */
+/** libuv has four threads for blocking work. This many check passwords, so one stays free to write to the disk. */
 const lanes = 3;
 let working = 0;
 const waiting: (() => void)[] = [];

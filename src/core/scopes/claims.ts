@@ -213,7 +213,7 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
   };
 }
 
-/** All that clients may be told of a user: UserInfo with every scope of the spec, and the user's own claims. */
+/** Everything that clients may receive about a user: UserInfo with every scope of the spec, and the user's own claims. */
 export const everythingOf = (user: User): Record<string, unknown> => ({
   ...nativeUserInfo(user, ["email", "details", "phone", "social"]),
   ...user.claims,

@@ -25,8 +25,8 @@ const builtIn: ReadonlyMap<string, string> = new Map(builtInScopes.map((name) =>
 const isBuiltIn = (name: string): boolean => builtIn.has(name);
 
 /**
- * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string: grants share it, and V8 does
- * not take a page for one of two bytes a letter where it shows a piece of a parameter that was a property's name too.
+ * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string object: grants share it, and
+ * V8 keeps pages that show it in one byte per character.
  */
 export function splitScope(scope: string): string[] {
   const names = new Set<string>();

@@ -4,7 +4,7 @@ import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
-/** What waits for the person in front of the browser, bound to that browser. The records of its purposes are here; see `purpose.ts`. */
+/** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */
 
 /** To sign in for an authorization request. */
 export interface AuthorizationRecord {
@@ -35,7 +35,7 @@ export interface LogoutRecord {
   readonly uiLocales?: string | undefined;
 }
 
-/** What is left of a sign-in that returned to its client: the page for a person who comes again, by the back button or a second click. */
+/** What stays of a sign-in that returned to its client, to answer a person who uses the back button or clicks twice. */
 interface FinishedRecord {
   readonly kind: "finished";
   readonly app: AskingApp;
@@ -47,9 +47,9 @@ export interface AskingApp {
   readonly redirectUri: string;
 }
 
-/** Milliseconds: nobody is hurried (WCAG 2.2.1 asks for at least 20 minutes). */
+/** Milliseconds: an hour, so that nobody has to hurry (WCAG 2.2.1). */
 const interactionTtl = 3_600_000;
-/** How long an expired sign-in is still known as one. */
+/** How long an expired sign-in is remembered, so that the page can say that it expired. */
 const expiredTtl = 3_600_000;
 const finishedTtl = 600_000;
 

@@ -1,8 +1,8 @@
 /*
  * core/sign-in: one sign-in, from the request that begins it to the redirect that ends it.
  *
- * interactions.ts keeps what waits for the person in front of one browser. purpose.ts says what a sign-in needs and how it ends. next-
- * step.ts is the only place that knows the order: login, then consent, then return.
+ * interactions.ts stores the sign-ins and sign-outs that wait for the person at the browser. purpose.ts says what a sign-in needs and
+ * how it ends. next-step.ts is the only place that knows the order: login, then consent, then return.
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { authorizationPurpose } from "../authorize/purpose.ts";

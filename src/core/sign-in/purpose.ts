@@ -8,7 +8,7 @@ import { seconds } from "../time.ts";
 
 /**
  * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are two:
- * an authorization request (`authorization-purpose.ts`), and one of our own pages.
+ * an authorization request (`core/authorize/purpose.ts`), and one of our own pages.
  */
 export interface Purpose {
   readonly needs: Needs;

@@ -36,8 +36,9 @@ function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
 }
 
 /**
- * Tokens that were read before, and the key that their signature was checked with: an app sends the same access token again and again. A
- * function of the text alone, whichever server asks. The key has to be in use still, and kind, issuer, times and state are looked at each time.
+ * Caches parsed tokens, with the key that verified each signature: an app sends the same access token again and again. The result depends
+ * only on the token's text, so all servers of a process share the cache. The key must still be in use; kind, issuer, times and state are
+ * checked each time.
  */
 const checked = new Map<string, { readonly jws: Jws; readonly key: KeyObject }>();
 
@@ -47,7 +48,7 @@ const longestChecked = 4000;
 
 function remember(token: string, jws: Jws, key: KeyObject): void {
   if (token.length > longestChecked) return;
-  // What came is a slice, which would keep the whole body or header alive that it was cut from.
+  // Copied: the text is a slice, and keeping it would keep the whole body or header in memory.
   const own = Buffer.from(token).toString();
   const end = jws.input.length;
   if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
@@ -115,7 +116,7 @@ function verify(
     const by = ownKey(ctx, jws);
     if (by === undefined || checked.get(token)?.key !== by.key) {
       checkSignature(jws, by);
-      // A refresh token comes once.
+      // A refresh token is sent only once, so caching it is no use.
       if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
     checkClaims(ctx, jws, kind, required);
@@ -146,17 +147,17 @@ const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
 const ofAccessTokens = [...always, "aud"];
 const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
 
-/** The claims of an access token whose signature, type, issuer and times hold. Its state is not looked up: see `token-state.ts`. */
+/** The claims of an access token whose signature, type, issuer and times hold. Does not look up its state: see `state.ts`. */
 export const verifyAccessToken = (ctx: Context, token: string): TokenClaims | TokenProblem =>
   verify(ctx, token, "access", ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
 
-/** Likewise of a refresh token. */
+/** The same for a refresh token. */
 export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims | TokenProblem =>
   verify(ctx, token, "refresh", ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
 
-/** A token of this server of either kind that carries rights. */
+/** Reads an access or refresh token of this server. */
 export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
-  // What it says that it is; the signature is the proof.
+  // What the token claims to be. The signature, checked next, is the proof.
   const jws = read(token);
   if (jws !== null && kindOfToken(jws) === "refresh") {
     const claims = verifyRefreshToken(ctx, token);
@@ -166,7 +167,7 @@ export function readToken(ctx: Context, token: string): GenuineToken | TokenProb
   return claims instanceof TokenProblem ? claims : { kind: "access", claims };
 }
 
-/** Of whom and for whom an ID token was issued. */
+/** The user and the client that an ID token was issued for. */
 export interface IdTokenHint {
   readonly sub: string;
   readonly clientId: string;
@@ -175,8 +176,8 @@ export interface IdTokenHint {
 }
 
 /**
- * The key of an ID token: with HS256 the secret of the client it is for, where that client registered HS256 (OpenID Connect Core 10.1). Who has
- * that secret can sign for anybody: so it passes only for users who have granted that client something, as for every ID token that was issued.
+ * The key of an ID token: with HS256 the secret of the client it is for, if that client registered HS256 (OpenID Connect Core 10.1). Anybody
+ * with that secret can sign a token about any user. So it is accepted only for users who have a grant for that client.
  */
 async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
   if (jws.header["alg"] !== "HS256") return ownKey(ctx, jws);
@@ -190,7 +191,7 @@ async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
 }
 
 /**
- * Whose ID token this is; an expired one is taken (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), a foreign one never.
+ * Whose ID token this is. An expired one is accepted (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2), one of another issuer is not.
  * @throws {OAuthError} invalid_request
  */
 export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {

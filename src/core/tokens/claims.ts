@@ -2,7 +2,7 @@ import type { Client, Grant, User } from "../../store/store.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
 import type { Jws } from "./jws.ts";
 
-/** What tokens say (CONTRACT 2.4): their types and claims. */
+/** The types of tokens and of their claims (CONTRACT 2.4). `sign.ts` sets the values. */
 
 /** The `typ` of each kind (RFC 9068 2.1, and the same idea for refresh tokens). The setting `access_token_typ` may change that of access tokens. */
 export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
@@ -47,23 +47,23 @@ export interface AccessTokenSubject {
   readonly exchanged?: Exchanged;
 }
 
-/** Who acts for the subject of a token, and for whom that one acted before (RFC 8693 4.1). */
+/** Who acts for the subject of a token, and the actors before them (RFC 8693 4.1). */
 export interface Actor {
   readonly sub: string;
   readonly act?: Actor;
 }
 
-/** What a token has of those it was exchanged for (RFC 8693). */
+/** What a token takes over from the tokens it was exchanged for (RFC 8693). */
 interface Exchanged {
   readonly sub: string;
-  /** Seconds since 1970: it ends with them, else a token could be renewed by exchange for ever. */
+  /** Seconds since 1970: it expires with them, or exchanges could renew a token forever. */
   readonly expiresAt: number;
   readonly act: Actor | null;
   /** The subject's token, and those that it was exchanged for in turn. */
   readonly origins: readonly Origin[];
 }
 
-/** A token that another one was got for: with it, or with its client, the other one dies. */
+/** A token that another one was exchanged for. If it, or its client, becomes invalid, so does the other one. */
 export interface Origin {
   readonly jti: string;
   readonly client_id: string;

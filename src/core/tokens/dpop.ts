@@ -7,7 +7,7 @@ import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf } from "../secrets.ts";
 import type { TokenClaims } from "./claims.ts";
 
-/** Demonstrating Proof of Possession (RFC 9449): tokens that are good only in the hands of whoever holds a key. */
+/** Demonstrating Proof of Possession (RFC 9449): tokens that only the holder of a key can use. */
 
 /** A `DPoP` header, and the request that brought it. */
 export interface Proof {
@@ -71,7 +71,7 @@ async function readProof(
 ): Promise<{ readonly claims: JWTPayload; readonly jwk: Readonly<Record<string, unknown>> }> {
   // Header fields of one name arrive as one, joined by commas (RFC 9110 5.3).
   if (jwt.includes(",")) throw refuse("there is more than one DPoP header; send one (RFC 9449 4.3)");
-  // Only here: hardly a server's start or a first request needs it.
+  // Imported here, because most servers never receive a DPoP proof.
   const { EmbeddedJWK, jwtVerify } = await import("jose");
   try {
     const { payload, protectedHeader } = await jwtVerify(
@@ -119,7 +119,7 @@ function checkTokenHash({ ath }: JWTPayload, accessToken: string, refuse: Refuse
 const httpUri =
   /^(https?):\/\/([\w.-]+|\[[0-9a-f:.]+\])(?::(\d*))?((?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*)*)(?:[?#].*)?$/i;
 
-/** RFC 3986 6.2.2 and 6.2.3, and no more: what a browser would repair besides stays different. Null: no http URI. */
+/** Only RFC 3986 6.2.2 and 6.2.3: other repairs that a browser would make are not made. Null: not an http URI. */
 function normalise(uri: string): string | null {
   const [, scheme, host, port, path] = httpUri.exec(uri) ?? [];
   if (scheme === undefined || host === undefined || path === undefined) return null;
@@ -128,7 +128,7 @@ function normalise(uri: string): string | null {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     return /[\w.~-]/.test(character) ? character : escape.toUpperCase();
   });
-  // The path has nothing left that is changed here but its dot segments.
+  // URL only resolves the dot segments here; nothing else of the path can change.
   return `${scheme}://${host}${isDefault ? "" : `:${port}`}`.toLowerCase() + new URL(`http://x${plain}`).pathname;
 }
 
@@ -186,7 +186,7 @@ export interface PresentedToken {
 }
 
 /**
- * That a token comes from whom it was issued to (RFC 9449 7.1), and that no bound token passes as a bearer token (RFC 9449 7.2).
+ * Checks that the sender of a token is the client it was issued to (RFC 9449 7.1), and refuses bound tokens sent as bearer tokens (7.2).
  * @param claims of that token, already verified
  * @throws {OAuthError} invalid_token, invalid_dpop_proof; invalid_request where it is unclear how the token is presented
  */

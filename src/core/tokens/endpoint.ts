@@ -2,9 +2,9 @@
  * core/tokens: what happens to tokens.
  *
  * endpoint.ts authenticates the client and chooses the grant type (grant-types/); response.ts settles the tokens in a transaction and
- * signs them after it. claims.ts says what a token contains, sign.ts is the only file that signs (with jws.ts), accept.ts the only one
- * that accepts our own. state.ts says whether a token is still valid. issue.ts and custom.ts issue for an operator, decode.ts and
- * verify.ts read tokens of anybody.
+ * signs them after it. claims.ts has the types of claims, sign.ts is the only file that signs (with jws.ts), accept.ts the only one
+ * that verifies our own tokens. state.ts says whether a token is still valid. issue.ts and custom.ts issue for an operator, decode.ts and
+ * verify-foreign.ts read tokens of any issuer.
  */
 import type { Client } from "../../store/store.ts";
 import { authenticateClient, type ClientCredentials } from "../clients/authentication.ts";

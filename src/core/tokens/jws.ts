@@ -56,12 +56,12 @@ function publicKeyAlgorithm(alg: string): PublicKeyAlgorithm {
   return known;
 }
 
-/** As a signature has it: base64url. Text, since Node.js makes a Buffer of a digest in more time than the digest itself takes. */
+/** In base64url, as in a signature. Text, because making a Buffer of a digest takes Node.js longer than the digest itself. */
 const hmac = (input: string, key: KeyObject): string => createHmac("sha256", key).update(input).digest("base64url");
 
 /** Whether the signature is this key's. @param alg the key's own algorithm, whatever the header says */
 export function isSignedBy({ input, signature }: Jws, alg: string, key: KeyObject): boolean {
-  // What is decoded is compared: a signature can be spelt otherwise, and is the same one.
+  // Compared after decoding: one signature can be encoded in several ways.
   const given = Buffer.from(signature, "base64url");
   if (alg === "HS256") {
     const expected = Buffer.from(hmac(input, key), "base64url");

@@ -86,7 +86,7 @@ export async function settleTokens(
   client: Client,
   settle: (tx: Tx, client: Client) => TokenPlan | OAuthError,
 ): Promise<TokenResult<TokenResponse>> {
-  // A key that cannot be kept is found missing before the code is used up.
+  // Creates missing keys first: if that fails, the code is not used up.
   await prepareKeys(ctx, client);
   const outcome = await ctx.store.transaction((tx) => settle(tx, presentClient(tx, client)));
   if (outcome instanceof OAuthError) throw outcome;

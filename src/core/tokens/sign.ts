@@ -9,7 +9,7 @@ import { seconds } from "../time.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
 
-/** The only file that signs tokens. What they say is in `token-claims.ts`; which are accepted, in `accepted-tokens.ts`. */
+/** The only file that signs tokens. The types of their claims are in `claims.ts`; `accept.ts` verifies them. */
 
 /** With what a token is signed; no `kid`: a client's own secret. */
 interface Signer {
@@ -18,7 +18,7 @@ interface Signer {
   readonly privateKey: KeyObject;
 }
 
-/** A token as it is about to be signed. A claim that is undefined is none: JSON has no such value. */
+/** A token as it is about to be signed. Claims that are undefined are left out: JSON has no such value. */
 export interface UnsignedToken {
   readonly typ: (typeof tokenTypes)[keyof typeof tokenTypes];
   readonly signer: Signer;
@@ -76,7 +76,7 @@ export async function accessToken(
 export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
   sign(await accessToken(...of));
 
-/** How the user signed in; a refresh token carries it on for the ID tokens to come. */
+/** How the user signed in. A refresh token keeps it for later ID tokens. */
 export interface Authentication {
   /** Seconds since 1970. */
   readonly authTime: number;
@@ -110,7 +110,7 @@ export function refreshToken(
     sid: authentication.sid ?? undefined,
     claims: subject.claims.userinfo.length + subject.claims.id_token.length === 0 ? undefined : subject.claims,
     resource: subject.resources.length === 0 ? undefined : subject.resources,
-    // A client that authenticates may change its key; of one that cannot, the key is all that it proves (RFC 9449 5).
+    // A client that authenticates may change its key. For a public client, the key is the only proof (RFC 9449 5).
     cnf: subject.jkt === null || !isPublic(subject.client) ? undefined : { jkt: subject.jkt },
   };
   return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
@@ -118,12 +118,12 @@ export function refreshToken(
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
 function leftHash(token: string, alg: string): string {
-  // By way of text: jws.ts.
+  // Through base64url text, which is faster than a Buffer (see `jws.ts`).
   const digest = Buffer.from(hash(alg === "EdDSA" ? "sha512" : "sha256", token, "base64url"), "base64url");
   return digest.toString("base64url", 0, digest.length / 2);
 }
 
-/** With what a client's ID tokens are signed; with HS256 its own secret is the key (OpenID Connect Core 10.1). */
+/** The key that signs a client's ID tokens; for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
 async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
   const alg = client.id_token_signed_response_alg ?? "RS256";
   if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };

@@ -7,7 +7,7 @@ import type { Hint } from "../hint.ts";
 
 /**
  * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
- * (a JWT can be re-spelt and still verify). A token that nothing happened to has no record of its own.
+ * (the same JWT can be written in several ways that all verify). A token that nothing happened to has no record of its own.
  */
 
 /** A token that is good for use, and whom it speaks for. */
@@ -16,7 +16,7 @@ export interface LiveToken {
   /** Both null for a token without a user (client credentials). */
   readonly user: User | null;
   readonly grant: Grant | null;
-  /** The clients of the tokens that it was got by exchange for. */
+  /** For a token from a token exchange: the clients of the tokens it was exchanged for. */
   readonly origins: readonly Client[];
 }
 
@@ -43,7 +43,7 @@ const dead = (what: string, since: number | null = null): DeadTokenReason => ({
 /** "was revoked by its client", "was revoked: its code was used twice". */
 const revoked = (reason: string): string => `was revoked${reason.startsWith("by ") ? "" : ":"} ${reason}`;
 
-/** Suspended and banned are told apart everywhere in the same words. */
+/** Every refusal says in the same words whether a user is suspended or banned. */
 export function userRefusal(user: User): DeadTokenReason | null {
   if (user.status === "active") return null;
   const code = user.status === "banned" ? "account_banned" : "account_suspended";
@@ -76,7 +76,7 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   const refusal = userRefusal(user);
   if (refusal !== null) return refusal;
   const grant = tx.get("grants", claims.grant);
-  // It goes with its client, and with data that is replaced; revoking leaves it there.
+  // The grant is deleted with its client, and by a reset or an import. Revoking keeps it.
   if (grant === undefined)
     return dead("was issued under a consent that is gone: to an earlier client, or before a reset");
   if (grant.status !== "active" || grant.epoch !== claims.epoch) {
@@ -96,21 +96,21 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
   ban: " when the user was banned",
 };
 
-/** Who ended a grant; of one that was given anew since, that what came before stays dead. */
+/** Who ended a grant; if it was granted again since, that older tokens stay invalid. */
 function endOf(grant: Grant): string {
   if (grant.status === "active") return ", and given anew since: a token from before stays dead";
   return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 
 /**
- * What a refresh token of its family is now: the newest; the one before it, which passes for `refresh_grace` seconds; or one whose use is
- * a reuse.
+ * The place of a refresh token in its family: the newest; the previous one, which is accepted for `refresh_grace` seconds; or an older one,
+ * whose use counts as reuse.
  */
 export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): "newest" | "grace" | "rotated" {
   const { generation, rotatedAt } = tx.get("families", claims.family) ?? { generation: 0, rotatedAt: 0 };
   if (claims.generation === generation) return "newest";
   const since = ctx.now() - rotatedAt;
-  // Before it was rotated is no time for a retry: the clock jumped back.
+  // If the rotation seems to be in the future, the clock jumped back: no grace then.
   const isInTime = since >= 0 && since < ctx.settings.refresh_grace * 1000;
   return claims.generation === generation - 1 && isInTime ? "grace" : "rotated";
 }
@@ -181,8 +181,8 @@ function longestLife(tx: ReadTx, { settings }: Context): number {
 }
 
 /**
- * To be called where tokens are issued: the life that they may have is kept with the data, since the settings may become shorter while
- * they are out, and what is known of them, and the keys they are signed with, have to outlive them all.
+ * Call it where tokens are issued. It stores the longest lifetime so far, because the settings may become shorter while tokens are in use:
+ * the state of those tokens, and the keys that signed them, must be kept until all have expired.
  */
 export function noteLife(tx: Tx, ctx: Context): void {
   const value = longestLife(tx, ctx);

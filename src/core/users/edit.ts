@@ -13,7 +13,7 @@ import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type Use
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
 
-/** That a user has a password is shown with them, and nobody says it. @param is as it would be */
+/** Whether a user has a password is shown but cannot be set. @param is as it would be after the change */
 const checkHasPassword = (given: unknown, is: boolean): void =>
   checkComputed("user", { field: "hasPassword", given, is, rule: "a user has one where password was given" });
 

@@ -34,5 +34,5 @@ export function redirect(res: ServerResponse, location: string): void {
 export const sendJson = (res: ServerResponse, status: number, value: unknown, headers = privateApiHeaders): void =>
   sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
 
-/** Whether a page is wanted, or the same content as data. A client that accepts anything gets the page. */
+/** Whether the client wants a page rather than the same content as JSON. A client that accepts anything gets the page. */
 export const prefersHtml = (req: Request): boolean => req.accepts(["html", "json"]) !== "json";

@@ -5,7 +5,7 @@ import { StorageError } from "../../store/store.ts";
 import { HttpError } from "./http-error.ts";
 import type { ErrorKind } from "../pages/error-views.ts";
 
-/** What an error may say, whatever the form of the answer. */
+/** Decides what a response says about an error, before its form (page, JSON) is chosen. */
 
 /** What an answer says, whatever its form. */
 export interface Answer {
@@ -14,7 +14,7 @@ export interface Answer {
   readonly message: string;
   readonly fix: Hint | null;
   readonly kind: ErrorKind;
-  /** The paragraph that asks for it, where the message does not name it. */
+  /** The paragraph of the standard that requires the refusal, unless the message names it. */
   readonly rule?: string;
   readonly mismatch?: Mismatch | null;
   /** Seconds. */
@@ -52,7 +52,7 @@ const bodyMessages: Readonly<Record<string, string>> = {
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
 };
 
-/** What of an error may be told. Whatever nobody expected says nothing of itself. @param commandLine for the commands in it */
+/** What a response may say about an error. An unexpected error reveals nothing. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OAuthError) {
     const { status, code, message, fix, mismatch, retryAfter } = error;
@@ -66,7 +66,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OperationError) {
     const { code, message, hint } = error;
     const status = operationStatus[code];
-    // What is wrong with the whole has no place in it, and is in the list as well (CONTRACT 9).
+    // A problem of the whole input has no path, but is in the list too (CONTRACT 9).
     const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
     const extra = {
       ...(hint !== null && { hint: hintText(hint, commandLine) }),
@@ -98,7 +98,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
       error instanceof URIError
         ? "the path cannot be decoded: it holds a % that begins no UTF-8 character"
         : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
-    // That one is no larger than others may be.
+    // Not 413: the body is not too large, it only has too many parameters.
     const status = error.type === "parameters.too.many" ? 400 : error.status;
     const refusal = { status, code: "invalid_request", message, fix: null };
     return error.type === "entity.too.large"

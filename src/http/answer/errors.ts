@@ -66,7 +66,7 @@ export const errorHandler =
 const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
   fix === null ? null : hintText(fix, commandLine);
 
-/** A page or JSON, with what HTTP says beside it. */
+/** A page or JSON, with status and headers. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
@@ -125,7 +125,7 @@ function endedState({ reason }: InteractionError, step: EndedView["step"]): Ende
   return step === "consent" && reason === "finished" ? "finished" : "expired";
 }
 
-/** Where an app begins: where it says that sign-ins begin (OpenID Connect Core 4), else as far as its redirect URI tells; null for a private-use scheme. */
+/** The start page of an app: its `initiate_login_uri` (OpenID Connect Core 4), else the origin of its redirect URI; null for a private-use scheme. */
 function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<InteractionError["app"]>): string | null {
   if (initiateLoginUri !== null) {
     const query = new URLSearchParams({ iss: ctx.issuer }).toString();
@@ -134,7 +134,7 @@ function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<In
   return /^https?:/i.test(redirectUri) && URL.canParse(redirectUri) ? `${new URL(redirectUri).origin}/` : null;
 }
 
-/** The same page under the issuer's own name, where the browser came by another: cookies do not cross names. */
+/** The same page under the issuer's host name, if the browser used another one: cookies are bound to the name. */
 function nameOfIssuer(web: Web, req: Request): string | null {
   const { origin, host } = web.issuer;
   return req.headers.host === host ? null : origin + req.originalUrl;

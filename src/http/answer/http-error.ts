@@ -6,7 +6,7 @@ interface Refusal {
   readonly code: string;
   /** Which error page it is. */
   readonly kind: ErrorKind;
-  /** The paragraph that asks for it. */
+  /** The paragraph of the standard that requires it. */
   readonly rule?: string;
 }
 
@@ -19,7 +19,7 @@ const refusals = {
   421: { code: "misdirected_request", kind: "host", rule: "RFC 9110 15.5.20" },
 } as const satisfies Readonly<Record<number, Refusal>>;
 
-/** A refusal of the request as such: its path, method, host, origin or body. What it asks for is not looked at. */
+/** A refusal at the level of HTTP: the path, method, host, origin or body is wrong. Core is not called. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: keyof typeof refusals;

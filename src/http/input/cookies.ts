@@ -34,7 +34,7 @@ export function readBrowser(web: Web, req: Request): Browser {
   return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null, address };
 }
 
-/** The browser, known from here on: one that has no cookie is given one when a page is shown to it. */
+/** The browser, with a new id if it sent none: the caller sets the cookie when it shows a page. */
 export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
   const browser = readBrowser(web, req);
   return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
@@ -57,7 +57,7 @@ export const setSessionCookie = (web: Web, res: Response, value: string): void =
 export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
   parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
 
-/** Kept for a year; what a foreign page has loaded by itself chooses nothing. */
+/** Kept for a year. A request that a foreign page makes by itself sets nothing. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
   if (!isForeignPart(res.req)) setCookie(web, res, name, value, 31_536_000);
 };

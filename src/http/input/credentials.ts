@@ -8,7 +8,7 @@ import { backchannelOf } from "../oauth/discovery.ts";
 import { single } from "./params.ts";
 import type { Web } from "../web.ts";
 
-/** What a request sends to prove itself. */
+/** What a request sends to authenticate. */
 
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
 function formDecode(value: string): string {
@@ -68,7 +68,7 @@ export function accessToken(
       "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
     );
   }
-  // What is there is no access token: 401, as the document of the service has it for any that is invalid, and not RFC 6750's 400.
+  // The value is not an access token: 401, as the service documents for any invalid token, not the 400 of RFC 6750.
   if (header === undefined && /^(?:bearer|dpop) +\S/i.test(authorization)) {
     throw new OAuthError(
       "invalid_token",

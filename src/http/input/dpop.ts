@@ -6,7 +6,7 @@ import { baseOf } from "../../core/endpoints.ts";
 
 /**
  * The DPoP proof of a request (RFC 9449 4.1); null: it has none.
- * @param path of the endpoint, below the issuer: a proof names the address that discovery gave, whatever this request's line says
+ * @param path of the endpoint, below the issuer: a proof names the address from discovery, even if the request line differs
  */
 export function proofOf(web: Web, req: Request, path: string): Proof | null {
   const jwt = req.headers["dpop"];

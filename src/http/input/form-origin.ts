@@ -4,8 +4,8 @@ import { standingOf } from "./host-check.ts";
 import type { Web } from "../web.ts";
 
 /**
- * Whether a page of another origin has this loaded by itself, as an image, in a frame or by a script (Fetch Metadata): nobody asked for it.
- * From another localhost port it comes with our cookies, as all of the same site does. A link that somebody follows is a document.
+ * Whether a page of another origin loads this by itself, as an image, in a frame or by a script (Fetch Metadata), without a user's click.
+ * Another localhost port is the same site, so such a request carries our cookies. A link that a user follows is a "document".
  */
 export const isForeignPart = (req: Request): boolean =>
   /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";

@@ -33,7 +33,7 @@ export const isAllowable = (given: string): boolean =>
   isAddress(given) ||
   /^\.?(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*(?!\d+$)[a-z\d_](?:[a-z\d_-]*[a-z\d_])?$/i.test(given);
 
-/** Node keeps the first of two such headers, and a proxy in front may have used the last. */
+/** Headers that may be sent once: Node.js uses the first of two, and a proxy in front may have used the last. */
 const onceOnly = /^(host|authorization)$/i;
 
 /** @throws {HttpError} 400, for two of them, and where a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */

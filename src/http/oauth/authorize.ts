@@ -31,8 +31,8 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
 };
 
 /**
- * A request that came without cookies, and cannot come again with them: whoever sent it from another page must not put other cookies in the place
- * of those that the browser has.
+ * A request that came without cookies, and is too long to be repeated with them. It must not set cookies: the page that sent it could
+ * replace those that the browser has.
  */
 export const tooLongForGet = (): OAuthError =>
   new OAuthError(

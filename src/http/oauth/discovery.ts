@@ -12,7 +12,7 @@ const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 /** The response depends on the name in the request. */
 const backchannelHeaders = { ...apiHeaders, "Cache-Control": "no-store" };
 
-/** A key may sign from one moment to the next (`idp keys rotate`), and a browser that kept the old set would refuse what it signed. */
+/** Not cached: a new key signs at once (`idp keys rotate`), and a browser with the old set would refuse its signatures. */
 const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
 
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */

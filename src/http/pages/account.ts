@@ -172,6 +172,6 @@ export const postEndSession = (web: Web) => async (req: Request, res: Response) 
     return;
   }
   note(res, { note: "session ended" });
-  // One that had ended already has ended all the same.
+  // A session that had already ended counts as ended too.
   redirect(res, `${web.base}${accountPath}?ended=1`);
 };

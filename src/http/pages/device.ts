@@ -54,7 +54,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   await sendDevice(web, req, res, userCode);
 };
 
-/** Letters; so few of a text are a copy of its own to V8, which does not keep all of a body alive. */
+/** The most letters that are kept. V8 copies so short a string, and so does not keep the whole body in memory. */
 const longestTyped = 12;
 
 async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
@@ -63,7 +63,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     await signInFirst(web, req, res, pathFor(typed));
     return;
   }
-  // The user's record decides the language, and is nothing that a page shows.
+  // The user's record decides the language; the page does not show it.
   const { user, ...content } = page;
   const failed = content.state !== "enter" && content.state !== "confirm";
   const view = viewFor(web, req, res, { user });
@@ -79,7 +79,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   });
 }
 
-/** The page as it is come back to. It is kept until then, whoever asks: so of what was typed the letters, and no more than tell a wrong code. */
+/** The path of the page to return to after the sign-in. It is stored until then, so it has only the letters of the code, and not too many. */
 const pathFor = (typed: string | undefined): string =>
   typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
 

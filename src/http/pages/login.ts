@@ -87,7 +87,7 @@ async function sendLogin(
     message: messageOf(web, page, refusal),
     canCancel: client !== null,
     ...shown,
-    // After a form too there is this page, without what was wrong.
+    // Links from the answer to a form lead back to this page, without the error.
     keptQuery: shown.keptQuery ?? "",
     ...requestView(page.request),
   };

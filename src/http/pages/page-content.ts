@@ -1,7 +1,7 @@
 /**
- * The content of a page as data, for who asks with `Accept: application/json`: an API test needs no HTML. Whatever the page shows is
- * there, beside what it can be answered with: `csrf`, `fields` and `actions`. A body of an action is JSON or a form: `csrf`, what the
- * action `sends`, and the fields.
+ * The content of a page as JSON, for requests with `Accept: application/json`, so that an API test needs no HTML. It has everything that
+ * the page shows, and what is needed to answer it: `csrf`, `fields` and `actions`. The body of an action is JSON or a form with `csrf`,
+ * what the action `sends`, and the fields.
  */
 
 interface Field {
@@ -26,7 +26,7 @@ export interface PageContent {
   readonly [content: string]: unknown;
 }
 
-/** What of a page's data is its look and not its content. */
+/** The parts of a page's data that concern only its look. */
 const look = new Set([
   "fixWords",
   "lang",

@@ -18,7 +18,7 @@ export interface Page {
   readonly content: () => PageContent;
 }
 
-/** HTML; or, to who asks for JSON, the same content as data. */
+/** Sends HTML, or the same content as JSON if the client asks for that. */
 export function sendPage(response: Response, status: number, page: Page): void {
   // As bytes: a page is put together from many strings, and Node.js would encode it twice.
   const html = (): Buffer => Buffer.from(page.html);
@@ -72,7 +72,7 @@ export function writerOf(renderer: Renderer, view: View) {
     lang,
     say,
     plain: (text: Text): string => texts.plain(lang, text),
-    /** A scope with its title: the one given, else the catalogue's, else its name. */
+    /** A scope with its title: the one given, else the catalog's, else its name. */
     titled: ({ name, title, titleLang }: ScopeView) => ({
       name,
       title: title ?? scopeTitle(name),

@@ -34,7 +34,7 @@ function pickerLinks({ href, query, page, pages }: PickerView): { previous: stri
   return { previous: to(page - 1), next: to(page + 1) };
 }
 
-/** The sentence that belongs to a state of the login page, and the command that mends it. */
+/** The sentence for a state of the login page, and the command that fixes it. */
 function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix: string | null } | null {
   const { lang, plain } = writerOf(renderer, view);
   if (view.message !== null) return { text: plain(view.message.text), fix: view.message.fix };

@@ -1,13 +1,13 @@
 import type { User } from "../../store/store.ts";
 
-/** A circle with somebody's initials, as an SVG: colours are presentation attributes, which the content security policy lets pass. */
+/** A circle with somebody's initials, as an SVG: colors are presentation attributes, which the content security policy allows. */
 interface Avatar {
   readonly background: string;
   readonly foreground: string;
   readonly initials: string;
 }
 
-/** Where a user's colour is no colour. */
+/** Used if a user's color is not valid. */
 const neutral = "#57606a";
 
 /** WCAG 2.2, relative luminance of `#rrggbb`: 0 black, 1 white. */
@@ -19,7 +19,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever reads better on the colour: never under 4.5 to 1. */
+/** Black or white, whichever is easier to read on the color: always 4.5 to 1 or more. */
 function readableOn(color: string): string {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";

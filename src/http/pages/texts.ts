@@ -5,7 +5,7 @@ import { OperationError } from "../../core/errors.ts";
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** A text of the catalogue with its values; or a string that is shown as it is (machine texts stay English). */
+/** A text of the catalog with its values; or a string that is shown as it is (machine texts stay English). */
 export type Text = string | { readonly key: string; readonly values: TextValues };
 
 /** The texts of the pages in every language there is a `locales/<language>.json` for. */

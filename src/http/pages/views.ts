@@ -67,7 +67,7 @@ export interface LoginView extends View, RequestView, ClientLinks {
   readonly switchHref: string | null;
   /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
-  /** What went wrong, and a command that mends it; null: the sentence that belongs to the state. */
+  /** What went wrong, and a command that fixes it; null: the sentence for the state. */
   readonly message: { readonly text: Text; readonly fix: string | null } | null;
   readonly canCancel: boolean;
 }
@@ -158,7 +158,7 @@ export interface AccountView extends View {
 }
 
 export interface AccountRevokeView extends View {
-  /** Seconds for which an API that looks at tokens by itself may still take one; null: none can. */
+  /** Seconds for which an API that verifies tokens itself may still accept one; null: no API can. */
   readonly outlivedBy: number | null;
   readonly csrf: string;
   readonly action: string;

@@ -13,14 +13,14 @@ import { DataFileError, type CollectionName } from "../store.ts";
 import { durableCollections, type AnyRecord } from "../table.ts";
 
 /**
- * What the data file holds. Its schema version is the first: a later `idp` that raises it backs an older file up and
- * migrates it in `validate`, where an older version is told from a foreign file.
+ * The content of the data file. This is schema version 1. A later `idp` that raises it must back up an older file and migrate it in
+ * `validate`, which now refuses every other version.
  */
 export interface Snapshot extends Partial<Record<CollectionName, readonly AnyRecord[]>> {
   readonly schemaVersion: number;
-  /** Drawn anew at each write; a journal names the generation that it continues. */
+  /** A new random name at each write; a journal names the generation that it continues. */
   readonly generation: string;
-  /** The journal that went before, and how much of it is in here: that journal may still be beside this file. */
+  /** The previous journal, and how much of it this file contains: that journal may still exist. */
   readonly after: { readonly generation: string; readonly offset: number } | null;
 }
 
@@ -115,7 +115,7 @@ function* serialise(snapshot: Snapshot): Generator<string, void> {
   yield `${piece}\n}\n`;
 }
 
-/** V8 has no longer text: half a gigabyte. */
+/** The longest string of V8: half a gigabyte. */
 const largest = constants.MAX_STRING_LENGTH;
 
 export interface DataFile extends Adapter<Snapshot> {
@@ -190,7 +190,7 @@ export function createDataFile(file: string): DataFile {
           await target.writeFile(bytes);
           written += bytes.length;
           if (written > largest) throw new Error("it would be larger than half a gigabyte, the most that idp reads");
-          // Left to the end, one large sync holds up the small ones of the journal, and so the answers that wait for them.
+          // One large sync at the end would delay the small ones of the journal, and the responses that wait for them.
           if (written - synced > syncEvery) {
             await target.datasync();
             synced = written;

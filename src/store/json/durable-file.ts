@@ -16,9 +16,9 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** What a file holds is on disk after this: whoever wrote it may have ended before it was. */
+/** Syncs the content of a file to disk: the process that wrote it may have died before it did. */
 export async function syncFile(path: string): Promise<void> {
-  // For writing: Windows syncs no other.
+  // Opened for writing, because Windows syncs only such handles.
   const handle = await open(path, "r+");
   try {
     await handle.datasync();
@@ -27,10 +27,10 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Where a path leads in the end, over symbolic links, also over one whose target does not exist yet. */
+/** The path after following all symbolic links, including one whose target does not exist yet. */
 export async function followLinks(path: string): Promise<string> {
   let target = path;
-  // 40 as in Linux: beyond it, it is a loop, and opening it says so.
+  // 40 as in Linux. With more links it is a loop, and opening it reports that.
   for (let links = 0; links < 40; links++) {
     try {
       target = resolve(dirname(target), await readlink(target));
@@ -55,7 +55,7 @@ export async function closeToOthers(path: string): Promise<void> {
     const { mode } = await stat(path);
     if ((mode & 0o077) !== 0) await chmod(path, 0o600);
   } catch {
-    // Whoever cannot be kept out could read it before, too.
+    // Not an error: anybody who can read it now could read it before.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the operating system refused, in words and with what can be done about it. */
+/** Explains errors of the operating system, and what to do about them. */
 const causes: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full: make room",
   EDQUOT: "the disk quota is used up: make room",

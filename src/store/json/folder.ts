@@ -4,7 +4,7 @@ import { quoteWord } from "../../shell-word.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { DataFileError, StorageError } from "../store.ts";
 
-/** Several processes may prepare the folder at the same moment: what is there already is fine. @returns whether it was made */
+/** Ignores "already exists": several processes may prepare the folder at the same time. @returns whether it was created */
 function unlessThere(make: () => void): boolean {
   try {
     make();

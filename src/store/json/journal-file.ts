@@ -5,7 +5,7 @@
  *     [{"put":"users","record":{…}},{"remove":"sessions","key":"…"}]
  *
  * A line is one write: the operations of all transactions that were committed together, in their order. So however much of a
- * write reached the disk when the machine stopped, it is the last line alone that is torn; nobody was told of it, and it is dropped.
+ * write reached the disk when the machine stopped, only the last line can be torn. It was never acknowledged, so it is dropped.
  */
 import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
@@ -65,8 +65,8 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
       parsed.push({ number, offset, value: JSON.parse(bytes.toString("utf8", offset, end)) });
     } catch {
       if (end + 1 < bytes.length) throw refuse(number, "is damaged: it is not JSON, and it is not the last line");
-      // What a crash kept from the disk in the middle of a write is read as zeros. Anything else is no write of ours: the last line may be two
-      // that have become one, and the first of them was answered for.
+      // Bytes that a crash kept from the disk are read as zeros. Without zeros the line is damaged, not torn: it may be two lines that became
+      // one, and the first of them was acknowledged.
       if (!bytes.subarray(offset, end).includes(0))
         throw refuse(number, "is damaged: it is not JSON, though nothing is missing at its end");
       length = offset;
@@ -90,7 +90,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   return { generation: String(header.generation), lines, length, torn: bytes.length - length };
 }
 
-/** The refusal of a change of data that are no longer this process's. */
+/** The refusal of a change after this process lost its data folder. */
 export const lostFolder = (folder: string): StorageError =>
   new StorageError(
     `${folder}, or its journal, was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
@@ -131,7 +131,7 @@ export function openJournalFile(
   /** The number of the entry before the first line. */
   let before = -held;
   let seq = (content?.lines.length ?? 0) - held;
-  // There is, or may be, something after `length`: a torn line, or what could not be taken back.
+  // Whether something may follow `length`: a torn line, or a refused change that could not be removed.
   let tailed = true;
   let nameOnDisk = length > 0;
 
@@ -141,7 +141,7 @@ export function openJournalFile(
     tailed = false;
   }
 
-  /** No name leads to it any more, so that it takes all that comes and keeps nothing. Not every file system counts names. */
+  /** Whether the file was deleted: writes to it still succeed, but are lost. Not every file system counts links. */
   function isDeleted(file: FileHandle): boolean {
     const { nlink, ino } = fstatSync(file.fd);
     return nlink === 0 && statSync(path, { throwIfNoEntry: false })?.ino !== ino;
@@ -160,7 +160,7 @@ export function openJournalFile(
       if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
       seq += 1;
       try {
-        // A journal that has lines is never made anew: it was deleted then.
+        // Creates the file only if it has no lines yet: if it has lines and is missing, somebody deleted it.
         handle ??= await open(path, constants.O_RDWR | (length === 0 ? constants.O_CREAT : 0), 0o600);
         if (tailed) await cut(handle);
         tailed = true;
@@ -206,7 +206,7 @@ export function openJournalFile(
     },
     async close() {
       try {
-        // What was refused, and could not be taken back at once, is not to be there at the next start.
+        // Removes a refused change that could not be removed at once, so that the next start does not read it.
         if (handle !== null && tailed) await cut(handle);
       } catch (error) {
         const message = `What was refused last could not be taken out of ${path} again, and may be there at the next start`;

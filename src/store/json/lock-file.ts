@@ -14,9 +14,9 @@ export interface Lock {
   readonly id: string;
   readonly pid: number;
   readonly host: string;
-  /** Tells the process from a later one with the same pid, where the system says it. */
+  /** Distinguishes the process from a later one with the same pid; null if the system does not say. */
   readonly processStart: string | null;
-  /** Where the pid counts (containers have their own); null where the system has no such thing. Absent: of an earlier version. */
+  /** The pid namespace (each container has its own); null if the system has none. Absent: written by an earlier version. */
   readonly pidNamespace?: string | null;
   readonly kind: "server" | "command";
   /** Version of `idp`. */
@@ -36,7 +36,7 @@ export const deadAfter = 10_000;
 
 export const lockFile = (dir: string): string => join(dir, "lock.json");
 
-/** A machine that lost its power leaves an empty file: nobody holds it. */
+/** Stands for an empty lock file, which a power loss leaves behind: nobody holds it. */
 export const nobody: Lock = {
   id: "nobody",
   pid: 0,

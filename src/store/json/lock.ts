@@ -29,7 +29,7 @@ import { LockedError, StorageError } from "../store.ts";
 const touchEvery = 2000;
 
 export interface HeldLock {
-  /** Says where the server listens, and how its control API is entered. */
+  /** Adds the server's address and admin token to the lock file. */
   readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;
   /** Whether the folder is still this owner's: false where it was deleted, or where another process took it since. */
@@ -95,7 +95,7 @@ interface LockOptions {
   readonly dir: string;
   readonly kind: Lock["kind"];
   readonly version: string;
-  /** For how long another command is waited for. */
+  /** How long to wait for another command. */
   readonly waitMs: number;
   /** Is called when the lock of a dead process was taken over. */
   readonly log: (note: string) => void;

@@ -13,7 +13,7 @@ export interface Peek extends Pick<Store, "read"> {
 }
 
 /**
- * The records of a folder on which nobody works: while somebody writes, the two files may be of different moments, and are refused.
+ * The records of a folder that nobody is using. While a process writes, the two files may not match, and are refused.
  * @returns null where there is no data @throws {DataFileError}
  */
 export async function peek(dir: string, now: () => number): Promise<Peek | null> {

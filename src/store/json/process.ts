@@ -1,4 +1,4 @@
-/** Whether a process that a file speaks of is still that process. */
+/** Whether the process named in a lock file is still running. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { codeOf } from "./fault.ts";
 
@@ -24,8 +24,8 @@ export function startOfProcess(pid: number): string | null {
 }
 
 /**
- * In which numbering of processes this one is (pid_namespaces(7)): a pid of another, as each container has its own, says nothing here. Null
- * where the system has one only (other than Linux), or does not say.
+ * The pid namespace of this process (pid_namespaces(7)). Each container has its own, and a pid of another namespace means nothing here.
+ * Null if the system has only one (other than Linux), or does not say.
  */
 export function pidNamespace(): string | null {
   try {
@@ -37,7 +37,7 @@ export function pidNamespace(): string | null {
 
 /** @param start of {@link startOfProcess} when the file was written */
 export function stateOfProcess(pid: number, start: string | null): "alive" | "dead" {
-  // Signal 0 to process 0 is one to oneself.
+  // Process 0 means this process's own group, which is always alive.
   if (pid <= 0) return "dead";
   try {
     process.kill(pid, 0);
@@ -45,7 +45,7 @@ export function stateOfProcess(pid: number, start: string | null): "alive" | "de
     // EPERM: it is there, and another user's.
     if (codeOf(error) === "ESRCH") return "dead";
   }
-  // Killed, and its parent has not asked for it yet.
+  // A zombie: it has ended, and its parent has not collected its exit code yet.
   if (statOf(pid)?.[0] === "Z") return "dead";
   const now = startOfProcess(pid);
   return start !== null && now !== null && start !== now ? "dead" : "alive";

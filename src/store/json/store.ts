@@ -16,8 +16,8 @@
  * 4. A journal of generation B with only what came after `offset` replaces the old one (where nothing came, the old one
  *    is removed). As 0, with B for A; should the removal be undone by a loss of power, as 3.
  *
- * So there is no instant at which the two files do not say by themselves what belongs to what. A journal that
- * belongs to neither generation is another data file's: refused.
+ * So at every moment the two files themselves say which parts belong together. A journal of neither generation belongs to another
+ * data file and is refused.
  */
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -40,22 +40,22 @@ export interface JsonStoreOptions {
   readonly dir: string;
   /** The time in milliseconds since 1970. */
   readonly now: () => number;
-  /** A server holds the data for its life, a command for milliseconds: so another command waits for a command, and for no server. */
+  /** A server holds the data for its lifetime, a command for milliseconds: so a command waits for a command, but not for a server. */
   readonly kind: "server" | "command";
   /** Version of `idp`, for the lock file. */
   readonly version: string;
-  /** Is told what an operator may want to know: a lock taken over, a torn line dropped, data.json that could not be rewritten. */
+  /** Receives notes for the operator: a lock was taken over, a torn line was dropped, data.json could not be rewritten. */
   readonly log: (note: string) => void;
-  /** For how many milliseconds another command is waited for. */
+  /** How many milliseconds to wait for another command. */
   readonly waitMs?: number;
 }
 
 export interface JsonStore extends Store {
-  /** Puts into the lock file where the server listens and how its control API is entered. */
+  /** Adds the server's address and admin token to the lock file. */
   readonly updateLock: (server: { readonly url: string; readonly adminToken: string }) => void;
 }
 
-/** The journal is folded when it is larger than this many bytes and than data.json: so folding costs as much per change as the change itself, at most. */
+/** The journal is folded when it is larger than this many bytes and than data.json, so that folding at most doubles the cost of a change. */
 const foldBeyond = 1024 * 1024;
 
 const tag = (): string => randomBytes(6).toString("hex");
@@ -80,8 +80,8 @@ export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStor
 }
 
 /**
- * After a crash: what is read of the journal, and a new name of data.json, may be in the system's cache alone, and the next loss of power would
- * take back what has been answered by then.
+ * For a start after a crash: the journal's content and a renamed data.json may be only in the system's cache, and a power loss would undo
+ * what is acknowledged from now on.
  */
 async function settle(journalPath: string): Promise<void> {
   await syncFile(journalPath);
@@ -141,7 +141,7 @@ async function openData(
   }
   await removeUnfinished(dataPath);
   await removeUnfinished(journalPath);
-  // All of it is in data.json: a crash came before it was removed.
+  // All of the journal is in data.json already: a crash prevented its removal.
   if (content !== null && folded.offset === content.length) await continueFrom(generation, folded);
   let folding: Promise<void> | null = null;
   /** After a failure the journal must grow on before folding is tried again. */
@@ -155,7 +155,7 @@ async function openData(
     if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
   }
 
-  /** Never rejects: all is in the journal in any case. */
+  /** Never rejects: if it fails, the journal still has all changes. */
   function fold(): Promise<void> {
     folding ??= foldOnce()
       .catch((error: unknown) => {
@@ -206,7 +206,7 @@ async function openData(
       await queue.close();
       await folding;
       if (unfolded() > 0) await fold();
-      // After a start that was refused: with data that holds nothing, commands would take this folder for the right one.
+      // After a failed start: if an empty data.json stayed, commands would take this for the right folder.
       const isEmpty = isNew && journal.generation() === generation && journal.position().offset === 0 && lock.isHeld();
       try {
         await journal.close();

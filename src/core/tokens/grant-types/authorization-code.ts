@@ -27,7 +27,7 @@ export interface CodeExchange {
 }
 
 /**
- * Redeems a code: one winner, whoever comes at the same moment.
+ * Redeems a code: of several simultaneous requests, one wins.
  * @throws {OAuthError} invalid_request for a missing parameter, else invalid_grant with the rule that failed
  */
 export async function redeemCode(
@@ -63,7 +63,7 @@ export async function redeemCode(
     checkVerifier(request.codeChallenge, verifier);
     checkBinding("code", request.dpopJkt, jkt);
     const resources = narrowResources(request.resources, exchange.resource);
-    // A replay is asked for its family alone.
+    // After this, only a replay reads the record, and it needs only the family.
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     rememberClient(tx, client, record.sid);
     const planned = plan(tx, ctx, client, record, request, { resources, jkt });
@@ -73,7 +73,7 @@ export async function redeemCode(
   });
 }
 
-/** RFC 6749 4.1.2: a code that is used twice kills what its first use gave. */
+/** RFC 6749 4.1.2: the second use of a code revokes the tokens of the first. */
 function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError {
   killFamily(tx, ctx, record.family, "its authorization code was used a second time");
   const ago = Math.floor((ctx.now() - usedAt) / 1000);
@@ -103,7 +103,7 @@ function plan(
   { resources, jkt }: Pick<TokenSubject, "resources" | "jkt">,
 ): TokenPlan {
   const { user, grant } = requireApproval(tx, record, "code");
-  // Some may have been unticked since the code was drawn.
+  // The grant may have lost some scopes since the code was issued.
   const scopes = grantedNow(tx, ctx, client, grant, request.scopes);
   const subject = {
     client,

@@ -40,7 +40,7 @@ export async function refresh(
   if (claims.client_id !== client.client_id) {
     throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
   }
-  // Before the reuse is looked for: who does not hold the key cannot have the family revoked.
+  // Checked before reuse is detected: without the key, nobody can get the family revoked.
   checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
   // A reuse is refused and must also revoke.
   return settleTokens(ctx, client, (tx) => renew(tx, ctx, token, claims, request, jkt));

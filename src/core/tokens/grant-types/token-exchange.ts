@@ -123,7 +123,7 @@ const refuse = (name: TokenName, reason: string, cause?: unknown): OAuthError =>
 function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
   const claims = verifyAccessToken(ctx, token ?? "");
   if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims);
-  // Else an exchange would make a bearer token of it, good in any hands.
+  // Otherwise an exchange would turn it into a bearer token, which anybody can use.
   if (claims.cnf !== undefined && jkt === null) {
     throw refuse(name, "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)");
   }
