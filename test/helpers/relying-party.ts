@@ -29,11 +29,11 @@ export async function startRelyingParty(): Promise<RelyingParty> {
 
 export const relyingPartySecret = "the-secret-of-the-app-under-test";
 
-/** A spawned `idp start` that knows alice and bob, and one client, `app`, with these redirect URIs. */
-export function startIdpFor(
+/** A spawned `idp start` that knows alice and bob, and one client, `app`, with these redirect URIs. @returns cwd: where it was started */
+export async function startIdpFor(
   redirectUris: readonly string[],
   client: Readonly<Record<string, unknown>> = {},
-): Promise<RunningIdp> {
+): Promise<RunningIdp & { readonly cwd: string }> {
   const cwd = newFolder(afterAll);
   const app = { client_id: "app", client_secret: relyingPartySecret, redirect_uris: redirectUris, ...client };
   const alice = {
@@ -46,5 +46,5 @@ export function startIdpFor(
     join(cwd, "idp.fixtures.json"),
     JSON.stringify({ users: [alice, { username: "bob" }], clients: [app] }),
   );
-  return startIdp(["--memory"], { cwd }, afterAll);
+  return { ...(await startIdp([], { cwd }, afterAll)), cwd };
 }
