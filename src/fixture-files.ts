@@ -55,7 +55,7 @@ function filesOf(path: string, folder: string): readonly string[] {
   if (!read(path, () => statSync(absolute)).isDirectory()) {
     // A file that is named may be one of another tool, with a JSON object a line: it is refused in words for that.
     if (isFixtureName(path) || /\.(?:ndjson|jsonl)$/i.test(path)) return [path];
-    throw new OperationError("invalid", `${path} is no fixture file by its name`, {
+    throw new OperationError("invalid", `${path} does not have the name of a fixture file`, {
       hint: "Name it .json, .yaml or .yml",
     });
   }

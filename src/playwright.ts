@@ -196,7 +196,8 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
       if (where === null) return;
       throw await refusal(page, where, "the decision was not taken");
     } else {
-      const what = here.page === "login" && signedIn ? `"${user}" could not sign in` : "this page is no sign-in";
+      const what =
+        here.page === "login" && signedIn ? `"${user}" could not sign in` : "this page is not a sign-in page";
       throw await refusal(page, here, what);
     }
   }

@@ -58,7 +58,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .option("--verbose", "tell the cause of an error too")
     .option("--no-input", "never ask for a missing value")
     .option("--yes", "answer yes to every confirmation")
-    .addOption(new Option("--color <when>", "colour the output").choices(["auto", "always", "never"]).default("auto"))
+    .addOption(new Option("--color <when>", "color the output").choices(["auto", "always", "never"]).default("auto"))
     .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData).argParser(folder))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")

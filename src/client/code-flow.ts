@@ -82,7 +82,7 @@ async function addressFor(run: SignIn, parameters: Readonly<Record<string, strin
     const uri = textIn(pushed, "request_uri", "the answer");
     const life = pushed["expires_in"];
     if (typeof life !== "number" || life <= 0) {
-      throw new Problem(`expires_in of the answer is no number of seconds: ${shown(life)} (RFC 9126 2.2)`);
+      throw new Problem(`expires_in of the answer is not a number of seconds: ${shown(life)} (RFC 9126 2.2)`);
     }
     report.check("par", true, `request pushed, good for ${life} s`);
     return [addressWith({ request_uri: uri }), life] as const;

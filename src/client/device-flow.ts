@@ -64,7 +64,7 @@ function readBegun({ now }: SignIn, begun: Json, timeout: number): Waiting & { r
   }
   const address = (uri: string): string => {
     if (/^https?:\/\//i.test(uri) && URL.canParse(uri)) return uri;
-    throw new Problem(`${shown(uri)} is no address that a user can open`);
+    throw new Problem(`${shown(uri)} is not an address that a user can open`);
   };
   return {
     deviceCode: textIn(begun, "device_code", where),

@@ -113,7 +113,7 @@ export function jsonOf(reply: Reply): Json {
     throw new Problem(`${url} answers ${status} with a body that is not the JSON it claims to be`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new Problem(`${url} answers ${status} with JSON that is no object`);
+    throw new Problem(`${url} answers ${status} with JSON that is not an object`);
   }
   return value as Json;
 }

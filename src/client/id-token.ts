@@ -44,7 +44,7 @@ function readIdToken(token: unknown): { readonly text: string; readonly header: 
   try {
     return { text: token, header: { ...decodeProtectedHeader(token) }, claims: jwtClaims(token) };
   } catch {
-    throw new Problem("the ID token is no JWT");
+    throw new Problem("the ID token is not a JWT");
   }
 }
 

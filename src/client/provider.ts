@@ -75,14 +75,14 @@ function textsIn(metadata: Json, name: string, otherwise: readonly string[]): re
   const value = metadata[name];
   if (value === undefined) return otherwise;
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  throw new Problem(`${name} in the metadata is no list of texts: ${shown(value)}`);
+  throw new Problem(`${name} in the metadata is not a list of strings: ${shown(value)}`);
 }
 
 /** An address that may be asked, and be opened in a browser: nothing but http and https is. */
 function endpointOf(issuer: string, metadata: Json, name: string): string {
   const value = metadata[name];
   if (typeof value !== "string" || !/^https?:\/\//i.test(value) || !URL.canParse(value)) {
-    throw new Problem(`${name} in the metadata is no address: ${shown(value)}`);
+    throw new Problem(`${name} in the metadata is not an address: ${shown(value)}`);
   }
   if (/^https:/i.test(issuer) && !/^https:/i.test(value) && !isLoopback(value)) {
     throw new Problem(`${name} in the metadata is http, while the issuer is https: ${shown(value)}`);

@@ -25,7 +25,7 @@ export function checkTokens(tokens: Json): Json {
   if (type.toLowerCase() !== "bearer") throw new Problem(`the token_type is ${shown(type)}; Bearer was expected`);
   const life = tokens["expires_in"];
   if (life !== undefined && (asNumber(life) ?? 0) <= 0) {
-    throw new Problem(`expires_in of the token response is no number of seconds: ${shown(life)} (RFC 6749 5.1)`);
+    throw new Problem(`expires_in of the token response is not a number of seconds: ${shown(life)} (RFC 6749 5.1)`);
   }
   return tokens;
 }

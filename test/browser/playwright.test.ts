@@ -228,7 +228,7 @@ describe("says where it could not", () => {
     await context.clearCookies();
     await page.goto(login);
     await expect(signIn(page, { user: "alice" })).rejects.toThrow(
-      /this page is no sign-in \(data-page="login" data-state="(expired|no-cookie)" .*\): \S/,
+      /this page is not a sign-in page \(data-page="login" data-state="(expired|no-cookie)" .*\): \S/,
     );
   });
 

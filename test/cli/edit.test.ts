@@ -220,8 +220,8 @@ test("an edit says what was before and what is now, and of a secret only that it
     told(["clients", "edit", "app", "--set", `contacts=${JSON.stringify(value)}`]);
   await contacts(["a b", "c"]);
   expect(await contacts(["a", "b c"])).toMatch(/^Changed app\n/);
-  expect(await told(["users", "edit", "bob", "--password-stdin"], "s3cret\n")).toMatch(/^ {2}password +set anew$/m);
+  expect(await told(["users", "edit", "bob", "--password-stdin"], "s3cret\n")).toMatch(/^ {2}password +updated$/m);
   expect(await told(["clients", "edit", "app", "--secret-stdin"], "another-secret\n")).toBe(
-    "Changed app\n  client_secret  set anew\n",
+    "Changed app\n  client_secret  updated\n",
   );
 });

@@ -81,7 +81,7 @@ test("with a secret from standard input", async () => {
 
 test.each<[string, readonly string[], number, RegExp]>([
   ["an address where nothing is", ["a.b.c", "--issuer", "http://localhost:1"], 5, /nothing answers at/],
-  ["an address that is none", ["a.b.c", "--jwks", "http://"], 7, /is no address/],
+  ["an address that is none", ["a.b.c", "--jwks", "http://"], 7, /is not an address/],
   ["an address in capitals where nothing is", ["a.b.c", "--jwks", "HTTPS://localhost:1"], 5, /nothing answers at/],
   ["a file that is not there", ["a.b.c", "--jwks", "nowhere.json"], 3, /cannot be read/],
   ["two sources", ["a.b.c", "--jwks", "x", "--secret-stdin"], 2, /not both/],

@@ -213,7 +213,7 @@ test("--data that is a file: exit 7, and a folder is asked for", async () => {
   const { code, stderr } = await idpIn(cwd, ["users", "list", "--data", join(cwd, "file")]);
   expect({ code, stderr }).toEqual({
     code: 7,
-    stderr: expect.stringContaining("file is no folder\n  Name a folder"),
+    stderr: expect.stringContaining("file is not a folder\n  Name a folder"),
   });
 });
 

@@ -100,7 +100,7 @@ describe("discovery fails", () => {
       { bends: at("/.well-known/openid-configuration", { body: "{" }) },
       /is not the JSON it claims to be/,
     ],
-    ["on a list", { bends: at("/.well-known/openid-configuration", { body: [] }) }, /JSON that is no object/],
+    ["on a list", { bends: at("/.well-known/openid-configuration", { body: [] }) }, /JSON that is not an object/],
     ["on an error", { bends: at("/.well-known/openid-configuration", { status: 500, body: {} }) }, /answers 500/],
     [
       "on a redirect",
@@ -115,9 +115,13 @@ describe("discovery fails", () => {
     [
       "on an address that is none",
       { bends: metadata({ token_endpoint: "file:///etc/passwd" }) },
-      /token_endpoint in the metadata is no address/,
+      /token_endpoint in the metadata is not an address/,
     ],
-    ["on a wrong list", { bends: metadata({ id_token_signing_alg_values_supported: "ES256" }) }, /is no list of texts/],
+    [
+      "on a wrong list",
+      { bends: metadata({ id_token_signing_alg_values_supported: "ES256" }) },
+      /is not a list of strings/,
+    ],
     ["where nobody listens", { issuer: () => "http://127.0.0.1:1" }, /nothing listens at 127\.0\.0\.1:1/],
     [
       "where the name leads nowhere",
@@ -262,7 +266,7 @@ describe("the token response", () => {
     [
       "has a life in words",
       token((usual) => ({ body: { ...usual, expires_in: "60" } })),
-      /expires_in of the token response is no number/,
+      /expires_in of the token response is not a number/,
     ],
     [
       "comes to a client of another kind",
@@ -321,7 +325,7 @@ describe("the ID token", () => {
   const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from("{}").toString("base64url")}.`;
   test.each<[string, Setting, string, RegExp]>([
     ["is missing", idToken(undefined), "id_token", /no id_token, though scope has openid/],
-    ["is no JWT", idToken("nonsense"), "id_token", /is no JWT/],
+    ["is no JWT", idToken("nonsense"), "id_token", /is not a JWT/],
     ["is encrypted", idToken("a.b.c.d.e"), "id_token", /encrypted/],
     ["is not signed", idToken(unsigned), "id_token.signature", /alg is "none"; the metadata lists ES256/],
     [
@@ -440,7 +444,7 @@ describe("the device flow", () => {
       "leads to no address",
       at("/device", (usual) => ({ body: { ...usual, verification_uri: "javascript:alert(1)" } })),
       "device",
-      /no address that a user can open/,
+      /not an address that a user can open/,
     ],
     ["is denied", at("/token", { status: 400, body: { error: "access_denied" } }), "token", /access_denied/],
     ["expires", at("/token", { status: 400, body: { error: "expired_token" } }), "token", /expired_token/],

@@ -64,13 +64,13 @@ describe("JSON", () => {
     ['{"users": [],}', "1:14 $ a field name in double quotes is expected; a comma before } is one too many"],
     ['{"users" []}', "1:10 $ a colon is expected after the field name"],
     ['{"users": []\n "clients": []}', "2:2 $ a comma is expected, or the end of what is open"],
-    ["{'users': []}", "1:2 $ this is no JSON value: text stands in double quotes"],
-    ['{"users": nil}', "1:11 $ this is no JSON value"],
+    ["{'users': []}", "1:2 $ this is not a JSON value: write text in double quotes"],
+    ['{"users": nil}', "1:11 $ this is not a JSON value"],
     ['{"a": "x', "1:7 $ a text does not end: its closing quote is missing"],
     ['{"a": "x\ty"}', "1:7 $ a text holds a control character"],
     ['{"a": "\\x"}', "1:7 $ this escape is none of"],
     ['{"a": 1 /* x', "1:9 $ a comment does not end"],
-    ['{"a": 1}}', "1:9 $ the file goes on after its end"],
+    ['{"a": 1}}', "1:9 $ there is more text after the end of the value"],
     ["[".repeat(100_000), "1:1 $ the file is nested too deep to be read"],
     [
       `{"users":${"[".repeat(200)}${"]".repeat(200)}}`,
@@ -83,11 +83,11 @@ describe("JSON", () => {
   it("finds fields that stand twice, beside everything else", async () => {
     const text = '{\n "users": [\n  {"username": "a", "email": "x",\n   "username": "b"}],\n "users": []\n}';
     expect(await json(text)).toEqual([
-      "team.json:4:4 users[0].username stands twice in its object; first on line 3",
-      "team.json:5:2 users stands twice in its object; first on line 2",
+      "team.json:4:4 users[0].username occurs twice in its object; first on line 3",
+      "team.json:5:2 users occurs twice in its object; first on line 2",
     ]);
     expect(await json('{"users": [{"username": "a", "username": "b", "email": "x"}]}')).toEqual([
-      "team.json:1:30 users[0].username stands twice in its object; first on line 1",
+      "team.json:1:30 users[0].username occurs twice in its object; first on line 1",
       'team.json:1:56 users[0].email "x" is not an e-mail address',
     ]);
   });
@@ -154,16 +154,16 @@ settings:
   });
 
   it.each([
-    ["users: [1\n", "2:1 $ this is no YAML: "],
-    ["users:\n  - a\n b: c\n", "3:2 $ this is no YAML: "],
-    ["users:\n\t- a\n", "2:1 $ this is no YAML: "],
-    ["users: []\nusers: []\n", "2:1 $ this is no YAML: duplicated mapping key"],
-    ["users: *nobody\n", '1:9 $ this is no YAML: unidentified alias "nobody"'],
-    ["users: !!js/function x\n", "1:8 $ this is no YAML: unknown scalar tag"],
+    ["users: [1\n", "2:1 $ this is not YAML: "],
+    ["users:\n  - a\n b: c\n", "3:2 $ this is not YAML: "],
+    ["users:\n\t- a\n", "2:1 $ this is not YAML: "],
+    ["users: []\nusers: []\n", "2:1 $ this is not YAML: duplicated mapping key"],
+    ["users: *nobody\n", '1:9 $ this is not YAML: unidentified alias "nobody"'],
+    ["users: !!js/function x\n", "1:8 $ this is not YAML: unknown scalar tag"],
     ["users: []\n---\nusers: []\n", "1:1 $ the file holds 2 YAML documents; put all into one"],
     ["# nothing\n", "1:1 $ the file is empty; write {} where it is to hold nothing"],
     ["- a\n", "1:1 $ a fixture file is an object with users"],
-    [`users: ${"[".repeat(200)}`, "this is no YAML: nesting exceeded"],
+    [`users: ${"[".repeat(200)}`, "this is not YAML: nesting exceeded"],
     ["users: &a [*a]\n", "holds something that is nested more than 100 deep"],
     ["users: [{username: a, claims: {n: .inf}}]\n", "1:35 users[0].claims.n is Infinity, which JSON does not have"],
   ])("syntax %j", async (text, line) => {
@@ -176,7 +176,7 @@ settings:
       (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(10)}]`,
     );
     expect(await yaml(["l0: &l0 [x]", ...levels].join("\n"))).toEqual([
-      "team.yaml:1:1 $ the aliases of this file blow up to more than a file can hold",
+      "team.yaml:1:1 $ the aliases of this file expand to more than a file may contain",
     ]);
   });
 

@@ -119,7 +119,7 @@ describe("what it says", () => {
     ],
     ["exp", { exp: at(-10) }, { leeway: 10 }, false, "expired 10 s ago"],
     ["exp", { exp: undefined }, {}, false, "has no exp"],
-    ["exp", { exp: "tomorrow" }, {}, false, "no number of seconds"],
+    ["exp", { exp: "tomorrow" }, {}, false, "not a number of seconds"],
     ["exp", { exp: 1e300 }, {}, true, "not a date"],
     ["nbf", { nbf: at(60) }, {}, false, "valid in 60 s (2023-11-14 22:14:20 UTC), which is to come"],
     ["nbf", { nbf: at(60) }, { leeway: 60 }, true, "within the leeway of 60 s"],
@@ -127,7 +127,7 @@ describe("what it says", () => {
     ["iat", { iat: at(5) }, {}, false, "issued in 5 s"],
     ["iat", { iat: at(-5) }, {}, true, "issued 5 s ago"],
     ["iat", { iat: undefined }, {}, true, "does not say when"],
-    ["iat", { iat: null }, {}, false, "no number of seconds"],
+    ["iat", { iat: null }, {}, false, "not a number of seconds"],
   ])("%s %j under %j: %s", async (name, claims, expected, ok, detail) => {
     expect(await checkOf(rs256(claims), name, expected)).toMatchObject({ ok, detail: expect.stringContaining(detail) });
   });

@@ -176,7 +176,10 @@ test("a key of a kind that there was none of is made by POST", async () => {
 test("422 lists what is wrong, also where it is one thing about the whole", async () => {
   const { call } = await connect();
   const answer = await call("POST", "keys", { alg: "RS1" });
-  expect(answer).toMatchObject({ status: 422, body: { problems: [{ path: "", message: '"RS1" is no kind of key' }] } });
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { problems: [{ path: "", message: '"RS1" is not a kind of key' }] },
+  });
 });
 
 test("what GET gives of a user or client can be sent back; where it says what is not so, 422 tells what decides it", async () => {

@@ -78,7 +78,7 @@ describe("a path with a segment that may be any", () => {
       400,
       {
         error: "invalid_request",
-        error_description: "the path cannot be decoded: it holds a % that begins no UTF-8 character",
+        error_description: "the path cannot be decoded: it holds a % that does not begin a UTF-8 character",
       },
     ]);
   });

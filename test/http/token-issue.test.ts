@@ -159,7 +159,7 @@ describe("what contradicts itself is refused", () => {
     [{ type: "refresh", audience: "x" }, "a refresh token has no audience"],
     [{ type: "refresh", wrong_audience: true }, "a refresh token has no audience"],
     [{ type: "refresh", claims: { a: 1 } }, "a refresh token takes no claims"],
-    [{ type: "opaque" }, '"opaque" is no type of token'],
+    [{ type: "opaque" }, '"opaque" is not a type of token'],
     [{ claims: ["a"] }, "claims has to be an object"],
     [{ expires_in: 0 }, "from 1 to 604800; this is 0"],
     [{ expires_in: 604_801 }, "from 1 to 604800"],

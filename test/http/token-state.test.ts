@@ -65,7 +65,7 @@ test("one whose grant was revoked: by the user, by the operator, by a ban; and g
   const second = await own.tokens({ user });
   expect(await introspect(token)).toEqual({
     active: false,
-    reason: `${revoked}, and given anew since: a token from before stays dead`,
+    reason: `${revoked}, and granted again since: older tokens stay invalid`,
   });
   await idp.revoke({ user, client: id });
   expect(await introspect(second.access_token)).toMatchObject({ reason: `${revoked} by the operator`, since: since() });
@@ -96,7 +96,7 @@ test("one that expired, is of another kind, of another issuer, or none", async (
   expect((await introspect(tokens.id_token)).reason).toBe("it is an ID token, which carries no rights");
   const foreign = await (await register(await serve())).tokens();
   expect((await introspect(foreign.access_token)).reason).toMatch(/^it is a token of another issuer, http:/);
-  expect((await introspect("opaque")).reason).toBe("it is no token of this server: this is not a JWT (no dots)");
+  expect((await introspect("opaque")).reason).toBe("it is not a token of this server: this is not a JWT (no dots)");
 });
 
 describe("what cannot be known is said", () => {

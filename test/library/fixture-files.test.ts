@@ -75,7 +75,7 @@ describe("what cannot be meant", () => {
     ["a file that is not there", ["no.yaml"], "no.yaml cannot be read: it is not there"],
     ["a folder that is not there", ["no"], "no cannot be read: it is not there"],
     ["an empty folder", ["empty"], "the folder empty holds no fixture files"],
-    ["a file of another kind", ["notes.txt"], "notes.txt is no fixture file by its name"],
+    ["a file of another kind", ["notes.txt"], "notes.txt does not have the name of a fixture file"],
   ])("%s", (_, paths, message) => {
     mkdirSync(join(folder, "empty"));
     write("notes.txt");

@@ -38,7 +38,7 @@ test.each<[object, string, string]>([
   [{ settings: { codeTtl: 1 } }, "usage", "settings.codeTtl unknown key. Did you mean code_ttl?"],
   [{ settings: { code_ttl: -1 } }, "usage", "settings.code_ttl is not a positive number of seconds"],
   [{ settings: { consent: "never" } }, "usage", 'settings.consent "never" is not one of ask, skip'],
-  [{ settings: { login: "auto" } }, "usage", 'settings.login "auto" is none of picker, password, auto:<username>'],
+  [{ settings: { login: "auto" } }, "usage", 'settings.login "auto" must be one of picker, password, auto:<username>'],
   [{ settings: { code_ttl: 0, consent: "no" } }, "usage", "seconds; settings.consent"],
   [{ settings: null }, "usage", "settings must be an object, not null"],
   [{ settings: ["code_ttl"] }, "usage", "settings must be an object, not a list"],

@@ -25,10 +25,10 @@ const cases: Record<string, [content: string | Uint8Array, message: RegExp]> = {
   "a newer schema": ['{"schemaVersion":2,"users":{}}', /has schema version 2; this idp knows version 1/],
   "no generation": ['{"schemaVersion":1,"after":null}', /has no "generation"/],
   "no place in the journal": ['{"schemaVersion":1,"generation":"g"}', /has no usable "after"/],
-  "an unknown collection": [`{${head},\n"posts":[]}`, /data\.json:2:9 posts is no collection/],
-  "a collection that is not kept": [`{${head},"codes":[]}`, /codes is no collection/],
+  "an unknown collection": [`{${head},\n"posts":[]}`, /data\.json:2:9 posts is not a collection/],
+  "a collection that is not kept": [`{${head},"codes":[]}`, /codes is not a collection/],
   "a collection that is no array": [`{${head},\n"users":{}}`, /data\.json:2:9 users must be an array/],
-  "a record that is no object": [users(user("alice"), 7), /data\.json:4:1 users\[1\] is no record/],
+  "a record that is no object": [users(user("alice"), 7), /data\.json:4:1 users\[1\] is not a record/],
   "a record without its key": [users(user("alice"), without("id")), /data\.json:4:1 users\[1\] .* has no id/],
   "a record that no index can take": [users(user("alice"), without("email")), /users\[1\] .* has no usable email/],
   "a key twice": [

@@ -196,7 +196,7 @@ describe("the lock of the data", () => {
         name: "DataFileError",
         hint: "Remove it if no idp is running on this folder.",
       });
-      expect(() => readLock(dir)).toThrow("is no lock file of idp");
+      expect(() => readLock(dir)).toThrow("is not a lock file of idp");
       expect(readdirSync(dir)).toEqual(["lock.json"]);
       expect(readFileSync(join(dir, "lock.json"), "utf8")).toBe(content);
     },

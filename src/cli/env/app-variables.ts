@@ -39,7 +39,7 @@ export function variableName(given: string, before: OwnNames = {}): OwnNames {
     throw new InvalidArgumentError(`It is ${valueNames.join(", ")}, then = and a name, as in issuer=AUTH_ISSUER.`);
   }
   const name = given.slice(at + 1);
-  if (!isVariable(name)) throw new InvalidArgumentError(`"${name}" is no name of a variable: letters, digits and _.`);
+  if (!isVariable(name)) throw new InvalidArgumentError(`"${name}" is not a variable name: letters, digits and _.`);
   return { ...before, [value]: name };
 }
 

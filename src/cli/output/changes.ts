@@ -29,7 +29,7 @@ export function changesText(
     const [from, to] = [was.get(field), is.get(field)];
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [[field, `${shown(from)} -> ${shown(to)}`]];
   });
-  const all = [...lines, ...secrets.map((field) => [field, "set anew"] as const)];
+  const all = [...lines, ...secrets.map((field) => [field, "updated"] as const)];
   if (all.length === 0) return `${escapeLine(name)} was so already: nothing changed.`;
   return `Changed ${style.bold(escapeLine(name))}\n${pairs(all, style, "  ")}`;
 }

@@ -53,7 +53,7 @@ export function declareLogin(program: Command, act: Act): void {
     .optionsGroup("Without a person, on an idp server:")
     .option("--user <username>", "sign in as this user; needs --approve or --deny")
     .option("--approve", "allow everything on the consent page")
-    .option("--deny", "deny on the consent page, which is asked for anew")
+    .option("--deny", "deny on the consent page, which is shown again")
     .optionsGroup("In a browser:")
     .option("--no-browser", "print the address and open nothing")
     .addOption(

@@ -34,7 +34,7 @@ function declareStart(program: Command, act: Act, words: readonly string[]): voi
       new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
     )
     .option(...fixturesOption("a fixture file or folder"))
-    .option("--watch", "apply fixtures anew when they change")
+    .option("--watch", "apply fixtures again when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "answer this host name too; .name: it and all below it; *: all; repeatable", collect)
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")

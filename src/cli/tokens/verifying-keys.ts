@@ -35,7 +35,7 @@ function keySet(value: unknown, from: string): Keys {
   const listed = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isObject) : null;
   const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
   if (jwks === null) {
-    throw new OperationError("invalid", `${from} is no JWK Set`, {
+    throw new OperationError("invalid", `${from} is not a JWK Set`, {
       hint: 'It is an object with a list "keys" (RFC 7517 5).',
     });
   }
@@ -62,7 +62,7 @@ function parse(text: string, from: string): unknown {
 
 async function getJson(address: string): Promise<unknown> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    throw new OperationError("invalid", `${address} is no address that keys can be had from`, {
+    throw new OperationError("invalid", `${address} is not an address that keys can be fetched from`, {
       hint: "It begins with http:// or https://.",
     });
   }

@@ -56,7 +56,7 @@ export async function rotateKeys(
 ): Promise<readonly KeyView[]> {
   const known = [...publicAlgs, "HS256"];
   if (input.alg !== undefined && !known.includes(input.alg)) {
-    throw new OperationError("usage", `"${input.alg}" is no kind of key`, { hint: `One of: ${known.join(", ")}` });
+    throw new OperationError("usage", `"${input.alg}" is not a kind of key`, { hint: `One of: ${known.join(", ")}` });
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));

@@ -95,7 +95,7 @@ function checkClaims(
   if (payload["iss"] !== ctx.issuer) throw new TokenProblem("the token's \"iss\" claim is not this issuer's");
   for (const name of ["iat", "nbf", "exp"]) {
     if (payload[name] !== undefined && !isNumber(payload[name]))
-      throw new TokenProblem(`the token's "${name}" claim is no time`);
+      throw new TokenProblem(`the token's "${name}" claim is not a time`);
   }
   const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
   const now = ctx.now() / 1000;

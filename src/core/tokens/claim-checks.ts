@@ -88,7 +88,7 @@ const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`
 function checkExpiry(given: unknown, now: number, leeway: number): Check {
   const exp = asNumber(given);
   if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never end" };
-  if (exp === undefined) return { name: "exp", ok: false, detail: `exp is no number of seconds: ${shown(given)}` };
+  if (exp === undefined) return { name: "exp", ok: false, detail: `exp is not a number of seconds: ${shown(given)}` };
   const isOver = exp <= now;
   const ok = exp > now - leeway;
   return {
@@ -101,7 +101,7 @@ function checkExpiry(given: unknown, now: number, leeway: number): Check {
 /** A time that has to have come. */
 function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
   const time = asNumber(given);
-  if (time === undefined) return { name, ok: false, detail: `${name} is no number of seconds: ${shown(given)}` };
+  if (time === undefined) return { name, ok: false, detail: `${name} is not a number of seconds: ${shown(given)}` };
   if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
   const ok = time <= now + leeway;
   return { name, ok, detail: `${future} ${moment(time, now)}, which is to come${ok ? allowed(leeway) : ""}` };

@@ -164,7 +164,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
 function kindOf(type = "access"): Kind {
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
-    throw new OperationError("usage", `"${type}" is no type of token`, { hint: `One of: ${kinds.join(", ")}` });
+    throw new OperationError("usage", `"${type}" is not a type of token`, { hint: `One of: ${kinds.join(", ")}` });
   }
   return kind;
 }

@@ -92,7 +92,7 @@ async function readProof(
       },
     );
     if (payload.exp !== undefined && payload.exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
-    if (typeof payload.jti !== "string" || payload.jti === "") throw refuse('its "jti" is no text');
+    if (typeof payload.jti !== "string" || payload.jti === "") throw refuse('its "jti" is not a string');
     return { claims: payload, jwk: { ...protectedHeader.jwk } };
   } catch (error) {
     if (error instanceof OAuthError) throw error;

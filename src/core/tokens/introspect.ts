@@ -42,7 +42,7 @@ function otherKind(ctx: Context, token: string): string | null {
     if (issuer === ctx.issuer) return kindOfToken(said) === "id" ? "it is an ID token, which carries no rights" : null;
     return typeof issuer === "string" ? `it is a token of another issuer, ${issuer}, which alone can tell` : null;
   } catch (error) {
-    if (error instanceof OperationError) return `it is no token of this server: ${error.message}`;
+    if (error instanceof OperationError) return `it is not a token of this server: ${error.message}`;
     throw error;
   }
 }

@@ -98,7 +98,7 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
 
 /** Who ended a grant; if it was granted again since, that older tokens stay invalid. */
 function endOf(grant: Grant): string {
-  if (grant.status === "active") return ", and given anew since: a token from before stays dead";
+  if (grant.status === "active") return ", and granted again since: older tokens stay invalid";
   return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 

@@ -43,7 +43,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
     {
       name: "typ",
       ok: kind !== undefined,
-      detail: kind === undefined ? `${shown(typ)} is no kind of token that this server issues` : kindInWords[kind],
+      detail: kind === undefined ? `${shown(typ)} is not a kind of token that this server issues` : kindInWords[kind],
     },
     ...checkClaims(payload, { issuer: ctx.issuer, audience, leeway, now: ctx.now() }),
   ];

@@ -96,7 +96,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (isParserError(error)) {
     const message =
       error instanceof URIError
-        ? "the path cannot be decoded: it holds a % that begins no UTF-8 character"
+        ? "the path cannot be decoded: it holds a % that does not begin a UTF-8 character"
         : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
     // Not 413: the body is not too large, it only has too many parameters.
     const status = error.type === "parameters.too.many" ? 400 : error.status;

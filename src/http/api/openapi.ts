@@ -71,7 +71,7 @@ const errors: Readonly<Record<string, string>> = {
   409: "The name is taken, or the state of the record does not allow it",
   413: "The body is too large",
   415: "The body is not application/json",
-  421: "The Host is none of this server's",
+  421: "The Host is not a name of this server",
   422: "The input is not valid, or the operation is refused; `problems` lists all that is wrong",
   503: "The change could not be written, and was not made, or not all of it: the description tells",
 };

@@ -52,7 +52,7 @@ export function prepareFolder(dir: string): boolean {
     if (error instanceof DataFileError) throw error;
     if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) {
       throw new DataFileError(
-        `${dir} cannot be made: ${parent} is no folder`,
+        `${dir} cannot be created: ${parent} is not a folder`,
         dir,
         `Make it first: mkdir -p ${quoteWord(parent)}`,
       );

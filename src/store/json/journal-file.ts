@@ -84,7 +84,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp knows format 1`);
   const lines = rest.map(({ number, offset, value }) => {
     if (!Array.isArray(value) || !value.every(isOperation))
-      throw refuse(number, "holds something that is no change of a record");
+      throw refuse(number, "holds something that is not a change of a record");
     return { number, offset, operations: value };
   });
   return { generation: String(header.generation), lines, length, torn: bytes.length - length };

@@ -57,7 +57,7 @@ export function readLockFile(path: string): Lock | null {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     if (codeOf(error) === "ENOTDIR") {
-      throw new DataFileError(`${dirname(path)} is no folder`, path, "Name a folder: --data DIR");
+      throw new DataFileError(`${dirname(path)} is not a folder`, path, "Name a folder: --data DIR");
     }
     const message = `${path} cannot be read: ${describeFault(error)}`;
     throw new DataFileError(message, path, "Run as the user who owns the data folder.");
@@ -69,7 +69,7 @@ export function readLockFile(path: string): Lock | null {
   } catch {
     // Not JSON, or null: refused below.
   }
-  throw new DataFileError(`${path} is no lock file of idp`, path, "Remove it if no idp is running on this folder.");
+  throw new DataFileError(`${path} is not a lock file of idp`, path, "Remove it if no idp is running on this folder.");
 }
 
 export const isOfOtherContainer = (lock: Lock): boolean =>
