@@ -5,7 +5,7 @@ import { Eta } from "eta";
 
 const folder = process.argv[2] ?? "templates";
 /** No parentheses among the arguments: nothing can follow the call. */
-const allowed = /^(it\.body|(include|it\.html)\([^()]*\))$/;
+const allowed = /^(it\.body|(include|it\.partial|it\.html)\([^()]*\))$/;
 const eta = new Eta({ debug: true });
 
 for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
@@ -15,7 +15,7 @@ for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     const isRaw = (tag === "r" && !allowed.test(val)) || (tag === "e" && /\boutput\s*\(|__eta/.test(val));
     if (!isRaw) continue;
     console.error(
-      `${join(folder, name)}:${lineNo}  ${val}  is raw output: only it.body, include() and it.html() may be`,
+      `${join(folder, name)}:${lineNo}  ${val}  is raw output: only it.body, include(), it.partial() and it.html() may be`,
     );
     process.exitCode = 1;
   }

@@ -88,6 +88,8 @@ export interface Grant {
   readonly userId: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
+  /** Scopes that the user was asked for and left out. Absent: none. */
+  readonly declined?: readonly string[];
   readonly status: "active" | "revoked";
   /**
    * Names one activation of the grant. Tokens carry it, and a new one is drawn at every activation: so what was

@@ -294,7 +294,7 @@ test("in Turkish and dark by the links of the footer, from the login page to the
   await page.getByRole("link", { name: "Koyu" }).click();
   expect(await page.locator("h1").textContent()).toBe("Giriş yapın");
   await page.getByTestId("login-as-alice").click();
-  expect(await page.locator("h1").textContent()).toBe("Web App erişim istiyor");
+  expect(await page.locator("h1").textContent()).toBe("Web App şunları istiyor");
   await page.getByTestId("consent-allow").click();
   await page.goto(`${idp.issuer}/account`);
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");

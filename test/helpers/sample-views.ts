@@ -111,7 +111,7 @@ const openid = {
   name: "openid",
   title: null,
   locked: true,
-  checked: true,
+  declined: false,
   values: [
     { name: "id", value: "7123456789012345678" },
     { name: "displayName", value: "Alice Adams" },
@@ -126,19 +126,19 @@ const email = {
   name: "email",
   title: null,
   locked: false,
-  checked: true,
+  declined: false,
   values: [
     { name: "email", value: "alice@example.test" },
     { name: "emailVerified", value: true },
   ],
 };
-const address = { name: "address", title: null, locked: false, checked: true, values: [] };
-const profile = { name: "profile", title: null, locked: false, checked: true, values: [] };
+const address = { name: "address", title: null, locked: false, declined: false, values: [] };
+const profile = { name: "profile", title: null, locked: false, declined: false, values: [] };
 const details = {
   name: "details",
   title: null,
   locked: false,
-  checked: true,
+  declined: false,
   values: [
     { name: "website", value: "https://alice.example.test/a/rather/long/address/that/has/to/wrap/somewhere" },
     { name: "location", value: null },
@@ -149,7 +149,7 @@ const phone = {
   name: "phone",
   title: null,
   locked: false,
-  checked: false,
+  declined: true,
   values: [
     { name: "phone", value: "+905551112233" },
     { name: "phone_number_verified", value: false },
@@ -159,24 +159,24 @@ const social = {
   name: "social",
   title: null,
   locked: false,
-  checked: true,
+  declined: false,
   values: [{ name: "socialLinks", value: "GitHub https://github.com/alice" }],
 };
 const orders = {
   name: "orders:read",
   title: "See your orders",
   locked: false,
-  checked: true,
+  declined: false,
   values: [{ name: "roles", value: '["admin"]' }],
 };
 const givenName = {
   name: "claim:given_name",
   title: null,
   locked: false,
-  checked: true,
+  declined: false,
   values: [{ name: "given_name", value: "Alice" }],
 };
-const offline = { name: "offline_access", title: null, locked: false, checked: true, values: [] };
+const offline = { name: "offline_access", title: null, locked: false, declined: false, values: [] };
 
 const consent: ConsentView = {
   ...common,

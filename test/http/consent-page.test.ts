@@ -14,9 +14,7 @@ const scopeFields = (html: string): Element[] =>
 
 test("names who asks, where it returns, and who is signed in", () => {
   const html = consent("consent-default");
-  expect(html).toContain(
-    '<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> asks for access</h1>',
-  );
+  expect(html).toContain('<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> wants to</h1>');
   expect(html).toContain("<code><bdi>localhost:3000</bdi></code>");
   const user = wordsOf(html.slice(html.indexOf('id="consent-user"')).split("</div>")[0] ?? "");
   expect(user).toMatch(/Alice Adams[^]*alice@example\.test/);
@@ -54,7 +52,7 @@ test("titles a single claim that was asked for by what it is called, in the lang
 });
 
 test("titles a scope by the fixture, else by the catalogue, else by its name", () => {
-  const row = { locked: false, checked: true, values: [] };
+  const row = { locked: false, declined: false, values: [] };
   const html = consent("consent-default", {
     scopes: {
       fresh: [
@@ -71,20 +69,20 @@ test("titles a scope by the fixture, else by the catalogue, else by its name", (
 
 test("sets new scopes apart from those already granted", () => {
   const html = consent("consent-incremental");
-  const legends = [...html.matchAll(/<legend>([^<]*)</g)].map((match) => match[1]);
-  expect(legends).toEqual(["New", "Already allowed"]);
-  const [fresh = "", granted = ""] = html.split("<fieldset>").slice(1);
+  const [fresh = "", granted = ""] = (html.split("<fieldset>")[1] ?? "").split('<details class="granted"');
+  expect(fresh).toContain(">New</legend>");
+  expect(granted).toMatch(/<summary[^>]*><span>Already allowed: <bdi>[^<]*See your e-mail address/);
   expect(fresh).toContain("consent-scope-phone");
   expect(granted).toContain("consent-scope-email");
   expect(granted).not.toContain("consent-scope-phone");
 });
 
-test("gives Allow and Deny the same look, and a dead button first so that Enter in a field decides nothing", () => {
+test("makes Allow the primary button, and has a dead button first so that Enter in a field decides nothing", () => {
   const html = consent("consent-default");
   const { attributes: allow } = hooked(html, "consent-allow");
   const { attributes: deny } = hooked(html, "consent-deny");
-  expect(allow).toMatchObject({ name: "decision", value: "allow" });
-  expect(deny).toMatchObject({ name: "decision", value: "deny", class: allow["class"] });
+  expect(allow).toMatchObject({ name: "decision", value: "allow", class: "primary" });
+  expect(deny).toMatchObject({ name: "decision", value: "deny" });
   const form = elementsOf(html.slice(html.indexOf('<form id="consent-form"')));
   expect(form.find(({ tag }) => tag === "button")?.attributes).toEqual({ formmethod: "dialog", hidden: "" });
 });

@@ -129,7 +129,7 @@ describe("seamless and incremental", () => {
     const { browser } = await app.signIn({ scope: "openid email" });
     const { page } = await asked(app, { scope: "openid email phone" }, browser);
     expect(page.state).toBe("incremental");
-    const [fresh = "", granted = ""] = page.body.split("<fieldset>").slice(1);
+    const [fresh = "", granted = ""] = page.body.split('<details class="granted"');
     expect([fresh.includes("scope-phone"), fresh.includes("scope-email")]).toEqual([true, false]);
     expect([granted.includes("scope-phone"), granted.includes("scope-email")]).toEqual([false, true]);
     await browser.press(page, "consent-allow");
@@ -178,6 +178,18 @@ describe("prompt=consent", () => {
     expect(jwtPart(before.access_token, 1)["scope"]).toBe("openid email phone");
   });
 
+  test("a scope that was left out is not ticked when it is asked for again, and says so", async () => {
+    const app = await register(idp);
+    const { page, browser } = await asked(app, { scope: "openid email phone" });
+    await browser.press(page, "consent-allow", { scope: ["openid", "phone"] });
+    const again = await asked(app, { scope: "openid email phone" }, browser);
+    const row = /<label class="scope" for="consent-scope-email">[^]*?<\/label>/.exec(again.page.body)?.[0] ?? "";
+    expect(row).toContain("Not allowed so far");
+    expect(row).not.toContain("checked");
+    await browser.press(again.page, "consent-allow");
+    expect((await grantOf(app))?.scope).toBe("openid phone");
+  });
+
   test("what comes back to the grant comes back to the older token", async () => {
     const app = await register(idp);
     const { browser, code } = await app.signIn({ scope: "openid email" });
@@ -186,7 +198,7 @@ describe("prompt=consent", () => {
     await browser.press(less.page, "consent-allow", { scope: ["openid"] });
     expect(await userKeys(before.access_token)).toEqual([]);
     const more = await asked(app, { scope: "openid email" }, browser);
-    await browser.press(more.page, "consent-allow");
+    await browser.press(more.page, "consent-allow", { scope: ["openid", "email"] });
     expect(await userKeys(before.access_token)).toEqual(["email"]);
   });
 });

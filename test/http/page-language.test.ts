@@ -74,16 +74,16 @@ test("the link in the footer goes before everything, for the rest of the sign-in
   expect(shown(await browser.open(app.url({ ui_locales: "en" })))).toBe("en system");
 });
 
-test("without a choice, the user's own language and theme, once it is known who that is", async () => {
+test("the language and theme in a user's record decide nothing: they are data of a fixture", async () => {
   const user = await enrol(idp, { language: "tr", theme: "dark" });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url());
   expect(shown(login)).toBe("en system");
-  expect(shown(await pick(browser, login, user))).toBe("tr dark");
+  expect(shown(await pick(browser, login, user))).toBe("en system");
   const light = await browser.open("/account?theme=light");
-  expect(shown(light)).toBe("tr light");
-  expect(shown(await browser.open("/account"))).toBe("tr light");
-  expect(shown(await browser.open("/account?theme=system"))).toBe("tr system");
+  expect(shown(light)).toBe("en light");
+  expect(shown(await browser.open("/account"))).toBe("en light");
+  expect(shown(await browser.open("/account?theme=system"))).toBe("en system");
 });
 
 test("a language or a theme that does not exist changes nothing and is not kept", async () => {

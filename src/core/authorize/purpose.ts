@@ -17,7 +17,7 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
   const { clientId, redirectUri, uiLocales } = request;
   return {
     needs: needsOf(record),
-    shown: { app: { clientId, redirectUri }, ownPage: null, uiLocales, summary: () => summarise(request) },
+    shown: { app: { clientId, redirectUri, uiLocales }, ownPage: null, uiLocales, summary: () => summarise(request) },
     check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
     refuse: (code, description) => refuse(request, code, description),
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),

@@ -21,6 +21,8 @@ const csrfFor = (interaction: Interaction, user: User): string => hashOf(`${inte
 export interface ScopeRow extends NamedScope {
   /** The values that would be sent. */
   readonly values: readonly ReleasedValue[];
+  /** The user left it out when asked before. */
+  readonly declined: boolean;
 }
 
 export interface ConsentPage {
@@ -49,7 +51,9 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
     const { clientId, scopes } = needs.consent;
     const client = findClient(tx, clientId);
-    const grant: Pick<Grant, "scopes"> = activeGrant(tx, session.user.id, client.client_id) ?? { scopes: [] };
+    const grant: Pick<Grant, "scopes" | "declined"> = activeGrant(tx, session.user.id, client.client_id) ?? {
+      scopes: [],
+    };
     const before = grant.scopes;
     // Leaves out single claims that a granted scope already releases.
     const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, ctx, client, grant, name));
@@ -59,6 +63,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
         name,
         description,
         values: name === "openid" ? released.always : released.by(name),
+        declined: grant.declined?.includes(name) === true,
       }));
     return {
       csrf: csrfFor(interaction, session.user),

@@ -17,6 +17,9 @@ export function activeGrant(tx: ReadTx, userId: string, clientId: string): Grant
   return grant?.status === "active" ? grant : undefined;
 }
 
+const sameNames = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((name) => others.includes(name));
+
 /**
  * Records a decision: of the scopes of the request, the allowed ones are granted and the others are not. Granted scopes that are not in
  * the request stay. A revoked grant becomes active under a new epoch, so that the tokens of the old one stay invalid.
@@ -38,13 +41,14 @@ export function recordGrant(
   const at = new Date(ctx.now()).toISOString();
   const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
   const previous = findGrant(tx, user.id, client.client_id);
+  const declinedNow = asked.filter((scope) => !allowed.includes(scope));
   if (previous?.status === "active") {
     const kept = previous.scopes.filter((scope) => !asked.includes(scope) || allowed.includes(scope));
     const scopes = [...kept, ...allowed.filter((scope) => !kept.includes(scope))];
-    if (scopes.length === previous.scopes.length && scopes.every((scope) => previous.scopes.includes(scope))) {
-      return previous;
-    }
-    const grant: Grant = { ...previous, scopes, by, updatedAt: at, ...used };
+    const declinedBefore = previous.declined ?? [];
+    const declined = [...declinedBefore.filter((scope) => !asked.includes(scope)), ...declinedNow];
+    if (sameNames(scopes, previous.scopes) && sameNames(declined, declinedBefore)) return previous;
+    const grant: Grant = { ...previous, scopes, declined, by, updatedAt: at, ...used };
     tx.put("grants", grant);
     return grant;
   }
@@ -53,6 +57,7 @@ export function recordGrant(
     userId: user.id,
     clientId: client.client_id,
     scopes: [...allowed],
+    ...(declinedNow.length > 0 && { declined: declinedNow }),
     status: "active",
     epoch: ctx.random(9),
     by,

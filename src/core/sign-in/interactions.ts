@@ -45,6 +45,7 @@ interface FinishedRecord {
 export interface AskingApp {
   readonly clientId: string;
   readonly redirectUri: string;
+  readonly uiLocales: string | null;
 }
 
 /** Milliseconds: an hour, so that nobody has to hurry (WCAG 2.2.1). */
@@ -148,8 +149,8 @@ function appOf(interaction: Interaction): AskingApp | null {
   const record = recordOf(interaction);
   if (record.kind === "finished") return record.app;
   if (record.kind !== "authorization") return null;
-  const { clientId, redirectUri } = record.request;
-  return { clientId, redirectUri };
+  const { clientId, redirectUri, uiLocales } = record.request;
+  return { clientId, redirectUri, uiLocales };
 }
 
 /** A refusal that names the app to go back to. */

@@ -105,7 +105,7 @@ function sendEnded(web: Web, req: Request, res: Response, error: InteractionErro
   // Both pages say in the same words that a cookie is missing.
   const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
-  const shown = viewFor(web, req, res);
+  const shown = viewFor(web, req, res, error.app ?? {});
   const view = {
     ...shown,
     step,

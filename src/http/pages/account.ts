@@ -42,7 +42,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   }
   const { base } = web;
   const { user } = account;
-  const shown = viewFor(web, req, res, account);
+  const shown = viewFor(web, req, res);
   note(res, { user: user.username, note: "account page" });
   const view: AccountView = {
     ...shown,
@@ -98,7 +98,7 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     redirect(res, `${web.base}${accountPath}?gone=${encodeURIComponent(clientId)}`);
     return;
   }
-  const view = viewFor(web, req, res, account);
+  const view = viewFor(web, req, res);
   const page = renderAccountRevoke(web.renderer, {
     ...view,
     csrf: account.csrf,

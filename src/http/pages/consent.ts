@@ -30,7 +30,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const { client, user } = shown;
   const path = `${web.base}/interaction/${req.params.uid}`;
   note(res, { client: client.client_id, user: user.username, note: "consent page" });
-  const view = viewFor(web, req, res, { user, uiLocales: shown.uiLocales });
+  const view = viewFor(web, req, res, shown);
   const row = rowIn(view.lang);
   const page = renderConsent(renderer, {
     state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
@@ -54,7 +54,7 @@ const rowIn = (lang: string) => {
   return (scope: ScopeRow): ScopeRowView => {
     const { name, title, titleLang } = worded(scope);
     // CONTRACT 2.2: the user may untick any scope but openid.
-    return { name, title, titleLang, values: scope.values, locked: name === "openid", checked: true };
+    return { name, title, titleLang, values: scope.values, locked: name === "openid", declined: scope.declined };
   };
 };
 

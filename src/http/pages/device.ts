@@ -63,10 +63,9 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     await signInFirst(web, req, res, pathFor(typed));
     return;
   }
-  // The user's record decides the language; the page does not show it.
-  const { user, ...content } = page;
+  const { user: _, ...content } = page;
   const failed = content.state !== "enter" && content.state !== "confirm";
-  const view = viewFor(web, req, res, { user });
+  const view = viewFor(web, req, res);
   const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
   send(web, res, failed ? 400 : 200, shown, {
     ...(content.state === "confirm"

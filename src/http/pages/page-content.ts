@@ -29,6 +29,8 @@ export interface PageContent {
 /** The parts of a page's data that concern only its look. */
 const look = new Set([
   "fixWords",
+  "gives",
+  "grantedTitles",
   "lang",
   "theme",
   "base",

@@ -3,6 +3,7 @@ import { singleClaim } from "../../core/scopes/claims.ts";
 import { prefersHtml, sendJson, sendText } from "../answer/answer.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
+import { wordsOf } from "./field-words.ts";
 import { formPageHeaders } from "../answer/security-headers.ts";
 import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
@@ -82,7 +83,7 @@ export function writerOf(renderer: Renderer, view: View) {
       return {
         name,
         label: label(name),
-        value: typeof value === "boolean" ? say(value ? "value.yes" : "value.no") : value,
+        value: wordsOf({ name, value }, lang, say),
       };
     },
     page: (template: string, heading: Heading, data: object, headers = formPageHeaders): Page => {

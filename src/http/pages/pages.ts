@@ -4,6 +4,7 @@
  */
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
+import { summaryOf } from "./field-words.ts";
 import type { Renderer } from "./render.ts";
 import { formPageHeaders, formPostHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage, timeZoneHere } from "./texts.ts";
@@ -107,13 +108,15 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
 }
 
 export function renderConsent(renderer: Renderer, view: ConsentView): Page {
-  const { page, plain, titled, field } = writerOf(renderer, view);
+  const { page, lang, say, plain, titled, field } = writerOf(renderer, view);
   const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
     scopes.map((scope) => {
       const { name, title, titleLang } = titled(scope);
-      const { locked, checked, values } = scope;
-      return { name, title, titleLang, locked, checked, values: values.map(field) };
+      const { locked, declined, values } = scope;
+      const gives = summaryOf(values, lang, say);
+      return { name, title, titleLang, locked, checked: !declined, values: values.map(field), gives };
     });
+  const granted = rows(view.scopes.granted);
   const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
   return page(
     "consent",
@@ -122,7 +125,8 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Page {
       ...view,
       notes: view.notes.map(plain),
       always: view.always.map(field),
-      scopes: { fresh: rows(view.scopes.fresh), granted: rows(view.scopes.granted) },
+      scopes: { fresh: rows(view.scopes.fresh), granted },
+      grantedTitles: granted.map(({ title }) => title).join(", "),
     },
   );
 }

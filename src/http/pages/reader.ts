@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import type { User } from "../../store/store.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { redacted } from "../../repeated.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
@@ -9,9 +8,7 @@ import type { Web } from "../web.ts";
 
 /** The person who reads a page: in which language, in which theme. */
 
-/** What is known of that person beside the request. */
 interface Reader {
-  readonly user?: Pick<User, "language" | "theme"> | null;
   /** `ui_locales` of the request that is being answered (OpenID Connect Core 3.1.2.1). */
   readonly uiLocales?: string | null | undefined;
 }
@@ -25,10 +22,10 @@ const text = (query: RawParameters, name: string): string | null => {
 };
 
 /**
- * The language of a page, the first that there are texts in: `?lang`, `ui_locales`, what was chosen before, the user's own, the
- * browser's. A choice made during a sign-in goes before that sign-in's `ui_locales`.
+ * The language of a page, the first that there are texts in: `?lang`, `ui_locales`, what was chosen before, the browser's. A choice
+ * made during a sign-in goes before that sign-in's `ui_locales`. The user's record is test data, so it decides nothing.
  */
-function languageFor(web: Web, req: Request, res: Response, query: RawParameters, { user, uiLocales }: Reader): string {
+function languageFor(web: Web, req: Request, res: Response, query: RawParameters, { uiLocales }: Reader): string {
   const { texts } = web.renderer;
   const uid = interactionOf(req);
   const chosen = texts.match([text(query, "lang")]);
@@ -41,7 +38,6 @@ function languageFor(web: Web, req: Request, res: Response, query: RawParameters
       uid !== "" && keptFor === uid ? kept : null,
       ...asked,
       kept,
-      user?.language ?? null,
       ...(req.headers["accept-language"] === undefined ? [] : req.acceptsLanguages()),
     ]) ?? texts.fallback
   );
@@ -49,10 +45,10 @@ function languageFor(web: Web, req: Request, res: Response, query: RawParameters
 
 const themeNamed = (name: string | null | undefined): Theme | null => themes.find((theme) => theme === name) ?? null;
 
-function themeFor(web: Web, req: Request, res: Response, query: RawParameters, { user }: Reader): Theme {
+function themeFor(web: Web, req: Request, res: Response, query: RawParameters): Theme {
   const chosen = themeNamed(text(query, "theme"));
   if (chosen !== null) setPreference(web, res, "theme", chosen);
-  return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? user?.theme ?? "system";
+  return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? "system";
 }
 
 /** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`). */
@@ -71,7 +67,7 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
   const query = queryParameters(req);
   return {
     lang: languageFor(web, req, res, query, reader),
-    theme: themeFor(web, req, res, query, reader),
+    theme: themeFor(web, req, res, query),
     base: web.base,
     keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query) : null,
   };

@@ -106,12 +106,14 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
     stylesheet,
     render(template, frame, data) {
       const { base, lang } = frame;
-      return eta.render(template, {
+      const common = {
         page: { ...frame, stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}` },
         t: (key: string, values: TextValues = {}) => texts.plain(lang, { key, values }),
         html: (key: string, values: TextValues = {}, hook?: string) => texts.html(lang, key, values, hook),
-        ...data,
-      });
+        // For loops: Eta's `include` copies every value of the page each time.
+        partial: (name: string, values: object): string => eta.render(name, { ...common, ...values }),
+      };
+      return eta.render(template, { ...common, ...data });
     },
   };
 }

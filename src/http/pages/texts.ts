@@ -186,6 +186,12 @@ export function formatTime(iso: string, language: string, timeZone: string): str
   }).format(new Date(iso));
 }
 
+/** A calendar date in words: "1 April 1990". */
+export const formatDate = (date: string, language: string): string =>
+  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" }).format(
+    new Date(date),
+  );
+
 /** The time of day, with the name of its time zone: "20:26 UTC". */
 export function formatClock(iso: string, language: string, timeZone: string): string {
   return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {

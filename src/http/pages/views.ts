@@ -103,7 +103,8 @@ export interface ScopeRowView extends ScopeView {
   readonly values: readonly FieldView[];
   /** Cannot be unticked. */
   readonly locked: boolean;
-  readonly checked: boolean;
+  /** The user left it out before, so it is not ticked. */
+  readonly declined: boolean;
 }
 
 export interface ConsentView extends View, RequestView, ClientLinks {

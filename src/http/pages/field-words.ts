@@ -1,0 +1,49 @@
+import { formatDate, formatTime, timeZoneHere } from "./texts.ts";
+import type { FieldView } from "./views.ts";
+
+/** The values of a user in words. */
+
+/** The text of a key, in the language of the page. */
+type Say = (key: string) => string;
+
+const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** A value as a person reads it: dates and booleans in words. @returns null where there is no value */
+export function wordsOf({ name, value }: FieldView, lang: string, say: Say): string | null {
+  if (typeof value === "boolean") return say(value ? "value.yes" : "value.no");
+  if (value === null) return null;
+  const time = (iso: string): string => formatTime(iso, lang, timeZoneHere());
+  if (name === "createdAt" && !Number.isNaN(Date.parse(value))) return time(value);
+  // OpenID Connect Core 5.1: seconds since 1970.
+  if (name === "updated_at" && /^\d{1,10}$/.test(value)) return time(new Date(Number(value) * 1000).toISOString());
+  if (/^birth_?date$/i.test(name) && isDate(value)) return formatDate(value, lang);
+  return value;
+}
+
+/** What a person is known by comes first in a summary. */
+const first: readonly string[] = ["displayName", "username", "email", "name"];
+const rank = ({ name }: FieldView): number => (first.includes(name) ? first.indexOf(name) : first.length);
+
+const longestSummary = 3;
+
+/**
+ * What a scope gives, in one line: "alice@example.test, verified".
+ * @returns "" where it gives no value
+ */
+export function summaryOf(fields: readonly FieldView[], lang: string, say: Say): string {
+  const valueOf = (name: string): FieldView["value"] => fields.find((field) => field.name === name)?.value ?? null;
+  const [local, domain] = [valueOf("email.username"), valueOf("email.domain")];
+  const address = local === null || domain === null ? [] : [`${local}@${domain}`];
+  const others = fields
+    .filter(({ name }) => name !== "email.username" && name !== "email.domain")
+    .toSorted((a, b) => rank(a) - rank(b))
+    .flatMap((field) => {
+      if (typeof field.value !== "boolean") return wordsOf(field, lang, say) ?? [];
+      return /verified$/i.test(field.name) ? say(field.value ? "value.verified" : "value.not-verified") : [];
+    })
+    .filter((words) => words !== "");
+  const parts = [...address, ...others];
+  // "Alice Adams, Adams, Alice" says nothing more than "Alice Adams".
+  const told = parts.filter((part, at) => !parts.slice(0, at).some((earlier) => earlier.includes(part)));
+  return told.slice(0, longestSummary).join(", ");
+}
