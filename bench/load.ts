@@ -40,7 +40,7 @@ const starts = 11;
  * For how long each server runs a flow before its first round: V8 compiles a flow's code while it is young, which takes seconds, and for the
  * full flow, the first and longest, some fifteen.
  */
-const youngMs = (flow: FlowName): number => (flow === "full" ? 15_000 : 5000);
+const youngMs = (flow: FlowName): number => (flow === "full" ? 30_000 : 5000);
 
 interface Contestant {
   readonly name: string;

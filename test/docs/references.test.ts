@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { repository } from "../helpers/readme.ts";
+
+/** Documents point only to files and scripts that exist. */
+
+const below = (folder: string): string[] =>
+  readdirSync(join(repository, folder))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name));
+// The README shows files of apps too.
+const documents = [...below("."), ...below("docs"), ...below("docs/decisions"), "bench/README.md", "test/README.md"];
+const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { scripts: object };
+/** Without blocks of code: nothing in them is a link. */
+const textOf = (document: string): string =>
+  readFileSync(join(repository, document), "utf8").replaceAll(/^```.*?^```/gms, "");
+
+test.each(documents)("every link and every test file in %s exists", (document) => {
+  const links = [...textOf(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, path = ""]) =>
+    join(dirname(document), path),
+  );
+  const tests =
+    document === "README.md"
+      ? []
+      : [...textOf(document).matchAll(/\b(?:src|test|scripts)\/[\w./-]+\.[jt]s\b/g)].map(([path]) => path);
+  expect([...links, ...tests].filter((path) => !existsSync(join(repository, path)))).toEqual([]);
+});
+
+test.each(documents)("every npm script in %s exists", (document) => {
+  const named = [...textOf(document).matchAll(/npm run (?!-)([\w:]+)/g)].map(([, name = ""]) => name);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
