@@ -33,6 +33,7 @@ export const relyingPartySecret = "the-secret-of-the-app-under-test";
 export async function startIdpFor(
   redirectUris: readonly string[],
   client: Readonly<Record<string, unknown>> = {},
+  flags: readonly string[] = [],
 ): Promise<RunningIdp & { readonly cwd: string }> {
   const cwd = newFolder(afterAll);
   const app = { client_id: "app", client_secret: relyingPartySecret, redirect_uris: redirectUris, ...client };
@@ -46,5 +47,5 @@ export async function startIdpFor(
     join(cwd, "idp.fixtures.json"),
     JSON.stringify({ users: [alice, { username: "bob" }], clients: [app] }),
   );
-  return { ...(await startIdp([], { cwd }, afterAll)), cwd };
+  return { ...(await startIdp(flags, { cwd }, afterAll)), cwd };
 }
