@@ -12,37 +12,46 @@ export interface FoundFixtures {
   readonly names: readonly string[];
 }
 
+/** A path, the text of a file, which begins with `{`, or a text with a name. */
+export type NamedFixture = string | Extract<FixtureSource, { readonly text: string }>;
+
+export const isPath = (one: NamedFixture): one is string => typeof one === "string" && !one.trimStart().startsWith("{");
+
 /** CONTRACT section 3, in this order. */
 export const usualNames: readonly string[] = ["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"];
 
 export const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
 
 /**
- * The fixtures that are meant: files and folders that were named, else the usual file of the working folder, else the built-in demo.
- * @param paths files and folders; a folder means its fixture files, by name, without those below it
+ * The fixtures that are meant: files, folders and texts that were named, else the usual file of the working folder, else the built-in demo.
+ * @param given a folder means its fixture files, by name, without those below it
  * @param folder the working folder, in which paths and usual names are looked for
  * @param naming the words in front of a name, with which the command at hand takes one
  * @throws {OperationError} invalid: nothing there, not readable, not UTF-8
  */
 export function findFixtures(
-  paths: readonly string[],
+  given: readonly NamedFixture[],
   folder: string,
   naming: readonly string[] = ["--fixtures"],
 ): FoundFixtures {
-  const named = paths.length > 0 ? paths.flatMap((path) => filesOf(path, folder)) : usualFile(folder, naming);
+  const named = given.length > 0 ? given.flatMap((one) => textOrFiles(one, folder)) : usualFile(folder, naming);
+  if (named.length === 0) return { sources: [builtInDemo()], names: [] };
   // A folder and a file of it, or a link: each file once.
-  const names = [...new Map(named.map((name) => [realpathSync(resolve(folder, name)), name])).values()];
-  if (names.length === 0) return { sources: [builtInDemo()], names };
-  return {
-    sources: names.map((name) => ({
-      name,
-      text: decodeFixture(
-        name,
-        read(name, () => readFileSync(resolve(folder, name))),
-      ),
-    })),
-    names,
-  };
+  const realPath = (one: NamedFixture): unknown => (typeof one === "string" ? realpathSync(resolve(folder, one)) : one);
+  const once = [...new Map(named.map((one) => [realPath(one), one])).values()];
+  const sources = once.map((one) => (typeof one === "string" ? readFixture(one, folder) : one));
+  return { sources, names: sources.map(({ name }) => name) };
+}
+
+const readFixture = (name: string, folder: string): Exclude<NamedFixture, string> => {
+  const bytes = read(name, () => readFileSync(resolve(folder, name)));
+  return { name, text: decodeFixture(name, bytes) };
+};
+
+/** A text as it is, and the files that a path means. */
+function textOrFiles(one: NamedFixture, folder: string): readonly NamedFixture[] {
+  if (isPath(one)) return filesOf(one, folder);
+  return [typeof one === "string" ? { name: "inline", text: one } : one];
 }
 
 /** The demo that ships with the package. */
@@ -51,6 +60,11 @@ export function builtInDemo(): FixtureSource {
 }
 
 function filesOf(path: string, folder: string): readonly string[] {
+  if (path === "-") {
+    throw new OperationError("invalid", "- is standard input, which cannot be read here", {
+      hint: "Name a fixture file (.json, .yaml, .yml) or a folder of them",
+    });
+  }
   const absolute = resolve(folder, path);
   if (!read(path, () => statSync(absolute)).isDirectory()) {
     // A file that is named may be one of another tool, with a JSON object a line: it is refused in words for that.

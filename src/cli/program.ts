@@ -66,7 +66,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
       "after",
       "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\nA flag of seconds takes a unit too: 30s, 5m, 2h, 7d\n",
     );
-  declareServer(program, act, words);
+  declareServer(program, act, { words, env: terminal.env });
   declareApps(program, act, words);
   declareRecords(program, act);
   declareKeysAndSessions(program, act);

@@ -1,6 +1,6 @@
 /** What each flag of `idp start`, and each variable that stands for one, changes for those outside. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -185,24 +185,6 @@ test("settings' flags win over fixtures", async () => {
   expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
   const code = await idpIn(cwd, "issue code --user eve --client app --json".split(" "));
   expect(JSON.parse(code.stdout)).toMatchObject({ expires_in: 30 });
-});
-
-test("the variables of the environment stand for their flags", async () => {
-  const cwd = newFolder();
-  mkdirSync(join(cwd, "more"));
-  writeFileSync(join(cwd, "more", "a.json"), JSON.stringify({ users: [{ username: "eve" }] }));
-  const env = {
-    IDP_DATA: "kept",
-    IDP_ISSUER: "http://idp.example.test",
-    IDP_FIXTURES: "more",
-    IDP_ADMIN_TOKEN: "an-admin-token-of-mine",
-  };
-  const { issuer, output } = await startIdp([], { cwd, env });
-  expect(issuer).toBe("http://idp.example.test");
-  expect(output.stdout).toContain("users 1 added");
-  expect(readFileSync(join(cwd, "kept", "lock.json"), "utf8")).toContain("an-admin-token-of-mine");
-  const users = await idp(["users", "list", "--json"], { cwd, env });
-  expect(JSON.parse(users.stdout)).toEqual([expect.objectContaining({ username: "eve" })]);
 });
 
 test("an admin token that is too short is refused", async () => {

@@ -84,8 +84,10 @@ export async function startIdp(
   args: readonly string[],
   place: Place,
   atEnd: AtEnd = onTestFinished,
+  input = "",
 ): Promise<RunningIdp> {
   const child = launch(["start", "--port", "auto", ...args], place);
+  child.stdin.end(input);
   const output = collect(child);
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.on("close", (code, signal) => {

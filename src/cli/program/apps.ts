@@ -89,7 +89,7 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       .usage("[options] -- <command...>")
       .description("run a command beside a server of its own: in memory, on a free port; its exit code is passed on")
       .argument("[command...]")
-      .option(...fixturesOption("a fixture file or folder")),
+      .option(...fixturesOption),
   );
   withSettings(exec)
     .addHelpText(

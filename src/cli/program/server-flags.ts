@@ -1,7 +1,9 @@
-import { delimiter } from "node:path";
 import type { Settings } from "../../core/context.ts";
-import { findFixtures, type FoundFixtures } from "../../fixture-files.ts";
+import { decodeFixture } from "../../core/fixtures/read/source.ts";
+import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { readBytes } from "../input/stdin.ts";
 import type { Invocation } from "../invocation.ts";
+import { valuesOf } from "./variables.ts";
 
 /** What the commands that run a server have in common: fixtures, and settings that win over those of fixtures. */
 
@@ -47,9 +49,16 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The paths that `--fixtures` or IDP_FIXTURES name (several with the separator of PATH between them). */
+/** What `--fixtures` or IDP_FIXTURES name: paths, `-`, or the text of a file. */
 export const fixturePaths = (cli: Invocation, flags: SettingsFlags): readonly string[] =>
-  flags.fixtures ?? cli.env.IDP_FIXTURES?.split(delimiter) ?? [];
+  flags.fixtures ?? (cli.env.IDP_FIXTURES === undefined ? [] : valuesOf(cli.env.IDP_FIXTURES));
+
+/** Reads standard input where `-` stands for it. It can be read only once. */
+export async function withStdin(cli: Invocation, paths: readonly string[]): Promise<readonly NamedFixture[]> {
+  if (!paths.includes("-")) return paths;
+  const stdin = { name: "stdin", text: decodeFixture("stdin", await readBytes(cli.stdin)) };
+  return paths.map((path) => (path === "-" ? stdin : path));
+}
 
 /** The fixtures that are named, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: SettingsFlags): FoundFixtures {

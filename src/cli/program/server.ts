@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import { collect, seconds } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
+import { takeVariables } from "./variables.ts";
 import type { ExportFlags } from "../state/export.ts";
 import type { ResetFlags } from "../state/reset.ts";
 import type { SeedFlags } from "../state/seed.ts";
@@ -18,22 +19,20 @@ function port(value: string): number {
   return number;
 }
 
-function declareStart(program: Command, act: Act, words: readonly string[]): void {
+/** What `start` needs of the process: what was typed after `idp`, and the environment. */
+interface Typed {
+  readonly words: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function declareStart(program: Command, act: Act, { words, env }: Typed): void {
   const start = program
     .command("start")
     .description("run the server")
-    .addOption(
-      new Option("--port <port>", "a port, or auto for a free one (default: 4370)").argParser(port).env("IDP_PORT"),
-    )
-    .addOption(
-      new Option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)").env(
-        "IDP_HOST",
-      ),
-    )
-    .addOption(
-      new Option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)").env("IDP_ISSUER"),
-    )
-    .option(...fixturesOption("a fixture file or folder"))
+    .option("--port <port>", "a port, or auto for a free one (default: 4370)", port)
+    .option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)")
+    .option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)")
+    .option(...fixturesOption)
     .option("--watch", "apply fixtures again when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
     .option("--allow-host <host>", "answer this host name too; .name: it and all below it; *: all; repeatable", collect)
@@ -50,14 +49,20 @@ function declareStart(program: Command, act: Act, words: readonly string[]): voi
     .option("--open", "open the account page in a browser")
     .option("--ready-file <file>", "a JSON file, there for as long as the server is ready");
   withSettings(start)
-    .addHelpText("after", examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml"))
+    .hook("preAction", (command) => {
+      takeVariables(command, env);
+    })
+    .addHelpText(
+      "after",
+      `\nVariables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
+    )
     .action(act(async (cli, flags: StartFlags) => (await import("../start/start.ts")).start(cli, flags, words)));
 }
 
-/** Adds the commands around a server to the program. @param words what was typed after `idp` */
-export function declareServer(program: Command, act: Act, words: readonly string[]): void {
+/** Adds the commands around a server to the program. */
+export function declareServer(program: Command, act: Act, typed: Typed): void {
   program.commandsGroup("Server and data:");
-  declareStart(program, act, words);
+  declareStart(program, act, typed);
   program
     .command("status")
     .description("tell whether a server runs on the data; exit 5 where none does")
@@ -77,7 +82,7 @@ export function declareServer(program: Command, act: Act, words: readonly string
   program
     .command("seed")
     .description("apply fixture files: create what is missing, bring the rest to what changed")
-    .argument("[path...]", "files or folders (default: idp.fixtures.json, .yaml or .yml here)")
+    .argument("[path...]", "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here)")
     .option("--check", "only check the files; exit 7 where one has a problem")
     .option("--print-schema", "print the JSON Schema of fixture files")
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
@@ -105,7 +110,7 @@ export function declareServer(program: Command, act: Act, words: readonly string
   program
     .command("reset")
     .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")
-    .option(...fixturesOption("to these instead of those in use"))
+    .option("--fixtures <path>", "to these instead of those in use, as start takes them; repeatable", collect)
     .option("--keys", "renew the signing keys too")
     .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
     .action(act(async (cli, flags: ResetFlags) => (await import("../state/reset.ts")).reset(cli, flags)));

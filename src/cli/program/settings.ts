@@ -3,9 +3,11 @@ import { collect, collectList, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */
 
-/** @param what is meant by it, in words */
-export const fixturesOption = (what: string) =>
-  ["--fixtures <path>", `${what}; repeatable (env: IDP_FIXTURES)`, collect] as const;
+export const fixturesOption = [
+  "--fixtures <path>",
+  "a fixture file or folder, - for stdin, or the text itself ({…}); repeatable (env: IDP_FIXTURES)",
+  collect,
+] as const;
 
 function login(value: string): string {
   if (!/^(picker|password|auto:.+)$/.test(value)) {

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
+import { findFixtures } from "../../fixture-files.ts";
 import { createIdp, type Idp } from "../../index.ts";
 import { likelyClient, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
@@ -10,7 +11,7 @@ import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { printFailure, say } from "../output/print.ts";
-import { fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
+import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
@@ -107,7 +108,7 @@ function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure
 async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
   const idp = await createIdp({
     port: 0,
-    fixtures: fixturesOf(cli, flags).sources,
+    fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
     settings: settingsOf(flags),
     log: (note) => say(cli, note),
   });

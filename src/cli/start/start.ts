@@ -7,7 +7,7 @@ import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
-import type { FoundFixtures } from "../../fixture-files.ts";
+import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
@@ -21,7 +21,7 @@ import { issuerOnPort } from "../target/remote.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
-import { fixturePaths, fixturesOf, settingsOf, type SettingsFlags } from "../program/server-flags.ts";
+import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
 import type { CommandLine } from "../../core/hint.ts";
@@ -68,13 +68,13 @@ function readPem(flag: string, file: string): string {
 function optionsOf(
   cli: Invocation,
   flags: StartFlags,
-  fixtures: FoundFixtures,
+  { named, found }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures },
   more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress },
 ): IdpOptions {
   const { port, host, issuer, allowHost } = flags;
   const adminToken = adminTokenOf(cli.env);
   const { progress, ...own } = more;
-  let read: FoundFixtures | null = fixtures;
+  let read: FoundFixtures | null = found;
   return {
     ...(flags.memory === true ? {} : { data: cli.data }),
     ...(port === undefined ? {} : { port }),
@@ -88,7 +88,7 @@ function optionsOf(
     ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
     // Read once for the start; a reset reads them as they are then.
     fixtures: () => {
-      const { sources } = read ?? fixturesOf(cli, flags);
+      const { sources } = read ?? findFixtures(named, process.cwd());
       read = null;
       return sources;
     },
@@ -152,7 +152,8 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   endWithShellOfNpm(cli, stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
-  const fixtures = fixturesOf(cli, flags);
+  const named = await withStdin(cli, fixturePaths(cli, flags));
+  const fixtures = findFixtures(named, process.cwd());
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
   const log = (note: string): void => {
@@ -165,7 +166,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     const inMemory = issuer === null ? [] : ["--url", issuer];
     return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words);
   };
-  const idp = await createIdp(optionsOf(cli, flags, fixtures, { progress, log, commandLine: line }))
+  const idp = await createIdp(optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line }))
     .catch(async (error: unknown) => {
       throw (await portTaken(error, words)) ?? error;
     })
@@ -176,7 +177,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     serving = true;
     // Creates a missing RS256 key, so that the first sign-in need not wait. If that fails, the request that needs the key reports it.
     idp.call("keys.list", {}).catch(() => undefined);
-    const watching = flags.watch === true ? await watch(cli, flags, idp, fixtures) : null;
+    const watching = flags.watch === true ? await watch(cli, idp, named, fixtures) : null;
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
   } finally {
@@ -212,9 +213,9 @@ async function portTaken(error: unknown, words: readonly string[]): Promise<Oper
       });
 }
 
-async function watch(cli: Invocation, flags: StartFlags, idp: Idp, found: FoundFixtures) {
+async function watch(cli: Invocation, idp: Idp, named: readonly NamedFixture[], found: FoundFixtures) {
   const { watchFixtures } = await import("./watch.ts");
-  return watchFixtures(cli, idp, { paths: fixturePaths(cli, flags), found, read: () => fixturesOf(cli, flags) });
+  return watchFixtures(cli, idp, { named, found, read: () => findFixtures(named, process.cwd()) });
 }
 
 /** Says that it is ready, in the form that was asked for. */

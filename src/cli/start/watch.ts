@@ -1,6 +1,6 @@
 import { realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { isFixtureName, usualNames, type FoundFixtures } from "../../fixture-files.ts";
+import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
 import type { Idp } from "../../index.ts";
 import { printableJson } from "../output/escape.ts";
 import { failureOf, type Failure } from "../failure.ts";
@@ -27,14 +27,14 @@ function realPathOf(path: string): string | null {
 }
 
 /** Watches folders, not files, to notice new files, and editors that replace a file instead of writing to it. */
-function foldersOf(paths: readonly string[]): Map<string, (name: string) => boolean> {
+function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) => boolean> {
   const folders = new Map<string, (name: string) => boolean>();
   const add = (folder: string, concerns: (name: string) => boolean): void => {
     const before = folders.get(folder);
     folders.set(folder, before === undefined ? concerns : (name) => before(name) || concerns(name));
   };
-  if (paths.length === 0) add(process.cwd(), (name) => usualNames.includes(name));
-  for (const path of paths.map((one) => resolve(one))) {
+  if (named.length === 0) add(process.cwd(), (name) => usualNames.includes(name));
+  for (const path of named.filter(isPath).map((one) => resolve(one))) {
     add(dirname(path), (name) => name === basename(path));
     const real = realPathOf(path);
     if (real === null) continue;
@@ -46,13 +46,13 @@ function foldersOf(paths: readonly string[]): Map<string, (name: string) => bool
 
 /**
  * Watches until it is closed. Reports fixtures with mistakes, and keeps the running state then.
- * @param paths as they were named; none: the usual file of the working folder
+ * @param named paths and texts; none: the usual file of the working folder
  * @param read finds and reads the fixtures anew
  */
 export function watchFixtures(
   cli: Invocation,
   idp: Idp,
-  { paths, found, read }: { paths: readonly string[]; found: FoundFixtures; read: () => FoundFixtures },
+  { named, found, read }: { named: readonly NamedFixture[]; found: FoundFixtures; read: () => FoundFixtures },
 ): { readonly close: () => Promise<void> } {
   let watchers: readonly FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export function watchFixtures(
   function rewatch(): void {
     const fresh: FSWatcher[] = [];
     try {
-      for (const [folder, concerns] of foldersOf(paths)) {
+      for (const [folder, concerns] of foldersOf(named)) {
         if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
         const watcher = watchFolder(folder, (_event, name) => {
           if (name === null || concerns(name)) later();

@@ -1,9 +1,10 @@
 import type { ResetOutcome, ResetResult } from "../../core/fixtures/apply/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
+import { findFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
-import { fixturesOf } from "../program/server-flags.ts";
+import { withStdin } from "../program/server-flags.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
@@ -16,7 +17,8 @@ export interface ResetFlags {
 
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
 export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
-  const given = flags.fixtures === undefined ? undefined : fixturesOf(cli, flags);
+  const { fixtures } = flags;
+  const given = fixtures === undefined ? undefined : findFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);
   const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? Every change made since, every session, grant and token goes.`;
   if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");

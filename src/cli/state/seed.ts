@@ -5,6 +5,7 @@ import type { FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
+import { withStdin } from "../program/server-flags.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../start/seed-summary.ts";
@@ -24,7 +25,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { fixtureSchema } = await import("../../core/fixtures/schema/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
-  const { sources, names } = findFixtures(paths, process.cwd(), ["idp", "seed"]);
+  const { sources, names } = findFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await checkFixtures(sources);

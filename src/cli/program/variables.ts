@@ -1,0 +1,42 @@
+import { InvalidArgumentError, type Command, type Option } from "commander";
+import { OperationError } from "../../core/errors.ts";
+import { collect, collectList } from "./flag-values.ts";
+
+/**
+ * `IDP_<FLAG>` sets a flag of `start`: containers get only an environment (CONTRACT 4). The flag itself wins. commander's own `env` turns a
+ * boolean on whatever the value, and knows no lists.
+ */
+
+const variableOf = (option: Option): string => `IDP_${option.name().replaceAll("-", "_").toUpperCase()}`;
+
+/** The values of a repeatable flag, with commas between them. The text of a fixture file is one value. */
+export const valuesOf = (text: string): readonly string[] =>
+  text.trimStart().startsWith("{") ? [text] : text.split(",").map((value) => value.trim());
+
+/** Sets the flags that were not typed from the environment. @throws {OperationError} usage */
+export function takeVariables(command: Command, env: NodeJS.ProcessEnv): void {
+  for (const option of command.options) {
+    const [flag, name] = [option.attributeName(), variableOf(option)];
+    const text = env[name] ?? "";
+    if (text === "" || command.getOptionValueSource(flag) !== undefined) continue;
+    const value = option.isBoolean() ? isOn(name, text) : read(name, text, option);
+    if (value !== false) command.setOptionValueWithSource(flag, value, "env");
+  }
+}
+
+function isOn(name: string, text: string): boolean {
+  if (text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw new OperationError("usage", `${name} is "${text}"`, { hint: "It must be true, 1, false or 0" });
+}
+
+function read(name: string, text: string, option: Option): unknown {
+  const parse = (before: unknown, value: string): unknown => option.parseArg?.(value, before) ?? value;
+  const isRepeatable = option.parseArg === collect || option.parseArg === collectList;
+  try {
+    return (isRepeatable ? valuesOf(text) : [text]).reduce(parse, undefined);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new OperationError("usage", `${name} is "${text}"`, { hint: error.message, cause: error });
+  }
+}
