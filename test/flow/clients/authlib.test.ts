@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { approve, Browser } from "../../helpers/browser.ts";
+import { relyingPartySecret, startIdpFor } from "../../helpers/relying-party.ts";
+
+/** Authlib signs a user in, and PyJWT verifies the ID token: `sign_in.py`. */
+
+interface Learned {
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly sub: string;
+  readonly nonce: string;
+  readonly access_tokens: readonly [string, string];
+}
+
+test("Authlib signs alice in and refreshes, and PyJWT accepts the ID token", { tags: ["authlib"] }, async () => {
+  const callback = "http://localhost:3000/callback";
+  const { issuer } = await startIdpFor([callback]);
+  const script = join(import.meta.dirname, "sign_in.py");
+  const python = spawn("python3", [script, issuer, "app", relyingPartySecret, callback]);
+  let complaints = "";
+  python.stderr.on("data", (text: Buffer) => (complaints += text.toString()));
+  const ended = once(python, "close");
+  const lines = createInterface(python.stdout)[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const line = await lines.next();
+    if (line.done === true) throw new Error(complaints);
+    return line.value;
+  };
+  const browser = new Browser(issuer);
+  const { left } = await approve(browser, await browser.open(await nextLine()));
+  python.stdin.end(`${left?.href ?? ""}\n`);
+  const { claims, sub, nonce, access_tokens } = JSON.parse(await nextLine()) as Learned;
+  expect(claims).toMatchObject({ iss: issuer, aud: "app", nonce, name: "Alice Adams", email: "alice@example.test" });
+  expect(sub).toBe(claims["sub"]);
+  expect(access_tokens[0]).not.toBe(access_tokens[1]);
+  expect(await ended).toEqual([0, null]);
+});
