@@ -95,7 +95,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   test("is in the picker, with the status in words", async () => {
     const { body } = await new Browser(idp.issuer).open(app.url());
     const name = status === "suspended" ? "carol" : "dave";
-    expect(body.slice(body.indexOf(`login-as-${name}`))).toMatch(new RegExp(`^[^]*?class="status">${status}<`));
+    expect(body.slice(body.indexOf(`login-as-${name}`))).toMatch(new RegExp(`^[^]*?class="status badge">${status}<`));
   });
 
   test("barred between the pages: the consent that was shown to them cannot be given", async () => {

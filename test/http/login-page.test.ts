@@ -31,7 +31,7 @@ test("says in words who a button signs in as, and that a user is suspended or ba
   const html = login();
   const wordsOfButton = (id: string): string =>
     wordsOf(html.slice(html.indexOf(`<button class="person" id="${id}"`)).split("</button>")[0] ?? "");
-  expect(wordsOfButton("login-as-alice")).toMatch(/Continue as\s+Alice Adams\s+alice@example\.test\s*$/);
+  expect(wordsOfButton("login-as-alice")).toMatch(/Continue as\s+Alice Adams\s+alice@example\.test\s+admin\s*$/);
   expect(wordsOfButton("login-as-carol")).toMatch(/suspended\s*$/);
   expect(wordsOfButton("login-as-dave")).toMatch(/banned\s*$/);
 });

@@ -62,6 +62,18 @@ test("a user who was renamed, suspended and restored is shown so, each time", as
   expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
 });
 
+test("the roles of a user stand beside the name, as text whatever they hold", async () => {
+  const entry = { claims: { roles: ["admin", "<b>", 7, ""] } };
+  await idp.call("users.edit", { username: "user8", entry });
+  const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }));
+  expect(login.body).toContain(
+    '<span class="badge"><bdi>admin</bdi></span> <span class="badge"><bdi>&lt;b&gt;</bdi></span>',
+  );
+  expect(login.body.match(/class="badge"/g)).toHaveLength(2);
+  await idp.call("users.edit", { username: "user8", entry: { claims: { roles: "support" } } });
+  expect((await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }))).body).toContain("<bdi>support</bdi>");
+});
+
 test("who has to sign in again is the only one to pick, however many names hold theirs", async () => {
   const { browser } = await app.signIn({ user: "user5" });
   const login = await browser.open(app.url({ prompt: "login" }));

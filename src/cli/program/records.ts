@@ -1,24 +1,14 @@
 /*
  * cli/program: which commands and flags there are, in words. What a command does is imported when it runs, so that each starts fast.
  */
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ClientFlags } from "../clients/edit.ts";
 import { collect } from "./flag-values.ts";
-import { setField } from "./set-field.ts";
-import type { UserFlags } from "../users/edit.ts";
+import { setOption } from "./set-field.ts";
+import { declareUsers } from "./users.ts";
 
-/** The commands on records: users, clients, grants. */
-
-const setOption = ["--set <field=value>", "any other field of a fixture, as JSON or text; repeatable"] as const;
-
-const userFields = (command: Command): Command =>
-  command
-    .option("--email <address>", "the e-mail address")
-    .option("--display-name <name>", "the name that is shown")
-    .option("--password-stdin", "take the password from standard input")
-    .addOption(new Option("--status <status>", "the status").choices(["active", "suspended", "banned"]))
-    .option(...setOption, setField);
+/** The commands on records: clients and grants; those on users are in users.ts. */
 
 const clientFields = (command: Command): Command =>
   command
@@ -27,82 +17,7 @@ const clientFields = (command: Command): Command =>
     .option("--scope <scopes>", "what it may ask for, with spaces between (default: everything)")
     .option("--public", "a public client: no secret, PKCE")
     .option("--secret-stdin", "take the secret from standard input")
-    .option(...setOption, setField);
-
-function declareUsers(program: Command, act: Act): void {
-  const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
-  users
-    .command("list")
-    .description("list all users")
-    .addHelpText("after", examples("idp users list", "idp users list --json | jq -r '.[].username'"))
-    .action(act(async (cli) => (await import("../users/users.ts")).listUsers(cli)));
-  users
-    .command("show")
-    .description("show one user")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
-    .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
-  userFields(users.command("add"))
-    .description("add a user; a name is enough")
-    .argument("[username]")
-    .addHelpText(
-      "after",
-      examples(
-        "idp users add erin --email erin@example.test --set language=tr",
-        'printf %s "$PASSWORD" | idp users add erin --password-stdin',
-      ),
-    )
-    .action(
-      act(async (cli, username: string | undefined, flags: UserFlags) =>
-        (await import("../users/edit.ts")).addUser(cli, username, flags),
-      ),
-    );
-  userFields(users.command("edit"))
-    .description("change fields of a user")
-    .argument("[username]")
-    .addHelpText(
-      "after",
-      examples(
-        "idp users edit alice --display-name 'Alice Adams'",
-        'idp users edit alice --set \'claims={"roles":["admin"]}\'',
-      ),
-    )
-    .action(
-      act(async (cli, username: string | undefined, flags: UserFlags) =>
-        (await import("../users/edit.ts")).editUser(cli, username, flags),
-      ),
-    );
-  users
-    .command("remove")
-    .description("remove a user, with their grants and sessions")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users remove bob", "idp users remove bob --yes --json"))
-    .action(act(async (cli, username?: string) => (await import("../users/edit.ts")).removeUser(cli, username)));
-  users
-    .command("suspend")
-    .description("suspend a user: no sign-in, tokens answer 403, until restored")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users suspend bob", "idp users restore bob"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "suspend", username)),
-    );
-  users
-    .command("ban")
-    .description("ban a user: as suspended, and sessions end and grants are revoked for good")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users ban bob", "idp users restore bob"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "ban", username)),
-    );
-  users
-    .command("restore")
-    .description("make a suspended or banned user active again")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users restore bob", "idp users restore carol --json"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "restore", username)),
-    );
-}
+    .addOption(setOption());
 
 function declareClients(program: Command, act: Act): void {
   const clients = program.command("clients").description("list, show, add, edit and remove clients");

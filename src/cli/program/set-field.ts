@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 
 /** The flags `--set field=value`, any field of a fixture, and `--claim name=value`. They are read before a command is loaded, so they need nothing else. */
 
@@ -28,13 +28,17 @@ function namedValue(given: string, form: string): readonly [name: string, value:
 const numeric = "default_max_age";
 
 /** Collects `--set field=value`. */
-export function setField(given: string, before: SetFields = {}): SetFields {
+function setField(given: string, before: SetFields = {}): SetFields {
   const [field, read] = namedValue(given, "field=value, as in language=tr");
   const flag = Object.hasOwn(fromInput, field) ? fromInput[field] : undefined;
   if (flag !== undefined) throw new InvalidArgumentError(`Secrets come from standard input: ${flag}.`);
   const value = typeof read === "number" && field !== numeric ? given.slice(field.length + 1) : read;
   return { ...before, [field]: value };
 }
+
+/** `--set` of the commands that add and edit. */
+export const setOption = (): Option =>
+  new Option("--set <field=value>", "any other field of a fixture, as JSON or text; repeatable").argParser(setField);
 
 /** Collects `--claim name=value`. */
 export function setClaim(given: string, before: SetFields = {}): SetFields {

@@ -1,6 +1,7 @@
 /*
  * cli/users: the `users` commands. users.ts shows and changes the status, edit.ts adds, edits and removes.
  */
+import { rolesOf } from "../../core/users/roles.ts";
 import type { StatusChange, UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
 import { confirmed, notConfirmed, userOr } from "../input/ask.ts";
@@ -16,12 +17,34 @@ import { commandLine } from "../output/command-line.ts";
 const statusColour = (style: Style, status: string): ((text: string) => string) =>
   status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
 
+export interface ListFlags {
+  readonly role?: string;
+  readonly status?: string;
+}
+
+/** The sentence for an empty list. */
+function noUsers(cli: Invocation, { role }: ListFlags, all: readonly UserView[]): string {
+  if (all.length === 0) {
+    return hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "alice"] }, commandLine(cli));
+  }
+  if (role === undefined || all.some((user) => rolesOf(user).includes(role))) return "No user matches.";
+  const roles = [...new Set(all.flatMap(rolesOf))].sort();
+  const known =
+    roles.length === 0 ? "Roles come from claims.roles, and no user has any." : `Roles: ${roles.join(", ")}`;
+  return escapeLine(`No user has the role "${role}". ${known}`);
+}
+
 /** `idp users list` */
-export async function listUsers(cli: Invocation): Promise<Outcome> {
-  const users = await (await findTarget(cli)).call("users.list", {});
+export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outcome> {
+  const { role, status } = flags;
+  const all = await (await findTarget(cli)).call("users.list", {});
+  const users = all.filter(
+    (user) => (role === undefined || rolesOf(user).includes(role)) && (status === undefined || user.status === status),
+  );
+  const withRoles = users.some((user) => rolesOf(user).length > 0);
   return answer(users, (shown, style) =>
     shown.length === 0
-      ? hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "alice"] }, commandLine(cli))
+      ? noUsers(cli, flags, all)
       : table(
           [
             { title: "USERNAME", value: (user) => user.username },
@@ -31,6 +54,7 @@ export async function listUsers(cli: Invocation): Promise<Outcome> {
               value: (user) => user.status,
               colour: (text, user) => statusColour(style, user.status)(text),
             },
+            ...(withRoles ? [{ title: "ROLES", value: (user: UserView) => rolesOf(user).join(" ") }] : []),
             { title: "NAME", value: (user) => user.displayName, shrinks: true },
           ],
           shown,

@@ -1,3 +1,4 @@
+import { rolesOf } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 
 /** A circle with somebody's initials, as an SVG: colors are presentation attributes, which the content security policy allows. */
@@ -52,10 +53,13 @@ export interface PersonView extends Pick<User, "username" | "displayName" | "ema
   /** The user's `avatar.color`, as it is in the record. */
   readonly color: string;
   readonly avatar: Avatar;
+  readonly roles: readonly string[];
 }
 
-export function personOf(user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar">): PersonView {
+export function personOf(
+  user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar" | "claims">,
+): PersonView {
   const { username, displayName, email, status } = user;
   const { color } = user.avatar;
-  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color) };
+  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color), roles: rolesOf(user) };
 }

@@ -1,0 +1,95 @@
+import { Option, type Command } from "commander";
+import { examples, type Act } from "../act.ts";
+import { setOption } from "./set-field.ts";
+import type { UserFlags } from "../users/edit.ts";
+import type { ListFlags } from "../users/users.ts";
+
+/** The commands on users. */
+
+const statusOption = (description: string): Option =>
+  new Option("--status <status>", description).choices(["active", "suspended", "banned"]);
+
+const userFields = (command: Command): Command =>
+  command
+    .option("--email <address>", "the e-mail address")
+    .option("--display-name <name>", "the name that is shown")
+    .option("--password-stdin", "take the password from standard input")
+    .addOption(statusOption("the status"))
+    .addOption(setOption());
+
+export function declareUsers(program: Command, act: Act): void {
+  const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
+  users
+    .command("list")
+    .description("list users")
+    .option("--role <role>", "only those with this role in claims.roles")
+    .addOption(statusOption("only those with this status"))
+    .addHelpText("after", examples("idp users list", "idp users list --role admin --json | jq -r '.[].username'"))
+    .action(act(async (cli, flags: ListFlags) => (await import("../users/users.ts")).listUsers(cli, flags)));
+  users
+    .command("show")
+    .description("show one user")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
+    .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
+  userFields(users.command("add"))
+    .description("add a user; a name is enough")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users add erin --email erin@example.test --set language=tr",
+        'printf %s "$PASSWORD" | idp users add erin --password-stdin',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("../users/edit.ts")).addUser(cli, username, flags),
+      ),
+    );
+  userFields(users.command("edit"))
+    .description("change fields of a user")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users edit alice --display-name 'Alice Adams'",
+        'idp users edit alice --set \'claims={"roles":["admin"]}\'',
+      ),
+    )
+    .action(
+      act(async (cli, username: string | undefined, flags: UserFlags) =>
+        (await import("../users/edit.ts")).editUser(cli, username, flags),
+      ),
+    );
+  users
+    .command("remove")
+    .description("remove a user, with their grants and sessions")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users remove bob", "idp users remove bob --yes --json"))
+    .action(act(async (cli, username?: string) => (await import("../users/edit.ts")).removeUser(cli, username)));
+  users
+    .command("suspend")
+    .description("suspend a user: no sign-in, tokens answer 403, until restored")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users suspend bob", "idp users restore bob"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "suspend", username)),
+    );
+  users
+    .command("ban")
+    .description("ban a user: as suspended, and sessions end and grants are revoked for good")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users ban bob", "idp users restore bob"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "ban", username)),
+    );
+  users
+    .command("restore")
+    .description("make a suspended or banned user active again")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users restore bob", "idp users restore carol --json"))
+    .action(
+      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "restore", username)),
+    );
+}
