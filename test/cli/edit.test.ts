@@ -56,7 +56,7 @@ for (const mode of ["running", "stopped"] as const) {
       expect(await line("users edit erin --set username=bob")).toEqual({ code: 4, json: error("conflict") });
       expect(await line("users edit erin --set username=erna")).toMatchObject({ code: 0, json: { username: "erna" } });
       expect(await line("users edit erin --status banned")).toEqual({ code: 3, json: error("not_found") });
-      expect(await line("users edit erna --set id=1")).toEqual({ code: 2, json: error("usage") });
+      expect(await line("users edit erna --set id=1")).toEqual({ code: 4, json: error("conflict") });
       expect(await line("users remove erna")).toEqual({ code: 0, json: { removed: "erna" } });
       expect(await line("users remove erna")).toMatchObject({ code: 3, json: error("not_found") });
     });

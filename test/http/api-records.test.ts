@@ -83,7 +83,7 @@ test("clients: 201 with a secret that was made, 200, 204, and 404, 409, 422", as
     status: 200,
     body: { client_name: "Shop", redirect_uris: shop.redirect_uris },
   });
-  expect(await call("PATCH", "clients/shop", { client_id: "other" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", "clients/shop", { client_id: "other" })).toMatchObject({ status: 409 });
   expect(await call("PATCH", "clients/nope", {})).toMatchObject({ status: 404 });
   const { access_token } = await idp.issueTokens({ user: "alice", client: "shop" });
   expect(await call("DELETE", "clients/shop")).toEqual({ status: 204, body: null });
@@ -102,7 +102,7 @@ test("a grant: its scopes are set, UserInfo follows, and DELETE revokes it", asy
   });
   const introspected = await call("POST", "token/introspect", { token: access_token });
   expect(introspected).toMatchObject({ status: 200, body: { active: true, scope: "openid email" } });
-  expect(await call("PATCH", path, { scope: "openid nonsense" })).toMatchObject({ status: 422 });
+  expect(await call("PATCH", path, { scope: "openid nonsense" })).toMatchObject({ status: 409 });
   expect(await call("PATCH", path, { scope: "" })).toMatchObject({ status: 422 });
   expect(await call("PATCH", path, {})).toMatchObject({ status: 422, body: { problems: [{ path: "scope" }] } });
   expect(await call("DELETE", path)).toEqual({ status: 204, body: null });
@@ -182,7 +182,7 @@ test("422 lists what is wrong, also where it is one thing about the whole", asyn
   });
 });
 
-test("what GET gives of a user or client can be sent back; where it says what is not so, 422 tells what decides it", async () => {
+test("what GET gives of a user or client can be sent back; where it says what is not so, 409 tells what decides it", async () => {
   const { call } = await connect();
   const get = async (path: string) => (await call("GET", path)).body as Readonly<Record<string, unknown>>;
   for (const path of ["users/alice", "users/carol", "clients/demo-app", "clients/demo-spa", "clients/demo-service"]) {
@@ -190,8 +190,8 @@ test("what GET gives of a user or client can be sent back; where it says what is
     expect(await call("PATCH", path, shown)).toEqual({ status: 200, body: shown });
   }
   const wrong = (path: string, message: string) => ({
-    status: 422,
-    body: { error: "invalid", problems: [{ path, message: expect.stringContaining(message) as unknown }] },
+    status: 409,
+    body: { error: "conflict", problems: [{ path, message: expect.stringContaining(message) as unknown }] },
   });
   const decides = "token_endpoint_auth_method";
   expect(await call("PATCH", "clients/demo-app", { public: true })).toMatchObject(wrong("public", decides));

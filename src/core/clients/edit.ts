@@ -72,6 +72,7 @@ async function change(
       "client",
       entry,
       before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings),
+      true,
     );
     const done = await ctx.store.transaction((tx) => {
       // If the client was changed since, what was checked is not what would be written.
@@ -103,7 +104,7 @@ export async function editClient(
   const work = (before: Client): Entry => {
     const merged: Entry = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {
-      throw new OperationError("usage", "the id of a client cannot be changed: its grants and tokens carry it", {
+      throw new OperationError("conflict", "the id of a client cannot be changed: its grants and tokens carry it", {
         hint: { text: "To add another client", command: ["idp", "clients", "add", "CLIENT_ID"] },
       });
     }

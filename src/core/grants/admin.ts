@@ -96,11 +96,9 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
 function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[] {
   const names = splitScope(scope);
   const wrong = names.filter((name) => !isDefined(tx, name) || !mayAsk(client, name));
-  if (names.length > 0 && wrong.length === 0) return names;
-  const why =
-    names.length === 0
-      ? "a grant needs at least one scope"
-      : `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
+  if (names.length === 0) throw new OperationError("usage", "a grant needs at least one scope");
+  if (wrong.length === 0) return names;
+  const why = `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
   throw new OperationError("refused", why, {
     hint: { text: "To see its scope", command: commandOn(["idp", "clients", "show"], client.client_id) },
   });

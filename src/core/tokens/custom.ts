@@ -20,15 +20,15 @@ import { userClaimsOf } from "./response.ts";
 import { approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
-import { seconds } from "../time.ts";
+import { seconds, tenYears } from "../time.ts";
 import { noteLife } from "./state.ts";
 import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
 
 /** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
 
-const kinds = ["access", "id", "refresh"] as const;
-type Kind = (typeof kinds)[number];
+export const tokenKinds = ["access", "id", "refresh"] as const;
+type Kind = (typeof tokenKinds)[number];
 
 export type IssueTokenInput = Readonly<Partial<Record<Flaw, boolean | undefined>>> & {
   /** User name; absent: the client speaks for itself, as with `client_credentials`. */
@@ -59,7 +59,7 @@ export interface IssuedToken {
  * By these this server tells what a token is and what it may do: none of them can be set, or a token would gain rights that its
  * grant does not hold. Those with a flag of their own name it.
  */
-const reserved: Readonly<Record<string, string>> = {
+export const reservedInTokens: Readonly<Record<string, string>> = {
   ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
   ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
   ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", era: "", generation: "", claims: "" },
@@ -133,10 +133,13 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
 
 /** What `client_credentials` would yield (RFC 6749 4.4). */
 async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTokenInput): Promise<Make> {
+  if (kind !== "access") {
+    throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");
+  }
   const subject = await ctx.store.transaction((tx): AccessTokenSubject => {
     const client = requireClient(tx, id);
     if (isPublic(client) || !mayUse(client, "client_credentials")) {
-      throw new OperationError("usage", `client "${id}" may not use client_credentials, so a user is needed`, {
+      throw new OperationError("refused", `client "${id}" may not use client_credentials, so a user is needed`, {
         hint: "Name one: --user alice",
       });
     }
@@ -155,16 +158,13 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
       jkt: null,
     };
   });
-  if (kind !== "access") {
-    throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");
-  }
   return (at) => accessToken(at, subject, { ...subject.client.claims });
 }
 
 function kindOf(type = "access"): Kind {
-  const kind = kinds.find((known) => known === type);
+  const kind = tokenKinds.find((known) => known === type);
   if (kind === undefined) {
-    throw new OperationError("usage", `"${type}" is not a type of token`, { hint: `One of: ${kinds.join(", ")}` });
+    throw new OperationError("usage", `"${type}" is not a type of token`, { hint: `One of: ${tokenKinds.join(", ")}` });
   }
   return kind;
 }
@@ -188,9 +188,9 @@ async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<R
   if (kind === "refresh" && names.length > 0) {
     throw new OperationError("usage", "a refresh token takes no claims: nobody but this server reads it");
   }
-  const name = names.find((one) => Object.hasOwn(reserved, one));
+  const name = names.find((one) => Object.hasOwn(reservedInTokens, one));
   if (name === undefined) return claims;
-  const flag = reserved[name];
+  const flag = reservedInTokens[name];
   throw new OperationError("usage", `claim "${name}" cannot be set: by it this server tells what the token may do`, {
     ...(flag !== undefined && flag !== "" && { hint: `There is a flag for it: --${flag}` }),
   });
@@ -201,7 +201,9 @@ function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
   if (asked === undefined) return kind === "refresh" ? refresh_token_ttl : access_token_ttl;
   const most = Math.max(refresh_token_ttl, access_token_ttl);
   if (Number.isInteger(asked) && asked >= 1 && asked <= most) return asked;
-  throw new OperationError("usage", `expires_in is a whole number of seconds from 1 to ${most}; this is ${asked}`, {
+  const isLife = Number.isInteger(asked) && asked >= 1 && asked <= tenYears;
+  const message = `expires_in is a whole number of seconds from 1 to ${most}; this is ${asked}`;
+  throw new OperationError(isLife ? "refused" : "usage", message, {
     hint: "For longer this server does not remember what it revoked. To have more: refresh_token_ttl in the settings.",
   });
 }

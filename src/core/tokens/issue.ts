@@ -30,12 +30,12 @@ export interface IssueInput {
 }
 
 /** The refusals of the protocol, in the words of an operation. */
-export function asOperation<T>(work: () => T): T {
+export function asOperation<T>(work: () => T, code: "refused" | "usage" = "refused"): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    throw new OperationError("refused", error.message, {
+    throw new OperationError(code, error.message, {
       cause: error,
       ...(error.fix === null ? {} : { hint: error.fix }),
     });
@@ -91,22 +91,18 @@ export interface IssuedCode {
 }
 
 /** An authorization code. @throws {OperationError} not_found, refused */
-export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCode> =>
-  ctx.store.transaction((tx) => {
+export async function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCode> {
+  const { code_challenge: challenge, code_challenge_method: method } = input;
+  const usual = challenge === undefined ? undefined : "S256";
+  const codeChallenge = asOperation(() => checkChallenge(challenge, method ?? usual, false), "usage");
+  return ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     const redirectUri = chooseRedirectUri(ctx, client, input.redirect_uri);
-    if (input.code_challenge === undefined && requiresPkce(client)) {
+    if (codeChallenge === null && requiresPkce(client)) {
       throw new OperationError("refused", `client "${client.client_id}" must use PKCE (RFC 7636 4.3)`, {
         hint: "Give the base64url of its verifier's SHA-256 hash: --code-challenge CHALLENGE",
       });
     }
-    const codeChallenge = asOperation(() =>
-      checkChallenge(
-        input.code_challenge,
-        input.code_challenge_method ?? (input.code_challenge === undefined ? undefined : "S256"),
-        requiresPkce(client),
-      ),
-    );
     const request: CodeRequest = {
       redirectUri,
       scopes,
@@ -125,11 +121,12 @@ export const issueCode = (ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       expires_in: ctx.settings.code_ttl,
     };
   });
+}
 
 function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
-    throw new OperationError("usage", `client "${client.client_id}" has no redirect URI with a fixed port`, {
+    throw new OperationError("refused", `client "${client.client_id}" has no redirect URI with a fixed port`, {
       hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
     });
   }

@@ -72,7 +72,7 @@ export async function editUser(
     });
     const entry = { ...fieldsOf(before), ...fields } as Entry;
     if (entry.id !== before.id) {
-      throw new OperationError("usage", "the id of a user cannot be changed: it is the sub of every token", {
+      throw new OperationError("conflict", "the id of a user cannot be changed: it is the sub of every token", {
         hint: { text: "To add another user", command: ["idp", "users", "add", "NAME", "--set", "id=ID"] },
       });
     }

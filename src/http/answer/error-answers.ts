@@ -28,7 +28,7 @@ const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
   not_found: 404,
   conflict: 409,
   no_server: 503,
-  refused: 422,
+  refused: 409,
   invalid: 422,
 };
 
