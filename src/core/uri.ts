@@ -1,3 +1,8 @@
+/**
+ * The forms of URIs, each one regular expression: the checks run it, and the JSON Schema of fixtures and the OpenAPI document show it. So they use
+ * no flags, and no `\d`, `\s` or `\w`, which mean other characters elsewhere.
+ */
+
 /** RFC 3986 2: what a URI may be made of. Everything else (spaces, quotes, backslashes, letters beyond ASCII) is to be percent-encoded. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
 
@@ -5,3 +10,62 @@ export const hasUriCharacters = (text: string): boolean => uriCharacters.test(te
 
 /** Whether a URI is absolute and a URL parser can read it. It is never asked about other letters: a host of 50,000 of them takes it a second. */
 export const isAbsoluteUri = (text: string): boolean => hasUriCharacters(text) && URL.canParse(text);
+
+/** `http` as `[Hh][Tt][Tt][Pp]`. */
+const inAnyCase = (text: string): string => text.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+
+const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+const ipv4 = `${octet}(?:\\.${octet}){3}`;
+const h = "[0-9A-Fa-f]{1,4}";
+/** RFC 3986 3.2.2. */
+const ipv6 = [
+  `(?:${h}:){7}${h}`,
+  ...[1, 2, 3, 4, 5, 6].map((before) => `(?:${h}:){${before}}(?::${h}){1,${7 - before}}`),
+  `(?:${h}:){1,7}:`,
+  `:(?:(?::${h}){1,7}|:)`,
+  `::(?:[Ff]{4}:)?${ipv4}`,
+].join("|");
+/** A name whose last label is a number is an IPv4 address for a URL parser. */
+const name = (letters: string): string =>
+  `(?!(?:[^:/?]*\\.)?(?:[0-9]+|0[Xx][0-9A-Fa-f]*)\\.?(?:[:/?]|$))[${letters}]{1,300}`;
+const host = `(?:\\[(?:${ipv6})\\]|${ipv4}|${name("A-Za-z0-9._-")})`;
+const port = "(?:[1-5][0-9]{0,4}|[6-9][0-9]{0,3}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+const loopback = `(?:(?:[A-Za-z0-9_-]+\\.)*${inAnyCase("localhost")}|127(?:\\.${octet}){3}|\\[::1\\])`;
+
+const anyHttp = `${inAnyCase("http")}[Ss]?`;
+/** Path and query, without the wildcard. */
+const rest = "(?:[A-Za-z0-9\\-._~:/?[\\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})*";
+/** A browser would rewrite it before it goes there. */
+const noDotSegment = "(?!.*/(?:\\.|%2[Ee]){1,2}(?:[/?]|$))";
+
+/** Schemes that no app of a client takes: a browser runs or reads something itself, or does not go there. */
+export const takenSchemes =
+  "about blob chrome data file filesystem ftp intent jar javascript mailto res resource sms tel urn vbscript view-source ws wss".split(
+    " ",
+  );
+const privateScheme = `(?!(?:${["http", "https", ...takenSchemes].map(inAnyCase).join("|")}):)[A-Za-z][A-Za-z0-9+.-]*:`;
+
+/** On the web with a fixed port. */
+const fixed = `${anyHttp}://${host}(?::${port})?(?:[/?]${rest})?`;
+const openPort = `${inAnyCase("http")}://${loopback}:\\*(?:[/?]${rest})?`;
+const privateUri = `${privateScheme}(?![0-9]+(?:[/?]|$))(?:[A-Za-z0-9\\-._~:/?[\\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+`;
+
+/** An address that a client may register as a redirect URI (CONTRACT 2.1). */
+export const redirectUriForm = new RegExp(`^(?:${noDotSegment}(?:${fixed}|${openPort})|${privateUri})$`);
+
+/** The same on the web and with a fixed port, for what the server itself calls. */
+export const logoutUriForm = new RegExp(`^${noDotSegment}${fixed}$`);
+
+/** An address on the web without a fragment, that the server calls or sends a browser to. */
+export const endpointForm = new RegExp(`^${anyHttp}://${host}(?::${port})?(?:[/?][^\\x00-\\x20#\\\\\\x7f]*)?$`);
+
+/** An address on the web that is shown, and never parsed here. The host may have letters of any alphabet. */
+export const webUrlForm = new RegExp(
+  `^${anyHttp}://(?:\\[(?:${ipv6})\\]|[^\\x00-\\x20"#%/:<>?@[\\\\\\]^\`{|}\\x7f]{1,300})(?::${port})?(?:[/?#][^\\x00-\\x20\\\\\\x7f]*)?$`,
+);
+
+/** An origin as a browser, or a web view with a scheme of its own, sends it (RFC 6454 6.2): without a default port. */
+export const originForm = new RegExp(
+  `^(?:(?:http:(?!.*:80$)|https:(?!.*:443$))//(?:\\[::1\\]|${ipv4}|${name("a-z0-9._-")})(?::${port})?` +
+    `|${privateScheme}//[A-Za-z0-9_.~-]+(?::[0-9]{1,5})?)$`,
+);

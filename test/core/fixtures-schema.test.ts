@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { fixtureSchema } from "../../src/core/fixtures/schema/schema.ts";
+import { fixtureSchema } from "../../src/core/fixtures/schema/json-schema.ts";
 
 const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
 
@@ -23,7 +23,7 @@ it("the JSON Schema knows every field of CONTRACT section 3", () => {
   expect(Object.keys(clients?.items?.properties ?? {})).toEqual(
     expect.arrayContaining(["client_id", "jwks", "post_logout_redirect_uris", "require_pkce", "userinfo_format"]),
   );
-  expect(Object.keys(clients?.items?.patternProperties ?? {})).toHaveLength(1);
+  expect(Object.keys(clients?.items?.patternProperties ?? {})).toHaveLength(5);
   expect(Object.keys(settings?.properties ?? {})).toEqual(
     "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace access_token_alg access_token_typ userinfo_format id_token_claims login consent http_redirect_hosts any_loopback_port registration_loopback".split(
       " ",

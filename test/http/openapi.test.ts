@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
 import { operations } from "../../src/core/operations/table.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 
@@ -97,7 +97,7 @@ test("every path is routed: methods that are not listed are 405, with those that
 });
 
 /** The schema of an answer with what it refers to, and nothing let through that it does not name. */
-function answerSchema(operationId: string, status: number): z.ZodType {
+function answerSchema(operationId: string, status: number): ValidateFunction {
   const described = all().find((one) => one.described.operationId === operationId)?.described;
   const schema = described?.responses[String(status)]?.content?.["application/json"].schema;
   expect(schema, `${operationId} ${status}`).toBeDefined();
@@ -105,7 +105,9 @@ function answerSchema(operationId: string, status: number): z.ZodType {
     const isObject = typeof value === "object" && value !== null && "properties" in value;
     return isObject && !("additionalProperties" in value) ? { ...value, additionalProperties: false } : value;
   });
-  return z.fromJSONSchema(JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")) as never);
+  return new Ajv2020({ strict: false }).compile(
+    JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")) as object,
+  );
 }
 
 const grants = async (): Promise<string> => {
@@ -176,8 +178,9 @@ test("every operation answers as it is described", async () => {
     expect(answer.status, `${name}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
     if (answer.status === 204) expect(answer.body).toBeNull();
     else {
-      const checked = name === "openapi" ? { success: true } : answerSchema(name, answer.status).safeParse(answer.body);
-      expect(checked, `${name}: ${JSON.stringify(answer.body)}`).toMatchObject({ success: true });
+      const fits = name === "openapi" ? null : answerSchema(name, answer.status);
+      fits?.(answer.body);
+      expect(fits?.errors ?? null, `${name}: ${JSON.stringify(answer.body)}`).toBeNull();
     }
   }
 });

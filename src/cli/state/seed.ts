@@ -22,7 +22,7 @@ const namesOf = (names: readonly string[]): string => (names.length === 0 ? "bui
 /** `idp seed`: applies fixture files, to a running server or to the folder, which is made where there is none. */
 export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
-    const { fixtureSchema } = await import("../../core/fixtures/schema/schema.ts");
+    const { fixtureSchema } = await import("../../core/fixtures/schema/json-schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
   const { sources, names } = findFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);

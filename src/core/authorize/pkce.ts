@@ -4,7 +4,7 @@ import { OAuthError } from "../errors.ts";
 /** RFC 7636 4.1: a code verifier is 43 to 128 unreserved characters. */
 const verifierSyntax = /^[A-Za-z0-9\-._~]{43,128}$/;
 /** RFC 7636 4.2: an S256 challenge is the base64url of 32 bytes. */
-const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/;
+export const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/;
 
 /**
  * The code challenge of an authorization request (RFC 7636 4.3).

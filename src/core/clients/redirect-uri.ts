@@ -1,4 +1,4 @@
-import { hasUriCharacters } from "../uri.ts";
+import { hasUriCharacters, logoutUriForm, redirectUriForm, takenSchemes } from "../uri.ts";
 
 /**
  * Redirect URIs: which may be registered, and which of them a request names (CONTRACT 2.1; RFC 6749 3.1.2, RFC 8252).
@@ -21,10 +21,11 @@ const dotSegment = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 
 /**
- * Whether a redirect URI may be registered.
+ * Whether a redirect URI may be registered: {@link redirectUriForm} decides, and the rest finds the reason.
  * @returns null, or the sentence that says what is wrong and what to write
  */
 export function checkRedirectUri(uri: string): string | null {
+  if (redirectUriForm.test(uri)) return isParsable(uri) ? null : `"${uri}" is not a valid URL`;
   if (uri === "") return "is empty; write the whole address, as http://localhost:3000/callback";
   if (!hasUriCharacters(uri)) {
     return `"${uri}" holds a character that a URI cannot have; percent-encode it (RFC 3986 2)`;
@@ -33,24 +34,27 @@ export function checkRedirectUri(uri: string): string | null {
   const name = scheme.exec(uri)?.[1]?.toLowerCase();
   if (name === undefined && uri.includes("*")) return wildcard(uri);
   if (name === undefined) return `"${uri}" is not absolute; write the whole address, as http://localhost:3000/callback`;
-  return name === "http" || name === "https" ? checkWebUri(uri, name) : checkPrivateUri(uri, name);
+  return name === "http" || name === "https" ? webUriProblem(uri, name) : privateUriProblem(uri, name);
 }
+
+/** What no regular expression can say: an encoded name (`xn--`) must stand for letters. */
+const isParsable = (uri: string): boolean => !/^https?:/i.test(uri) || URL.canParse(uri.replace(":*", ":1"));
 
 /**
  * Whether an address may be registered to which the server itself sends something: a redirect URI on the web with a fixed port.
  * @returns null, or the sentence that says what is wrong and what to write
  */
 export function checkEndpointUri(uri: string): string | null {
-  if (/^https?:/i.test(uri))
-    return checkRedirectUri(uri) ?? (hasOpenPort(uri) ? `"${uri}" leaves the port open; write the port` : null);
-  return `"${uri}" is not an http or https URL`;
+  if (!/^https?:/i.test(uri)) return `"${uri}" is not an http or https URL`;
+  const problem = checkRedirectUri(uri);
+  return problem === null && !logoutUriForm.test(uri) ? `"${uri}" leaves the port open; write the port` : problem;
 }
 
 /** Compared as text, a pattern matches nothing. */
 const wildcard = (uri: string): string =>
   `"${uri}" has a wildcard, which matches nothing: redirect URIs are compared letter by letter. Register each address by itself`;
 
-function checkWebUri(uri: string, name: "http" | "https"): string | null {
+function webUriProblem(uri: string, name: "http" | "https"): string {
   const authority = /^https?:\/\/([^/?]*)/i.exec(uri)?.[1] ?? "";
   if (authority.includes("@")) return `"${uri}" has user info; leave out what stands before "@"`;
   const parts = webUri.exec(uri);
@@ -65,26 +69,19 @@ function checkWebUri(uri: string, name: "http" | "https"): string | null {
     }
   }
   if (rest.includes("*")) return wildcard(uri);
-  if (!URL.canParse(port === "*" ? uri.replace(":*", ":1") : uri)) return `"${uri}" is not a valid URL`;
   if (dotSegment.test(rest))
     return `"${uri}" has "." or ".." in its path, which browsers rewrite; write the plain path`;
-  return null;
+  return `"${uri}" is not a valid URL`;
 }
 
-/** Schemes that no app of a client takes: a browser runs or reads something itself, or does not go there. */
-const takenSchemes =
-  /^(?:about|blob|chrome|data|file|filesystem|ftp|intent|jar|javascript|mailto|res|resource|sms|tel|urn|vbscript|view-source|wss?)$/;
-
 /** RFC 8252 7.1 asks for a reversed domain name; many apps have a single word (`myapp://callback`). */
-function checkPrivateUri(uri: string, name: string): string | null {
+function privateUriProblem(uri: string, name: string): string {
   if (/^[^:]+:\d+(?:[/?]|$)/.test(uri)) return `"${uri}" is not absolute; write http:// or https:// in front of it`;
-  if (takenSchemes.test(name)) {
+  if (takenSchemes.includes(name)) {
     return `"${uri}" has the scheme "${name}", which leads to no app; use https, http on loopback, or a private-use scheme, as com.example.app:/callback (RFC 8252 7.1)`;
   }
   if (uri.includes("*")) return wildcard(uri);
-  return uri.length === name.length + 1
-    ? `"${uri}" has nothing after its scheme; write as com.example.app:/callback`
-    : null;
+  return `"${uri}" has nothing after its scheme; write as com.example.app:/callback`;
 }
 
 /** A loopback address, not a name, without a port. */

@@ -1,7 +1,7 @@
 import type { Key, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { newPublicKey, newSecret, publicAlgs } from "./keys.ts";
+import { keyAlgs, newPublicKey, newSecret, publicAlgs } from "./keys.ts";
 import { tokensEnd } from "../tokens/state.ts";
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
@@ -54,9 +54,8 @@ export async function rotateKeys(
   ctx: Context,
   input: { readonly alg?: string | undefined },
 ): Promise<readonly KeyView[]> {
-  const known = [...publicAlgs, "HS256"];
-  if (input.alg !== undefined && !known.includes(input.alg)) {
-    throw new OperationError("usage", `"${input.alg}" is not a kind of key`, { hint: `One of: ${known.join(", ")}` });
+  if (input.alg !== undefined && !keyAlgs.some((alg) => alg === input.alg)) {
+    throw new OperationError("usage", `"${input.alg}" is not a kind of key`, { hint: `One of: ${keyAlgs.join(", ")}` });
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));

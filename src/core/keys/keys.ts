@@ -16,6 +16,8 @@ import type { Key, ReadTx, Store } from "../../store/store.ts";
 
 /** Algorithms with a published key (RFC 7518 3.1, RFC 8037 3.1). */
 export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;
+/** Every algorithm that this server can sign with. */
+export const keyAlgs = [...publicAlgs, "HS256"] as const;
 type PublicAlg = (typeof publicAlgs)[number];
 
 interface SigningKey {

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { fixtureFileSchema, type FixtureFile } from "../fixtures/schema/schema.ts";
+import type { FixtureFile } from "../fixtures/schema/schema.ts";
 import {
   client,
-  clientInput,
   exported,
   grant,
   key,
@@ -14,40 +13,33 @@ import {
   time,
   tokenResponse,
   user,
-  userInput,
 } from "./schemas.ts";
 import type { OperationName, OperationOutput } from "./table.ts";
 
-/** What the OpenAPI document says of each operation beside what the table of operations says itself. */
+/** What the OpenAPI document says of each operation beside what the table of operations says itself; `input-docs.ts` has what they take. */
 
 interface OperationDoc<O> {
   /** One sentence without a full stop. */
   readonly summary: string;
   /** Of the answer; the compiler holds it against what the operation returns. */
   readonly answer: z.ZodType<O>;
-  /** Of a body that the table calls `body` or `any?`, for lack of a word. */
-  readonly body?: z.ZodType;
 }
 
-const doc = <O>(summary: string, answer: z.ZodType<O>, body?: z.ZodType): OperationDoc<O> => ({
-  summary,
-  answer,
-  ...(body !== undefined && { body }),
-});
+const doc = <O>(summary: string, answer: z.ZodType<O>): OperationDoc<O> => ({ summary, answer });
 
 export const operationDocs: { readonly [N in OperationName]: OperationDoc<OperationOutput<N>> } = {
   "users.list": doc("List users, in the order they were added", z.array(user)),
   "users.show": doc("Show a user", user),
-  "users.add": doc("Add a user; a username is enough", user, userInput),
-  "users.edit": doc("Change fields of a user; each takes the place of what was there", user, userInput.partial()),
+  "users.add": doc("Add a user; a username is enough", user),
+  "users.edit": doc("Change fields of a user; each takes the place of what was there", user),
   "users.remove": doc("Remove a user with their grants and sessions", nothing),
   "users.suspend": doc("Suspend a user: no sign-in, tokens answer 403 until the user is restored", statusChange),
   "users.ban": doc("Ban a user: sessions end, grants are revoked for good", statusChange),
   "users.restore": doc("Make a suspended or banned user active again", statusChange),
   "clients.list": doc("List clients, in the order they were added", z.array(client)),
   "clients.show": doc("Show a client", client),
-  "clients.add": doc("Add a client; a secret that nobody gave is made and shown", client, clientInput),
-  "clients.edit": doc("Change metadata of a client; null takes it away", client, z.record(z.string(), z.unknown())),
+  "clients.add": doc("Add a client; a secret that nobody gave is made and shown", client),
+  "clients.edit": doc("Change metadata of a client; null takes it away", client),
   "clients.remove": doc("Remove a client with its grants", nothing),
   "clients.rotate-secret": doc("Give a client another secret; one that nobody gave is made and shown", client),
   "grants.list": doc("List grants", z.array(grant)),
@@ -115,10 +107,6 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   seed: doc(
     "Apply fixtures: whole or not at all",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),
-    z.union([
-      fixtureFileSchema,
-      z.strictObject({ sources: z.array(z.strictObject({ name: z.string(), text: z.string() })) }),
-    ]),
   ),
   reset: doc(
     "Go back to the fixtures in use, or to others: changes, sessions, grants and tokens go",
@@ -131,11 +119,6 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       settings: z.array(z.string()).describe("Those that changed"),
       sessionsEnded: z.int(),
       keysRenewed: z.boolean(),
-    }),
-    z.strictObject({
-      fixtures: fixtureFileSchema.optional(),
-      sources: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
-      keys: z.boolean().optional().describe("Renew the signing keys"),
     }),
   ),
   export: doc(
@@ -155,10 +138,6 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
         .nullable()
         .describe("The issuer that tokens of the export carry, where it is another one"),
     }),
-    z.union([
-      z.looseObject({ format: z.literal("idp-state"), schemaVersion: z.int() }),
-      z.strictObject({ source: z.strictObject({ name: z.string(), text: z.string() }) }),
-    ]),
   ),
   status: doc(
     "What there is",

@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { clientSchema } from "../fixtures/schema/client.ts";
 import { userSchema } from "../fixtures/schema/user.ts";
-import type { StateDocument } from "../fixtures/state/state.ts";
+import { jsonValue } from "../fixtures/schema/fields.ts";
+import { clientExtras, recordSchemas } from "../fixtures/state/schema.ts";
+import { stateFormat, stateVersion, type StateDocument } from "../fixtures/state/state.ts";
+import { reservedInTokens } from "../tokens/custom.ts";
 
 /** Schemas of what operations take and return, for their descriptions in `docs.ts`. */
 
@@ -17,8 +20,37 @@ export const user = z
 
 /** What is shown and not set may be sent back (CONTRACT 9). */
 const computed = "Follows from the rest; taken where it is what is so";
+export const sources = z.array(z.strictObject({ name: z.string(), text: z.string() })).describe("Files that were read");
+
 export const userInput = userSchema.extend({ hasPassword: z.boolean().optional().describe(computed) });
 export const clientInput = clientSchema.extend({ public: z.boolean().optional().describe(computed) });
+
+const { client_id: clientId, ...otherMetadata } = clientSchema.shape;
+/** Null takes a field away. */
+export const clientPatch = z.strictObject({
+  client_id: clientId.optional().describe("The same as in the path"),
+  ...Object.fromEntries(Object.entries(otherMetadata).map(([name, schema]) => [name, schema.nullable()])),
+  public: z.boolean().optional().describe(computed),
+});
+
+/** A whole record of an export. */
+export const clientRecord = clientSchema.extend(clientExtras.shape);
+export const importInput = z.union([
+  z.strictObject({
+    format: z.literal(stateFormat),
+    schemaVersion: z.literal(stateVersion),
+    ...Object.fromEntries(
+      Object.entries({ ...recordSchemas, clients: clientRecord }).map(([name, schema]) => [name, z.array(schema)]),
+    ),
+  }),
+  z.strictObject({ source: z.strictObject({ name: z.string(), text: z.string() }) }),
+]);
+
+/** What `token.issue` may put into a token. */
+export const ownTokenClaims = z.record(
+  z.string().regex(new RegExp(`^(?!(?:${Object.keys(reservedInTokens).join("|")})$)`)),
+  jsonValue,
+);
 
 export const statusChange = user.extend({
   previousStatus: z.enum(["active", "suspended", "banned"]),

@@ -10,9 +10,10 @@ const fixtureBody = 64 * 1024 * 1024;
 /** Fixture files that a command has read: their names are in what is wrong with them. @throws {OperationError} usage */
 const texts = (sources: readonly unknown[]): FixtureSource[] =>
   sources.map((source) => {
-    const { name, text } = Object(source) as Readonly<Record<string, unknown>>;
-    if (typeof name === "string" && typeof text === "string") return { name, text };
-    throw new OperationError("usage", "each of sources has to have a name and a text");
+    const { name, text, ...others } = Object(source) as Readonly<Record<string, unknown>>;
+    const isPlain = Object.keys(others).length === 0;
+    if (typeof name === "string" && typeof text === "string" && isPlain) return { name, text };
+    throw new OperationError("usage", "each source must have a name and a text, and nothing else");
   });
 
 /** Files, or one document. @throws {OperationError} usage, for both at once */
@@ -65,7 +66,13 @@ export const stateOperations = {
     { document: "body" },
     async (ctx, { document }) => {
       const { importState } = await import("../fixtures/state/import.ts");
-      const { source } = document;
+      const { source, ...others } = document;
+      if (source !== undefined && Object.keys(others).length > 0) {
+        throw new OperationError(
+          "usage",
+          "source came with a document beside it, and only one of the two can be meant",
+        );
+      }
       const [read] = source === undefined ? [{ value: document }] : texts([source]);
       return importState(ctx, read ?? { value: document });
     },

@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { challengeSyntax } from "../authorize/pkce.ts";
+import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
+import { exportForms } from "../fixtures/state/state.ts";
+import { keyAlgs } from "../keys/keys.ts";
+import { tenYears } from "../time.ts";
+import { tokenKinds } from "../tokens/custom.ts";
+import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
+import type { OperationName } from "./table.ts";
+
+/** What the OpenAPI document says of the input of an operation, where the kinds in the table of operations leave something open. */
+
+export interface InputDoc {
+  /** The body of an operation that takes it whole. */
+  readonly body?: z.ZodType;
+  /** Fields whose kind says too little. */
+  readonly fields?: Readonly<Record<string, z.ZodType>>;
+  /** What must fit together between fields: JSON Schema. */
+  readonly rules?: Readonly<Record<string, unknown>>;
+  /** Rules that no schema can express; a request that breaks them is refused. */
+  readonly note?: string;
+}
+
+const atLeastOneOf = (...names: readonly string[]): Readonly<Record<string, unknown>> => ({
+  anyOf: names.map((name) => ({ required: [name] })),
+});
+
+/** Not all of these values at once. */
+const notTogether = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  not: {
+    required: Object.keys(values),
+    properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }])),
+  },
+});
+
+const fixtureNote =
+  "A schema cannot say that names are unique, that users, clients and scopes that are named exist, what the settings in force allow, or " +
+  "what the text of a file holds: 422.";
+
+const clientNote =
+  "The settings http_redirect_hosts and any_loopback_port decide whether plain http beyond loopback and open ports are allowed: 409.";
+
+export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
+  "users.list": { fields: { limit: z.int().min(0).max(999_999_999) } },
+  "users.add": { body: userInput },
+  "users.edit": { body: userInput.partial() },
+  "clients.add": { body: clientInput, note: clientNote },
+  "clients.edit": { body: clientPatch, note: `What does not fit the other metadata of the client: 409. ${clientNote}` },
+  "clients.rotate-secret": { fields: { client_secret: z.string().min(1) } },
+  "grants.edit": { fields: { scope: z.string().regex(/[^ ]/) } },
+  "sessions.end": { rules: atLeastOneOf("user", "id") },
+  "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
+  "issue.code": {
+    fields: { code_challenge: z.string().regex(challengeSyntax), code_challenge_method: z.enum(["S256"]) },
+    rules: { dependentRequired: { code_challenge_method: ["code_challenge"] } },
+  },
+  revoke: { rules: atLeastOneOf("user", "client", "grant") },
+  "token.issue": {
+    fields: {
+      type: z.enum(tokenKinds),
+      expires_in: z.int().min(1).max(tenYears).describe("At most as long as the settings let a token live, else 409"),
+      claims: ownTokenClaims,
+    },
+    rules: {
+      allOf: [
+        notTogether({ expired: true, not_yet_valid: true }),
+        notTogether({ bad_signature: true, unknown_kid: true }),
+        notTogether({ bad_signature: true, alg_none: true }),
+        notTogether({ unknown_kid: true, alg_none: true }),
+        // A refresh token is for this server alone: it has no audience and takes no claims.
+        {
+          anyOf: [
+            { properties: { type: { enum: ["access", "id"] } } },
+            {
+              properties: { audience: false, wrong_audience: { const: false }, claims: { maxProperties: 0 } },
+            },
+          ],
+        },
+        // A client that speaks for itself has access tokens only (RFC 6749 4.4.3).
+        { anyOf: [{ required: ["user"] }, { properties: { type: { const: "access" } } }] },
+      ],
+    },
+  },
+  "token.verify": { fields: { leeway: z.number().min(0).describe("Seconds") } },
+  seed: { body: z.union([fixtureFileSchema, z.strictObject({ sources })]), note: fixtureNote },
+  reset: {
+    body: z.union([
+      z.strictObject({ fixtures: fixtureFileSchema.optional(), keys: z.boolean().optional() }),
+      z.strictObject({ sources, keys: z.boolean().optional() }),
+    ]),
+    note: `keys: renew the signing keys. ${fixtureNote}`,
+  },
+  export: { fields: { as: z.enum(exportForms) } },
+  import: {
+    body: importInput,
+    note: "A schema cannot say that keys can sign, that names are unique, that records which are named exist, or what the text of a file holds: 422.",
+  },
+};

@@ -1,0 +1,198 @@
+import type { OperationName } from "../../src/core/operations/table.ts";
+
+/** Bodies for the operations of the control API, on the data of the demo. */
+
+const long = "x".repeat(1025);
+export const keys = { keys: [{ kty: "OKP", crv: "Ed25519", x: "eA" }] };
+export const cb = { redirect_uris: ["https://app.test/cb"] };
+
+/** Bodies that fit the schema, and bodies that do not, by the field or the rule that they are about. */
+export const samples: Readonly<Partial<Record<OperationName, { good: readonly object[]; bad: readonly unknown[] }>>> = {
+  "users.add": {
+    good: [
+      { username: "u1", email: "ü@bücher.example", website: "https://bücher.example/ü?q#f", birthDate: "2024-02-29" },
+      {
+        username: "u2",
+        createdAt: "2024-02-29T23:59:59.123456789+14:00",
+        claims: { deep: [{ n: 2 ** 53 - 1 }, null] },
+      },
+      { username: "u3", password: "x".repeat(1024), phone: "+905551112233", avatar: { path: "", color: "#fff" } },
+      { username: "u4", theme: null, socialLinks: [{ platform: "x", url: "http://[::1]:65535/", label: "X" }] },
+    ],
+    bad: [
+      ...[{}, { username: "" }, { username: "b", unknown: 1 }, { username: "b", claims: { sub: "x" } }],
+      ...[
+        { username: "b", claims: { n: 2 ** 53 } },
+        { username: "b", password: long },
+        { username: "b", status: "x" },
+      ],
+      ...["2023-02-29", "2024-13-01", "24-01-01", "2024-01-01T00:00:00Z"].map((birthDate) => ({
+        username: "b",
+        birthDate,
+      })),
+      ...["2023-02-29T00:00Z", "2024-01-01T24:00Z", "2024-01-01T00:00", ""].map((createdAt) => ({
+        username: "b",
+        createdAt,
+      })),
+      ...["a@b c", "@x", "a@-b", "a b@c.test", `a@${"b.".repeat(127)}test`].map((email) => ({ username: "b", email })),
+      ...["ftp://x", "https://", "https://a b/", "https://x:65536/", "https://a@b/"].map((website) => ({
+        username: "b",
+        website,
+      })),
+    ],
+  },
+  "users.edit": {
+    good: [{}, { displayName: "Bob" }, { website: null }, { language: "tr" }],
+    bad: [{ nickname: "x" }, { displayName: null }, { displayName: "" }, { username: "a b" }],
+  },
+  "clients.add": {
+    good: [
+      { client_id: "c1", grant_types: ["client_credentials"] },
+      { client_id: "c2", ...cb, token_endpoint_auth_method: "none", "client_name#tr": "Uygulama", public: true },
+      { client_id: "c3", ...cb, token_endpoint_auth_method: "private_key_jwt", jwks: keys },
+      {
+        client_id: "c4",
+        redirect_uris: ["http://localhost/cb", "com.example:/cb", "HTTPS://Example.test:8443/a?b=%20"],
+      },
+      {
+        client_id: "c5",
+        ...cb,
+        allowed_origins: ["http://localhost:5173", "https://app.test", "capacitor://localhost"],
+      },
+      { client_id: "c6", ...cb, jwks_uri: "https://app.test/jwks?x", backchannel_logout_uri: "https://app.test/out" },
+      {
+        client_id: "c7",
+        ...cb,
+        id_token_signed_response_alg: "HS256",
+        token_endpoint_auth_method: "client_secret_jwt",
+      },
+      { client_id: "c8", redirect_uris: ["http://127.0.0.1:*/cb"], token_endpoint_auth_method: "none" },
+    ],
+    bad: [
+      ...[{}, { client_id: "b" }, { client_id: ".", ...cb }, { client_id: "b", ...cb, nope: true }],
+      ...[
+        ...["", "/cb", "https://app.test/#f", "https://*.app.test/", "https://app.test/a/../b", "https://app.test:0/"],
+        ...["javascript:x", "JavaScript:x", "localhost:3000", "myapp:", "https://user@app.test/", "http://app.test:*/"],
+        ...[
+          "https://256.1.1.1/",
+          "https://1.2.3/",
+          "https://a.0x1/",
+          "https://[::1::]/",
+          "https://app.test/ü",
+          "https://a/%zz",
+        ],
+      ].map((uri) => ({ client_id: "b", redirect_uris: [uri] })),
+      ...[
+        "null",
+        "http://localhost:80",
+        "https://app.test/",
+        "HTTP://localhost",
+        "https://app.test:443",
+        "data://x",
+      ].map((origin) => ({ client_id: "b", ...cb, allowed_origins: [origin] })),
+      ...["http://localhost:*/out", "com.example:/out"].map((uri) => ({
+        client_id: "b",
+        ...cb,
+        backchannel_logout_uri: uri,
+      })),
+      ...["https://app.test/#f", "https://1.2/x"].map((uri) => ({ client_id: "b", ...cb, jwks_uri: uri })),
+      ...["", 5].map((name) => ({ client_id: "b", ...cb, "client_name#tr": name })),
+      { client_id: "b", ...cb, "logo_uri#tr": "x" },
+      { client_id: "b", ...cb, jwks: { keys: [{ kty: "oct", k: "x" }] } },
+      { client_id: "b", ...cb, token_endpoint_auth_method: "private_key_jwt" },
+      { client_id: "b", ...cb, token_endpoint_auth_method: "none", client_secret: "x" },
+    ],
+  },
+  "clients.edit": {
+    good: [{}, { client_name: "Demo", "client_name#tr": null }, { logo_uri: null }],
+    bad: [{ clientName: "x" }, { client_name: "" }, { "client_name#tr": "" }, { redirect_uris: ["x"] }],
+  },
+  "clients.rotate-secret": { good: [{}, { client_secret: "x" }], bad: [{ client_secret: "" }, { secret: "x" }] },
+  "grants.add": { good: [{ user: "alice", client: "demo-app" }], bad: [{ user: "alice" }, {}] },
+  "issue.grant": {
+    good: [{ user: "alice", client: "demo-app", scope: "" }],
+    bad: [
+      { user: 1, client: "demo-app" },
+      { user: "alice", client: "demo-app", scopes: "openid" },
+    ],
+  },
+  "issue.code": {
+    good: [
+      { user: "alice", client: "demo-app" },
+      { user: "alice", client: "demo-app", code_challenge: "c".repeat(43), code_challenge_method: "S256" },
+    ],
+    bad: [
+      { user: "alice", client: "demo-app", code_challenge_method: "S256" },
+      { user: "alice", client: "demo-app", code_challenge: "c".repeat(42) },
+      { user: "alice", client: "demo-app", code_challenge: "c".repeat(43), code_challenge_method: "plain" },
+    ],
+  },
+  "issue.tokens": { good: [{ user: "alice", client: "demo-app", nonce: "n" }], bad: [{ user: "alice" }] },
+  "token.issue": {
+    good: [
+      ...[{}, { type: "id" }, { type: "refresh" }, { expires_in: 1 }, { audience: "x", claims: { a: [1] } }],
+      { expired: true, wrong_issuer: true, alg_none: true, bad_signature: false },
+    ].map((change) => ({ user: "alice", client: "demo-app", ...change })),
+    bad: [
+      ...[{ type: "opaque" }, { type: "refresh", audience: "x" }, { type: "refresh", claims: { a: 1 } }],
+      ...[{ type: "refresh", wrong_audience: true }, { expired: true, not_yet_valid: true }, { claims: { sub: "x" } }],
+      ...[{ unknown_kid: true, alg_none: true }, { bad_signature: true, alg_none: true }, { expires_in: 315_360_001 }],
+      ...[{ bad_signature: true, unknown_kid: true }, { expires_in: 0 }, { expires_in: 1.5 }, { claims: [] }],
+      ...[{ user: undefined, type: "id" }, { claims: { n: 1e300 } }],
+    ].map((change) => ({ user: "alice", client: "demo-app", ...change })),
+  },
+  "token.verify": {
+    good: [{ token: "x.y.z" }, { token: "", leeway: 0.5 }],
+    bad: [{ token: "x.y.z", leeway: -1 }, { leeway: 1 }],
+  },
+  "token.introspect": { good: [{ token: "x" }], bad: [{}] },
+  "token.revoke": { good: [{ token: "x" }], bad: [{ token: null }] },
+  revoke: { good: [{ user: "alice" }, { client: "demo-app", user: "bob" }], bad: [{}, { usr: "alice" }, { grant: 1 }] },
+  "sessions.end": { good: [{ user: "alice" }], bad: [{}, { id: 1 }] },
+  "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
+  seed: {
+    good: [
+      ...[
+        {},
+        { sources: [] },
+        { sources: [{ name: "a.json", text: "{}" }] },
+        { $schema: "x", settings: { code_ttl: 1 } },
+      ],
+      ...[{ scopes: { "orders:read": { description: "See orders" }, x: null } }, { settings: { login: "auto:alice" } }],
+      {
+        clients: [{ client_id: "s1", ...cb, client_secret: "x" }],
+        grants: [{ user: "alice", client: "s1", scope: "openid x" }],
+      },
+    ],
+    bad: [
+      ...[
+        { user: [] },
+        { sources: [], users: [] },
+        { sources: [{ name: "a" }] },
+        { sources: [{ name: "a", text: "{}", x: 1 }] },
+      ],
+      ...[{ scopes: { openid: null } }, { scopes: { "claim:x": null } }, { scopes: { "a b": null } }, { scopes: [] }],
+      ...[
+        { settings: { login: "auto:" } },
+        { settings: { login: "x" } },
+        { settings: { code_ttl: 0 } },
+        { users: [{}] },
+      ],
+      ...[{ grants: [{ user: "alice", client: "demo-app", scope: "" }] }, { clients: [{ client_id: "s2" }] }],
+      { clients: [{ client_id: "s3", ...cb, token_endpoint_auth_method: "client_secret_basic" }] },
+    ],
+  },
+  reset: {
+    good: [{}, { keys: true }, { fixtures: {} }, { sources: [], keys: false }],
+    bad: [{ sources: [], fixtures: {} }, { key: true }, { fixtures: null }, { fixtures: { user: [] } }],
+  },
+  import: {
+    good: [],
+    bad: [
+      {},
+      { format: "idp-state", schemaVersion: 1 },
+      { source: { name: "x" } },
+      { source: { name: "x", text: "{}", y: 1 } },
+    ],
+  },
+};
