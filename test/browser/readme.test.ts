@@ -7,11 +7,11 @@ import { blocks, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
 /**
- * The README's Playwright recipe: its configuration, its test and its commands as they are printed, but for the ports.
+ * The Playwright recipe of docs/testing.md: its configuration, its test and its commands as they are printed, but for the ports.
  * @module-tag browser
  */
 
-/** An app with a link "Sign in", as a reader of the README has one: openid-client does the work. */
+/** An app with a link "Sign in", as a reader of the guide has one: openid-client does the work. */
 const app = `
 import { createServer } from "node:http";
 import * as oidc from "openid-client";

@@ -15,9 +15,9 @@ import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { blocks, repository } from "../helpers/readme.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 
-/** "Configure your library": what `idp env --for` prints is what the README shows, and the libraries take it as it stands. */
+/** "Snippets" of docs/libraries.md: what `idp env --for` prints is what the guide shows, and the libraries take it as it stands. */
 
-const heading = "Configure your library";
+const heading = "Snippets";
 const [fixtures = "", spring = ""] = blocks(heading, "yaml");
 const [authjs = "", passport = "", expressOpenidConnect = ""] = blocks(heading, "js");
 const [oauth2Proxy = ""] = blocks(heading, "toml");
@@ -28,7 +28,7 @@ app.use((req, res, next) => {
   current(req, res, next);
 });
 
-/** The README's app listens on a port of its own, this one on a free one. */
+/** The guide's app listens on a port of its own, this one on a free one. */
 const here = (text: string): string =>
   text
     .replaceAll("http://localhost:3000/callback", `${url}/callback`)
@@ -38,7 +38,7 @@ const cwd = newFolder(afterAll);
 writeFileSync(join(cwd, "idp.fixtures.yaml"), here(fixtures));
 const { issuer } = await startIdp([], { cwd }, afterAll);
 
-/** What is printed for a library; as the README has it, but for the addresses and secrets that are drawn. */
+/** What is printed for a library; as the guide has it, but for the addresses and secrets that are drawn. */
 async function printed(library: string, shown: string): Promise<string> {
   const { code, stdout, stderr } = await idp(["env", "--for", library], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

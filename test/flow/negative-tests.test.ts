@@ -5,7 +5,7 @@ import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** The resource server of the README, and the bad tokens that it has to refuse, as they are printed there. */
+/** The resource server of docs/resource-servers.md, and the bad tokens that it has to refuse, as they are printed there. */
 
 const heading = "Negative tests of a resource server";
 

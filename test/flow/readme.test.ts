@@ -4,10 +4,10 @@ import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { startIdp } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
-import { blocks, repository } from "../helpers/readme.ts";
+import { blocks, headingsOf, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** Every other block of the README, run in a project that has the package installed. The first minute has a test of its own. */
+/** What the README and the guides print, run in a project that has the package installed. The first minute has a test of its own. */
 
 const lines = (heading: string): string[] => blocks(heading, "sh").flatMap((block) => block.split("\n"));
 
@@ -25,10 +25,28 @@ test("your own users and clients", async () => {
   for (const name of ["alice", "demo-app"]) expect(stdout).not.toContain(`"${name}"`);
 });
 
+test("your users, and testers, in the README", async () => {
+  const { cwd, env } = newProject();
+  const [fixtures = ""] = blocks("Your users", "yaml");
+  writeFileSync(join(cwd, "own.yaml"), fixtures);
+  expect(await shell("idp seed --check own.yaml", { cwd, env })).toMatchObject({ code: 0 });
+  await startIdp([], { cwd, env });
+  expect(lines("Testers")).not.toHaveLength(0);
+  for (const line of lines("Testers")) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+});
+
+test.each(headingsOf("docs/cookbook.md"))("cookbook: %s", async (heading) => {
+  const { cwd, env } = newProject();
+  await startIdp([], { cwd, env });
+  expect(lines(heading)).not.toHaveLength(0);
+  for (const line of lines(heading)) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+});
+
 test("commands", async () => {
   const { cwd, env } = newProject();
   const idp = await startIdp([], { cwd, env });
-  for (const line of lines("Commands")) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  for (const line of lines("All commands in one tour"))
+    expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
   expect(await idp.ended).toEqual({ code: 0, signal: null });
 });
 

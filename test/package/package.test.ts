@@ -47,7 +47,8 @@ test("it holds what runs, and nothing else", () => {
   const library = namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
   const expected = [
     ...["package.json", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "bin/idp.js", "bin/package.json"],
-    ...[...namesBelow("fixtures"), ...namesBelow("templates")],
+    ...[...namesBelow("fixtures"), ...namesBelow("templates"), ...namesBelow("docs/images")],
+    ...readdirSync(join(repository, "docs")).flatMap((name) => (name.endsWith(".md") ? join("docs", name) : [])),
     // The library file by file; what only the command line uses stands with it.
     ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),
   ];
