@@ -41,6 +41,12 @@ describe("a body that fits the schema is taken, and any other is refused", () =>
   test("an export can be imported", async () => {
     const { body } = await call(idp, "GET", "/export");
     expect(schemaOf("import")(body)).toBe(true);
+    const unknownAlg = {
+      ...(body as object),
+      keys: [{ kid: "k", alg: "RS1", jwk: {}, createdAt: "2024-01-01", retiredAt: null }],
+    };
+    expect(schemaOf("import")(unknownAlg)).toBe(false);
+    expect((await call(idp, "POST", "/import", unknownAlg)).status).toBe(422);
     expect((await call(idp, "POST", "/import", body)).status).toBe(200);
   });
 
