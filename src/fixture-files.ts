@@ -94,8 +94,6 @@ function usualFile(folder: string, naming: readonly string[]): readonly string[]
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "it is not there",
-  ENOTDIR: "it is not there",
   EACCES: "its permissions do not allow it",
   EPERM: "its permissions do not allow it",
 };
@@ -105,7 +103,9 @@ function read<T>(name: string, work: () => T): T {
     return work();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new OperationError("invalid", `${name} cannot be read: ${reasons[code] ?? (code || "unknown reason")}`, {
+    const isMissing = code === "ENOENT" || code === "ENOTDIR";
+    const why = reasons[code] ?? (code || "unknown reason");
+    throw new OperationError("invalid", isMissing ? `file not found: ${name}` : `${name} cannot be read: ${why}`, {
       hint: "Name a fixture file (.json, .yaml, .yml) or a folder of them",
       cause: error,
     });

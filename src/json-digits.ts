@@ -51,7 +51,7 @@ export function exactJson(value: unknown, indent: number): string {
   return marked.replaceAll(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 }
 
-/** A number for arithmetic, which does not need every digit; undefined: it is no number. */
+/** A number for arithmetic, which does not need every digit; undefined: it is not a number. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   return value instanceof ExactNumber ? Number(value.digits) : undefined;

@@ -210,7 +210,7 @@ test("an edit says what was before and what is now, and of a secret only that it
   const uris = ["http://localhost:4000/a", "http://localhost:4000/b"];
   const edit = ["clients", "edit", "app", ...uris.flatMap((uri) => ["--redirect-uri", uri])];
   expect(await told(edit)).toBe(`Changed app\n  redirect_uris  http://localhost:3000/callback -> ${uris.join(" ")}\n`);
-  expect(await told(edit)).toBe("app was so already: nothing changed.\n");
+  expect(await told(edit)).toBe("No change: app already has these values\n");
   expect(await told(["users", "edit", "bob", "--set", "displayName=B\u001b[2J", "--set", "about=x"])).toBe(
     "Changed bob\n  displayName  bob -> B\\u001b[2J\n  about        nothing -> x\n",
   );

@@ -85,7 +85,7 @@ test("--check applies nothing and needs no data", async () => {
 test("a file that is not there: exit 7", async () => {
   const { code, stdout, stderr } = await idpIn(newFolder(), ["seed", "nowhere.yaml"]);
   expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
-  expect(stderr).toContain("nowhere.yaml cannot be read: it is not there");
+  expect(stderr).toContain("file not found: nowhere.yaml");
 });
 
 test("--print-schema prints a JSON Schema that knows the fields of a user", async () => {

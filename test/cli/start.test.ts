@@ -338,7 +338,7 @@ test("fixtures of one's own beside data that has the demo: the app is that of th
   );
   const { output } = await startIdp([], { cwd });
   expect(output.stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
-  expect(output.stdout).toContain("beside them 4 users and 4 clients from before: idp reset removes them");
+  expect(output.stdout).toContain("also 4 users and 4 clients from before: idp reset removes them");
   expect((await idpIn(cwd, ["env"])).stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
 });
 

@@ -72,8 +72,8 @@ describe("which fixtures are meant", () => {
 
 describe("what cannot be meant", () => {
   it.each<[string, string[], string]>([
-    ["a file that is not there", ["no.yaml"], "no.yaml cannot be read: it is not there"],
-    ["a folder that is not there", ["no"], "no cannot be read: it is not there"],
+    ["a file that is not there", ["no.yaml"], "file not found: no.yaml"],
+    ["a folder that is not there", ["no"], "file not found: no"],
     ["an empty folder", ["empty"], "the folder empty holds no fixture files"],
     ["a file of another kind", ["notes.txt"], "notes.txt does not have the name of a fixture file"],
   ])("%s", (_, paths, message) => {

@@ -40,7 +40,7 @@ async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> 
   });
 }
 
-/** A secret that was made is told once: nothing but `clients show --show-secrets` tells it again. */
+/** A new secret is shown once. Later, only `clients show --show-secrets` shows it. */
 const said = (
   verb: string,
   client: ClientView,

@@ -130,6 +130,6 @@ function refusedBy(page: Json, user: string): Problem {
     );
   }
   const { text, fix } = Object(page["message"]) as Json;
-  const next = typeof fix === "string" ? ` To change that: ${fix}` : "";
+  const next = typeof fix === "string" ? ` How to fix it: ${fix}` : "";
   return new Problem(`${typeof text === "string" ? text : `the login page refuses ${user}.`}${next}`);
 }

@@ -30,6 +30,6 @@ export function changesText(
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [[field, `${shown(from)} -> ${shown(to)}`]];
   });
   const all = [...lines, ...secrets.map((field) => [field, "updated"] as const)];
-  if (all.length === 0) return `${escapeLine(name)} was so already: nothing changed.`;
+  if (all.length === 0) return `No change: ${escapeLine(name)} already has these values`;
   return `Changed ${style.bold(escapeLine(name))}\n${pairs(all, style, "  ")}`;
 }

@@ -103,7 +103,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .action(act(async (cli, flags: ExportFlags) => (await import("../state/export.ts")).exportState(cli, flags)));
   program
     .command("import")
-    .description("put an export in the place of all there is")
+    .description("replace all data with an export")
     .argument("<file>", "what idp export wrote; - for stdin")
     .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
     .action(act(async (cli, file: string) => (await import("../state/import.ts")).importState(cli, file)));

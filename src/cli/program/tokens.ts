@@ -31,7 +31,7 @@ const withIssuer = (command: Command): Command =>
   );
 
 function declareIssue(program: Command, act: Act): void {
-  const issue = program.command("issue").description("what the browser flow would yield, without a browser");
+  const issue = program.command("issue").description("issue grants, codes or tokens without a browser");
   forWhom(issue.command("grant"))
     .description("record a consent")
     .addHelpText(
@@ -85,7 +85,7 @@ function declareToken(program: Command, act: Act): void {
     .action(act(async (cli, text?: string) => (await import("../tokens/decode.ts")).tokenDecode(cli, text)));
   token
     .command("verify")
-    .description("check a token in every respect; exit 6 where a check fails")
+    .description("verify a token and report every check; exit 6 if one fails")
     .argument("[token]", given)
     .option("--audience <audience>", "the audience it must be for")
     .option("--leeway <seconds>", "seconds that clocks may be apart (default: 0)", seconds(0))

@@ -54,7 +54,7 @@ function beside(seeded: Idp["seeded"], all: { readonly users: number; readonly c
     const others = all[kind] - added.length - changed.length - same;
     return others > 0 ? [count(others, kind.slice(0, -1))] : [];
   });
-  return more.length === 0 ? [] : [`beside them ${more.join(" and ")} from before: idp reset removes them`];
+  return more.length === 0 ? [] : [`also ${more.join(" and ")} from before: idp reset removes them`];
 }
 
 function portOf(issuer: string): number {

@@ -104,7 +104,7 @@ export async function callServer<N extends OperationName>(
 
 interface Answer {
   readonly status: number;
-  /** Undefined: it is no JSON. */
+  /** Undefined: it is not JSON. */
   readonly body: unknown;
 }
 

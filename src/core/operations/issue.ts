@@ -1,6 +1,6 @@
 import { changes, consentFields, creates } from "./operation.ts";
 
-/** What the browser flow would yield, without a browser. */
+/** Grants, codes and tokens without a browser. */
 
 const issue = () => import("../tokens/issue.ts");
 

@@ -35,7 +35,7 @@ export interface RunningServer {
 export interface Runner {
   /** Null: a command that works on a folder, or a program that uses the library. */
   readonly server: RunningServer | null;
-  /** Is told how far a long operation is. */
+  /** Called with how far a long operation is. */
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 

@@ -20,7 +20,7 @@ const texts = (sources: readonly unknown[]): FixtureSource[] =>
 function meantBy(sources: readonly unknown[] | undefined, document: unknown): readonly FixtureSource[] | undefined {
   if (sources === undefined) return document === undefined ? undefined : [{ value: document }];
   if (document === undefined) return texts(sources);
-  throw new OperationError("usage", "sources came with a document beside them, and only one of the two can be meant");
+  throw new OperationError("usage", "give sources or a document, not both");
 }
 
 export const stateOperations = {
