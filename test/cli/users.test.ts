@@ -50,3 +50,27 @@ test("where nobody has a role, there is no column for roles", async () => {
     'No user has the role "admin". Roles come from claims.roles, and no user has any.\n',
   );
 });
+
+test("suspend, restore, ban and remove take several names; an unknown one is refused before anything is done", async () => {
+  const run = await seeded();
+  const statuses = async (): Promise<unknown> =>
+    (JSON.parse((await run("users list --json")).stdout) as { status: string }[]).map(({ status }) => status);
+  const unknown = await run("users suspend alice nobody");
+  expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('no user "nobody"') });
+  expect(await statuses()).toEqual(["active", "active", "suspended", "active"]);
+  const suspended = await run("users suspend alice bob alice");
+  expect(suspended.stdout).toBe(
+    "alice is suspended: no sign-in, and every token answers 403.\nbob is suspended: no sign-in, and every token answers 403.\n",
+  );
+  expect(suspended.stderr).toContain("Undo: idp users restore alice bob\n");
+  const restored = await run("users restore bob carol --json");
+  expect(JSON.parse(restored.stdout)).toMatchObject([
+    { username: "bob", status: "active" },
+    { username: "carol", status: "active" },
+  ]);
+  expect((await run("users ban bob carol")).stdout).toMatch(/^bob is banned\..*\ncarol is banned\..*\n$/);
+  expect(await statuses()).toEqual(["suspended", "banned", "banned", "active"]);
+  expect(JSON.parse((await run("users remove bob carol --json")).stdout)).toEqual({ removed: ["bob", "carol"] });
+  expect((await run("users remove alice")).stdout).toBe("Removed alice, with their grants and sessions.\n");
+  expect(await statuses()).toEqual(["active"]);
+});

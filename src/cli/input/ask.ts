@@ -82,6 +82,22 @@ export async function userOr(
   );
 }
 
+/**
+ * The usernames that were given, each once, or the one that is picked.
+ * @throws {OperationError} not_found, before anything is changed, where one of several is unknown
+ */
+export async function usersOr(
+  cli: Invocation,
+  target: Target,
+  given: readonly string[],
+  example: readonly string[],
+): Promise<readonly string[]> {
+  const names = [...new Set(given)];
+  if (names.length < 2) return [await userOr(cli, target, names[0], example)];
+  for (const username of names) await target.call("users.show", { username });
+  return names;
+}
+
 /** The client id that was given, or the one that is picked. */
 export async function clientOr(
   cli: Invocation,

@@ -64,32 +64,28 @@ export function declareUsers(program: Command, act: Act): void {
     );
   users
     .command("remove")
-    .description("remove a user, with their grants and sessions")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users remove bob", "idp users remove bob --yes --json"))
-    .action(act(async (cli, username?: string) => (await import("../users/edit.ts")).removeUser(cli, username)));
+    .description("remove users, with their grants and sessions")
+    .argument("[username...]")
+    .addHelpText("after", examples("idp users remove bob", "idp users remove bob carol --yes --json"))
+    .action(act(async (cli, usernames: string[]) => (await import("../users/edit.ts")).removeUsers(cli, usernames)));
+  const change = async (...given: Parameters<typeof import("../users/status.ts").changeStatus>) =>
+    (await import("../users/status.ts")).changeStatus(...given);
   users
     .command("suspend")
-    .description("suspend a user: no sign-in, tokens answer 403, until restored")
-    .argument("[username]")
+    .description("suspend users: no sign-in, tokens answer 403, until restored")
+    .argument("[username...]")
     .addHelpText("after", examples("idp users suspend bob", "idp users restore bob"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "suspend", username)),
-    );
+    .action(act((cli, usernames: string[]) => change(cli, "suspend", usernames)));
   users
     .command("ban")
-    .description("ban a user: as suspended, and sessions end and grants are revoked for good")
-    .argument("[username]")
+    .description("ban users: as suspended, and sessions end and grants are revoked for good")
+    .argument("[username...]")
     .addHelpText("after", examples("idp users ban bob", "idp users restore bob"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "ban", username)),
-    );
+    .action(act((cli, usernames: string[]) => change(cli, "ban", usernames)));
   users
     .command("restore")
-    .description("make a suspended or banned user active again")
-    .argument("[username]")
-    .addHelpText("after", examples("idp users restore bob", "idp users restore carol --json"))
-    .action(
-      act(async (cli, username?: string) => (await import("../users/users.ts")).changeStatus(cli, "restore", username)),
-    );
+    .description("make suspended or banned users active again")
+    .argument("[username...]")
+    .addHelpText("after", examples("idp users restore bob", "idp users restore bob carol --json"))
+    .action(act((cli, usernames: string[]) => change(cli, "restore", usernames)));
 }

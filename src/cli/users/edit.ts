@@ -1,5 +1,6 @@
 import { changesText } from "../output/changes.ts";
-import { confirmed, notConfirmed, userOr } from "../input/ask.ts";
+import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
+import { escapeLine } from "../output/escape.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -52,15 +53,17 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   });
 }
 
-/** `idp users remove` */
-export async function removeUser(cli: Invocation, name: string | undefined): Promise<Outcome> {
+/** `idp users remove`. The document of one name has that name, of several a list. */
+export async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
   const target = await findTarget(cli);
-  const username = await userOr(cli, target, name, ["idp", "users", "remove", "alice"]);
-  if (!(await confirmed(cli, `Remove ${username}, with their grants and sessions?`))) {
-    throw notConfirmed(`${username} is not removed`);
+  const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "alice"]);
+  const who = usernames.join(", ");
+  if (!(await confirmed(cli, `Remove ${who}, with their grants and sessions?`))) {
+    throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not removed`);
   }
-  await target.call("users.remove", { username });
-  return answer({ removed: username }, ({ removed }) => `Removed ${removed}, with their grants and sessions.`, {
+  for (const username of usernames) await target.call("users.remove", { username });
+  const removed = given.length > 1 ? usernames : who;
+  return answer({ removed }, () => `Removed ${escapeLine(who)}, with their grants and sessions.`, {
     notes: ["Every token of theirs answers 401 from now on.", target.where],
   });
 }

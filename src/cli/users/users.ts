@@ -1,17 +1,16 @@
 /*
- * cli/users: the `users` commands. users.ts shows and changes the status, edit.ts adds, edits and removes.
+ * cli/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
 import { rolesOf } from "../../core/users/roles.ts";
-import type { StatusChange, UserView } from "../../core/users/users.ts";
+import type { UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
-import { confirmed, notConfirmed, userOr } from "../input/ask.ts";
+import { userOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
-import { count } from "../output/words.ts";
-import { hintText, type Hint } from "../../core/hint.ts";
+import { hintText } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 
 const statusColour = (style: Style, status: string): ((text: string) => string) =>
@@ -101,47 +100,3 @@ function fieldLines(field: string, value: unknown): readonly (readonly [name: st
     : Object.entries(value).map(([name, member]) => `${escapeLine(name)}: ${printableJson(member, 0)}`);
   return lines.map((line, index) => [index === 0 ? field : "", line]);
 }
-
-const questions = {
-  suspend: null,
-  restore: null,
-  ban: "Their sessions end and their grants are revoked for good.",
-} as const;
-
-/** `idp users suspend|ban|restore` */
-export async function changeStatus(
-  cli: Invocation,
-  change: keyof typeof questions,
-  given: string | undefined,
-): Promise<Outcome> {
-  const target = await findTarget(cli);
-  const username = await userOr(cli, target, given, ["idp", "users", change, "alice"]);
-  const question = questions[change];
-  if (question !== null && !(await confirmed(cli, `Ban ${username}? ${question}`))) {
-    throw notConfirmed(`${username} is not banned`);
-  }
-  const changed = await target.call(`users.${change}`, { username });
-  return answer(changed, (shown) => said[change](shown), {
-    notes: [...next[change](changed), target.where],
-  });
-}
-
-const said: Record<keyof typeof questions, (user: StatusChange) => string> = {
-  suspend: ({ username, previousStatus }) =>
-    previousStatus === "suspended"
-      ? `${username} was suspended already.`
-      : `${username} is suspended: no sign-in, and every token answers 403.`,
-  ban: ({ username, sessionsEnded, grantsRevoked }) =>
-    `${username} is banned. Ended ${count(sessionsEnded, "session")}, revoked ${count(grantsRevoked, "grant")}.`,
-  restore: ({ username, previousStatus }) =>
-    previousStatus === "active" ? `${username} was active already.` : `${username} is active again.`,
-};
-
-const next: Record<keyof typeof questions, (user: StatusChange) => readonly (string | Hint)[]> = {
-  suspend: ({ username }) => [{ text: "Undo", command: ["idp", "users", "restore", username] }],
-  ban: ({ username }) => [
-    "Grants and tokens do not come back.",
-    { text: "To let them sign in again", command: ["idp", "users", "restore", username] },
-  ],
-  restore: ({ previousStatus }) => (previousStatus === "banned" ? ["Grants that the ban revoked stay revoked."] : []),
-};
