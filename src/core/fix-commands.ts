@@ -19,18 +19,14 @@ const printable = (command: readonly string[]): Hint | undefined =>
 const editClient = (clientId: string, flags: readonly string[]): Hint | undefined =>
   printable(commandOn(["idp", "clients", "edit"], clientId, flags));
 
-/** One flag for each value. */
-export const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
-
 /** Whether a URI can be registered as things are. */
 const isUsable = (uri: string, settings: UriSettings): boolean =>
   checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
 
 /** Registers one more redirect URI; if that URI cannot be registered, shows those that are. */
 export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
-  (isUsable(uri, settings)
-    ? editClient(client.client_id, flagsOf("--redirect-uri", [...client.redirect_uris, uri]))
-    : undefined) ?? showClient(client);
+  (isUsable(uri, settings) ? editClient(client.client_id, ["--add-redirect-uri", uri]) : undefined) ??
+  showClient(client);
 
 /** Registers one more address to come back to after a sign-out; if it cannot be registered, shows those that are. */
 export const addPostLogoutUri = (client: Client, uri: string, settings: UriSettings): Hint =>

@@ -191,8 +191,7 @@ test("an app that does not run is a warning, and one on the other name of this m
     {
       status: "warning",
       detail: `nothing listens on http://localhost:${free}, where app is sent back to`,
-      // The addresses that it names replace those there are.
-      command: `idp clients edit app --redirect-uri http://127.0.0.1:${there}/cb --redirect-uri 'http://127.0.0.1:*/cb' --redirect-uri URI`,
+      command: `idp clients edit app --remove-redirect-uri http://localhost:${free}/cb --add-redirect-uri URI`,
     },
   ]);
   const [hosts] = named(checks, "hosts");

@@ -225,3 +225,49 @@ test("an edit says what was before and what is now, and of a secret only that it
     "Changed app\n  client_secret  updated\n",
   );
 });
+
+test("redirect URIs are added and removed one at a time", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  await idpIn(cwd, ["seed"]);
+  const edit = (flags: string) => idpIn(cwd, `clients edit app ${flags} --json`.split(" "));
+  const uris = async (flags: string): Promise<unknown> =>
+    (JSON.parse((await edit(flags)).stdout) as { redirect_uris: unknown }).redirect_uris;
+  const [usual, one, two] = ["http://localhost:3000/callback", "http://localhost:1/a", "http://localhost:2/b"];
+  expect(await uris(`--add-redirect-uri ${one} --add-redirect-uri ${two} --add-redirect-uri ${usual}`)).toEqual([
+    usual,
+    one,
+    two,
+  ]);
+  expect(await uris(`--remove-redirect-uri ${one} --add-redirect-uri http://localhost:3/c`)).toEqual([
+    usual,
+    two,
+    "http://localhost:3/c",
+  ]);
+  const unknown = await idpIn(cwd, ["clients", "edit", "app", "--remove-redirect-uri", one]);
+  expect(unknown).toMatchObject({ code: 2 });
+  expect(unknown.stderr).toContain(`redirect URI ${one} is not registered for app`);
+  expect(unknown.stderr).toContain(`Registered: ${usual} ${two}`);
+  expect((await edit(`--redirect-uri ${one} --add-redirect-uri ${two}`)).code).toBe(2);
+});
+
+test("an edit of a client prints the lines that its fixture lacks", async () => {
+  const cwd = newFolder();
+  writeFileSync(
+    join(cwd, "idp.fixtures.yaml"),
+    "clients: [{ client_id: app, client_secret: s, audience: api, redirect_uris: [http://localhost:1/] }]",
+  );
+  await idpIn(cwd, ["seed"]);
+  const said = async (flags: string): Promise<string> =>
+    (await idpIn(cwd, ["clients", "edit", "app", ...flags.split(" ")], "another\n")).stderr;
+  expect(await said("--add-redirect-uri http://localhost:2/ --set audience=null --secret-stdin")).toBe(
+    [
+      "The fixtures do not have this change yet, and idp reset undoes it. To keep it, write in idp.fixtures.yaml, at client app:",
+      "  remove audience",
+      '  redirect_uris: ["http://localhost:1/","http://localhost:2/"]',
+      `in ${join(".idp", "data.json")}`,
+      "",
+    ].join("\n"),
+  );
+  expect(await said("--add-redirect-uri http://localhost:2/")).not.toContain("fixtures");
+});

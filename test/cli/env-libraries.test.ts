@@ -219,7 +219,7 @@ test("Grafana: variables that docker run --env-file takes as they are", async ()
     GF_AUTH_GENERIC_OAUTH_USE_PKCE: "true",
     GF_AUTH_GENERIC_OAUTH_LOGIN_ATTRIBUTE_PATH: "preferred_username",
   });
-  expect(stderr).toContain("--redirect-uri http://localhost:3000/login/generic_oauth");
+  expect(stderr).toContain("--add-redirect-uri http://localhost:3000/login/generic_oauth");
 });
 
 test("MCP Inspector: a file of servers, and what the MCP server says of this one", async () => {
@@ -233,7 +233,7 @@ test("MCP Inspector: a file of servers, and what the MCP server says of this one
       },
     },
   });
-  expect(stderr).toContain("--redirect-uri http://localhost:6274/oauth/callback");
+  expect(stderr).toContain("--add-redirect-uri http://localhost:6274/oauth/callback");
   expect(stderr).toContain(`"authorization_servers": ["${issuer}"]`);
 });
 

@@ -232,9 +232,7 @@ test("an address that a library returns to and the client lacks is named, with t
   const { code, stdout, stderr } = await idpHere(["env", "--for", "spring", "--client", "web", ...data]);
   expect(code).toBe(0);
   expect(stdout).toContain("http://localhost:3000/login/oauth2/code/idp");
-  expect(stderr).toContain(
-    "idp clients edit web --redirect-uri 'http://localhost:3000/cb?a=1&b=2' --redirect-uri http://localhost:3000/login/oauth2/code/idp",
-  );
+  expect(stderr).toContain("idp clients edit web --add-redirect-uri http://localhost:3000/login/oauth2/code/idp");
   // It listens at an address of its own, before the app.
   const proxy = await idpHere(["env", "--for", "oauth2-proxy", "--client", "web", ...data]);
   expect(proxy.stdout).toContain('redirect_url = "http://localhost:4180/oauth2/callback"');

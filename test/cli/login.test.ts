@@ -362,9 +362,7 @@ describe("where it listens", () => {
     const { code, stderr } = await login(`--client ${client_id}`);
     expect(code).toBe(6);
     const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
-    expect(command).toBe(
-      `clients edit ${client_id} --redirect-uri http://localhost:3000/callback --redirect-uri 'http://127.0.0.1:*/callback' ${inHints}`,
-    );
+    expect(command).toBe(`clients edit ${client_id} --add-redirect-uri 'http://127.0.0.1:*/callback' ${inHints}`);
     await idpHere([...command.replaceAll("'", "").split(" "), ...target]);
     const { code: after, stdout } = await login(`--client ${client_id} --no-browser --timeout 1 --json`);
     expect([after, failedOf(stdout)]).toEqual([6, ["response"]]);
@@ -377,7 +375,7 @@ describe("where it listens", () => {
     const { client_id } = app.credentials;
     const { stderr } = await login(`--client ${client_id} --redirect-port ${port}`);
     const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
-    expect(command).toContain(`--redirect-uri http://127.0.0.1:${port}/callback`);
+    expect(command).toContain(`--add-redirect-uri http://127.0.0.1:${port}/callback`);
     await idpHere([...command.split(" "), ...target]);
     const begun = begin(`--client ${client_id} --no-browser --timeout 1 --json`);
     expect(await redirectUriIn(begun)).toBe(`http://127.0.0.1:${port}/callback`);

@@ -152,14 +152,14 @@ test("an address that is not registered stands above those that are, and none of
       registered: ["http://localhost:3000/callback", "com.example.app:/cb"],
       rule: "RFC 6749 3.1.2.3",
     },
-    fix: `idp clients edit web --redirect-uri ${sent}`,
+    fix: `idp clients edit web --add-redirect-uri ${sent}`,
   };
   const lines = [
     "invalid_request: redirect_uri is not registered",
     `asked:      ${sent}`,
     "registered: http://localhost:3000/callback",
     "            com.example.app:/cb",
-    `fix: idp clients edit web --redirect-uri ${sent}`,
+    `fix: idp clients edit web --add-redirect-uri ${sent}`,
   ];
   expect(logged(more, 80)).toBe(
     ["hh:mm:ss  POST token         400  web  alice", ...lines.map((line) => `          ${line}`)].join("\n"),

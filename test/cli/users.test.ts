@@ -74,3 +74,20 @@ test("suspend, restore, ban and remove take several names; an unknown one is ref
   expect((await run("users remove alice")).stdout).toBe("Removed alice, with their grants and sessions.\n");
   expect(await statuses()).toEqual(["active"]);
 });
+
+test("users edit --add-claim sets one claim and keeps the others", async () => {
+  const run = await seeded([{ username: "erin", claims: { tenant: "acme", roles: ["editor"] } }]);
+  const edited = await run('users edit erin --add-claim roles=["admin"] --add-claim level=3 --json');
+  expect(JSON.parse(edited.stdout)).toMatchObject({ claims: { tenant: "acme", roles: ["admin"], level: 3 } });
+  expect(await run("users edit erin --add-claim a=1 --set claims={}")).toMatchObject({
+    code: 2,
+    stderr: "Error: give --add-claim or --set claims, not both\n",
+  });
+});
+
+test("roles that are set as a field of the user are a mistake that names claims.roles", async () => {
+  const run = await seeded();
+  const { code, stderr } = await run("users edit alice --set roles=admin");
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^roles: unknown key\. Put it in the claims of the user: claims\.roles\n/);
+});

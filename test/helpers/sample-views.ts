@@ -274,7 +274,7 @@ const error: ErrorView = {
   kind: "redirect-uri",
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
-  fix: "idp clients edit demo-app --redirect-uri https://app.example.test/callback --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
+  fix: "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
   rule: null,
   mismatch: {
     parameter: "redirect_uri",

@@ -23,9 +23,7 @@ test("speaks to the person first, then to the developer: code, message, fix", ()
   expect(html.indexOf("Nothing was shared")).toBeLessThan(html.indexOf("For developers"));
   expect(html).toContain('<code id="error-code" data-testid="error-code">invalid_request</code>');
   expect(wordsOf(html)).toContain('redirect_uri "http://localhost:3001/callback" is not registered');
-  expect(fixIn(html)).toContain(
-    "--redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
-  );
+  expect(fixIn(html)).toBe("idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback");
   expect(html).toContain("<title>Error: ");
 });
 
@@ -68,7 +66,7 @@ test("what a request sent is quoted in the command that mends it; where none wou
     String.raw`idp clients add 'x;$(reboot)'\''' --redirect-uri http://localhost:3000/callback`,
   );
   expect(await fixOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" })).toContain(
-    " --redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
+    " --add-redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
   );
   for (const client_id of ["--help", "two words", "..", "a".repeat(201)]) {
     expect(await fixOf({ client_id })).toBe("idp clients list");

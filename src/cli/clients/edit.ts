@@ -5,6 +5,7 @@ import { commandOn, type Hint } from "../../core/hint.ts";
 import { changesText } from "../output/changes.ts";
 import { askText, clientOr, confirmed, needed, notConfirmed } from "../input/ask.ts";
 import { describeClient } from "./clients.ts";
+import { fixtureNotes } from "./fixture-notes.ts";
 import { given, nameOr, readSecret, refuseName, requireChange, saved } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -19,6 +20,11 @@ export interface ClientFlags {
   readonly public?: true;
   readonly secretStdin?: true;
   readonly set?: SetFields;
+}
+
+export interface ClientEditFlags extends ClientFlags {
+  readonly addRedirectUri?: readonly string[];
+  readonly removeRedirectUri?: readonly string[];
 }
 
 function refuseBoth(flags: ClientFlags): void {
@@ -99,17 +105,44 @@ async function askedRedirectUri(
   return [await askText(cli, "Where users are sent back to", { proposal, problem: checkRedirectUri })];
 }
 
+/**
+ * The redirect URIs after `--add-redirect-uri` and `--remove-redirect-uri`; undefined: neither was given.
+ * @throws {OperationError} usage, where a URI to remove is not registered
+ */
+function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly string[] | undefined {
+  const { addRedirectUri: added = [], removeRedirectUri: removed = [] } = flags;
+  if (added.length + removed.length === 0) return undefined;
+  const { redirect_uris: registered } = before;
+  const unknown = removed.find((uri) => !registered.includes(uri));
+  if (unknown !== undefined) {
+    throw new OperationError("usage", `redirect URI ${unknown} is not registered for ${before.client_id}`, {
+      hint: registered.length === 0 ? "It has no redirect URIs." : `Registered: ${registered.join(" ")}`,
+    });
+  }
+  return [...new Set([...registered, ...added])].filter((uri) => !removed.includes(uri));
+}
+
 /** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
-export async function editClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+export async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
+  const { addRedirectUri, removeRedirectUri } = flags;
   const example = ["idp", "clients", "edit", "demo-app", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
   const entry = await entryOf(cli, flags);
-  requireChange(entry, commandOn(["idp", "clients", "edit"], name ?? "demo-app", ["--name", "Another name"]));
+  if (entry["redirect_uris"] !== undefined && (addRedirectUri ?? removeRedirectUri) !== undefined) {
+    throw new OperationError("usage", "give all redirect URIs, or those to add and to remove, not both", {
+      hint: "--redirect-uri replaces the whole list",
+    });
+  }
+  requireChange(
+    { ...entry, ...given({ addRedirectUri, removeRedirectUri }) },
+    commandOn(["idp", "clients", "edit"], name ?? "demo-app", ["--name", "Another name"]),
+  );
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, example);
   const before = await target.call("clients.show", { client_id });
   const changed = {
     ...entry,
+    ...given({ redirect_uris: redirectUrisOf(flags, before) ?? entry["redirect_uris"] }),
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };
@@ -119,6 +152,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     notes: [
       ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
       ...(await scopeNotes(target, entry["scope"])),
+      ...fixtureNotes(before, client),
       target.where,
     ],
   });

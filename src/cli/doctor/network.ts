@@ -2,7 +2,6 @@ import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { hasOpenPort, isLoopbackHost } from "../../core/clients/redirect-uri.ts";
-import { flagsOf } from "../../core/fix-commands.ts";
 import { commandOn } from "../../core/hint.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../invocation.ts";
@@ -23,6 +22,9 @@ export interface Served {
 /** In milliseconds: an app on this machine that does not take a connection by then is not there. */
 const briefly = 500;
 const patience = 3000;
+
+/** One flag for each value. */
+const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
 export async function networkFindings(cli: Invocation, served: Served): Promise<readonly Finding[]> {
   const issuer = served.answers ?? served.issuer ?? defaultIssuer;
@@ -119,9 +121,9 @@ async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
     const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
     const text = "Start your app; or, if it is elsewhere, say so";
     const detail = `nothing listens on ${origin}, where ${id} ${sent} back to`;
-    // It sets all of them at once.
-    const kept = uris.filter((uri) => hasOpenPort(uri) || !URL.canParse(uri) || new URL(uri).origin !== origin);
-    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", [...kept, "URI"]));
+    const gone = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && new URL(uri).origin === origin);
+    const flags = [...flagsOf("--remove-redirect-uri", gone), "--add-redirect-uri", "URI"];
+    const command = commandOn(["idp", "clients", "edit"], id, flags);
     return warning("apps", detail, { text, command });
   });
   if (findings.length > 0) return findings;
@@ -156,8 +158,9 @@ function mixedHosts(issuer: string, clients: Served["clients"]): readonly Findin
     const foreign = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && isOther(own, new URL(uri).hostname));
     const [first] = foreign;
     if (first === undefined) return [];
-    const corrected = uris.map((uri) => (foreign.includes(uri) ? uri.replace(new URL(uri).hostname, own) : uri));
-    const command = commandOn(["idp", "clients", "edit"], id, flagsOf("--redirect-uri", corrected));
+    const corrected = foreign.map((uri) => uri.replace(new URL(uri).hostname, own));
+    const flags = [...flagsOf("--remove-redirect-uri", foreign), ...flagsOf("--add-redirect-uri", corrected)];
+    const command = commandOn(["idp", "clients", "edit"], id, flags);
     const detail = `${id} is on ${new URL(first).hostname} and the issuer on ${own}: two cookie jars`;
     return [warning("hosts", detail, { text: "Use one of them, in your app as well", command })];
   });

@@ -1,6 +1,5 @@
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
-import { flagsOf } from "../../core/fix-commands.ts";
 import { commandOn, type Hint } from "../../core/hint.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 import type { Library } from "./choices.ts";
@@ -101,13 +100,12 @@ export function configurationOf(
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
     major: form.package === undefined ? null : installedMajor(folder, form.package),
   };
-  const all = flagsOf("--redirect-uri", [...client.redirect_uris, redirectUri]);
   const unregistered =
     registered === undefined
       ? [
           {
             text: `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet`,
-            command: commandOn(["idp", "clients", "edit"], client.client_id, all),
+            command: commandOn(["idp", "clients", "edit"], client.client_id, ["--add-redirect-uri", redirectUri]),
           },
         ]
       : [];

@@ -1,7 +1,6 @@
 import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/clients/redirect-uri.ts";
-import { flagsOf } from "../../core/fix-commands.ts";
 import { commandOn } from "../../core/hint.ts";
 import type { Place } from "./place.ts";
 
@@ -33,9 +32,11 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   }
   // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
   const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
-  const all = flagsOf("--redirect-uri", [...redirectUris, missing]);
   throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
-    hint: { text: "Allow it", command: commandOn(["idp", "clients", "edit"], client.id, all) },
+    hint: {
+      text: "Allow it",
+      command: commandOn(["idp", "clients", "edit"], client.id, ["--add-redirect-uri", missing]),
+    },
   });
 }
 

@@ -55,14 +55,16 @@ export function print(cli: Invocation, outcome: Outcome): void {
 
 type Stderr = Pick<Invocation, "stderr" | "err" | "target" | "env">;
 
-/** A hint for a person. A command stays on one line, to be copied; it has a line of its own where it does not fit. */
+/** A hint for a person. A command and an indented line stay on one line, to be copied; a command has its own where it does not fit. */
 function hintLines(cli: Stderr, { text, command }: Hint, indent: string): string {
   const width = widthOf(cli.stderr);
   const shown = redacted(text)
     .split("\n")
     .map(escapeLine)
     .filter((line) => line !== "");
-  if (command === undefined) return shown.map((line) => wrap(line, width, indent)).join("\n");
+  if (command === undefined) {
+    return shown.map((line) => (line.startsWith("  ") ? indent + line : wrap(line, width, indent))).join("\n");
+  }
   const line = escapeLine(redacted(commandLine(cli)(command)));
   const whole = [...shown, line].join(": ");
   if (cells(indent + whole) <= width) return indent + whole;

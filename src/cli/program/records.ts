@@ -3,7 +3,7 @@
  */
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { ClientFlags } from "../clients/edit.ts";
+import type { ClientEditFlags, ClientFlags } from "../clients/edit.ts";
 import { collect } from "./flag-values.ts";
 import { setOption } from "./set-field.ts";
 import { declareUsers } from "./users.ts";
@@ -62,17 +62,19 @@ function declareClientChanges(clients: Command, act: Act): void {
       ),
     );
   clientFields(clients.command("edit"))
+    .option("--add-redirect-uri <uri>", "one more redirect URI; repeatable", collect)
+    .option("--remove-redirect-uri <uri>", "one redirect URI less; repeatable", collect)
     .description("change a client; what is given takes the place of what was there")
     .argument("[client_id]")
     .addHelpText(
       "after",
       examples(
-        "idp clients edit demo-app --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/callback",
+        "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
         "idp clients edit demo-app --set require_pkce=true --set audience=null",
       ),
     )
     .action(
-      act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
+      act(async (cli, clientId: string | undefined, flags: ClientEditFlags) =>
         (await import("../clients/edit.ts")).editClient(cli, clientId, flags),
       ),
     );

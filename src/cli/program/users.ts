@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { setOption } from "./set-field.ts";
-import type { UserFlags } from "../users/edit.ts";
+import { setClaim, setOption } from "./set-field.ts";
+import type { UserEditFlags, UserFlags } from "../users/edit.ts";
 import type { ListFlags } from "../users/users.ts";
 
 /** The commands on users. */
@@ -48,17 +48,18 @@ export function declareUsers(program: Command, act: Act): void {
       ),
     );
   userFields(users.command("edit"))
+    .option("--add-claim <name=value>", "set one claim and keep the others; repeatable", setClaim)
     .description("change fields of a user")
     .argument("[username]")
     .addHelpText(
       "after",
       examples(
         "idp users edit alice --display-name 'Alice Adams'",
-        'idp users edit alice --set \'claims={"roles":["admin"]}\'',
+        "idp users edit alice --add-claim 'roles=[\"admin\"]'",
       ),
     )
     .action(
-      act(async (cli, username: string | undefined, flags: UserFlags) =>
+      act(async (cli, username: string | undefined, flags: UserEditFlags) =>
         (await import("../users/edit.ts")).editUser(cli, username, flags),
       ),
     );

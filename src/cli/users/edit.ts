@@ -1,3 +1,4 @@
+import { OperationError } from "../../core/errors.ts";
 import { changesText } from "../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
 import { escapeLine } from "../output/escape.ts";
@@ -15,6 +16,10 @@ export interface UserFlags {
   readonly passwordStdin?: true;
   readonly status?: string;
   readonly set?: SetFields;
+}
+
+export interface UserEditFlags extends UserFlags {
+  readonly addClaim?: SetFields;
 }
 
 const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
@@ -39,13 +44,21 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
 }
 
 /** `idp users edit` */
-export async function editUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
+export async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
   const example = ["idp", "users", "edit", "alice", "--email", "alice@example.test"];
-  const entry = await entryOf(cli, flags);
-  requireChange(entry, commandOn(["idp", "users", "edit"], name ?? "alice", ["--display-name", "Another name"]));
+  const { addClaim } = flags;
+  if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
+    throw new OperationError("usage", "give --add-claim or --set claims, not both");
+  }
+  const fields = await entryOf(cli, flags);
+  requireChange(
+    { ...fields, ...addClaim },
+    commandOn(["idp", "users", "edit"], name ?? "alice", ["--display-name", "Another name"]),
+  );
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
   const before = await target.call("users.show", { username });
+  const entry = addClaim === undefined ? fields : { ...fields, claims: { ...before.claims, ...addClaim } };
   const user = await saved(target.call("users.edit", { username, entry }));
   const secrets = "password" in entry ? ["password"] : [];
   return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {
