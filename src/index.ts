@@ -88,7 +88,9 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
       });
     const call: Idp["call"] = (name, input) => whileOpen(() => runOperation(ctx, name, input, { server: null }));
     return {
-      issuer: ctx.issuer,
+      get issuer() {
+        return ctx.issuer;
+      },
       ...{ port, app, adminToken, seeded },
       issueGrant: (input) => call("issue.grant", input),
       issueCode: (input) => call("issue.code", input),

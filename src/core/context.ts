@@ -83,8 +83,8 @@ type Log = (note: string) => void;
 
 /** Everything that an operation needs from outside. Core reads no clock, random source or environment of its own. */
 export interface Context {
-  /** The issuer to the letter, without a trailing slash. */
-  readonly issuer: string;
+  /** The issuer, exactly as given. `issuer.ts` may change its scheme, host and port while the server runs. */
+  issuer: string;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;

@@ -3,6 +3,7 @@ import type { Settings } from "../core/context.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import type { CommandLine } from "../core/hint.ts";
+import { checkIssuer } from "../core/issuer.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
@@ -113,23 +114,6 @@ function checkAllowedHost(given: string): void {
   throw new OperationError("usage", `--allow-host ${JSON.stringify(given)} can never match: it is not a host name`, {
     hint: "Use a name without scheme, port and path, .example.test for it and all names below it, or * for all names. Repeat the flag for more names",
   });
-}
-
-/** An issuer is a URL that is used exactly as given (RFC 8414 2). */
-function checkIssuer(issuer: string): void {
-  const url = URL.canParse(issuer) ? new URL(issuer) : null;
-  // Only characters of a URL (RFC 3986 2): the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot
-  // contain one (RFC 6265 4.1.1). No path that begins with two slashes: its redirects would lead to another host.
-  const isPlain = /^https?:\/\/[^/]+(?:\/(?!\/)|$)/i.test(issuer) && !/%(?![\da-f]{2})/i.test(issuer);
-  if (url === null || !isPlain || /[?#@"<>\\;]|[^\x21-\x7e]/.test(issuer)) {
-    throw new OperationError(
-      "usage",
-      `issuer "${issuer}" is not an http or https URL like http://host:port/path, percent-encoded, without query, fragment, user and semicolon`,
-      {
-        hint: "For example: --issuer http://localhost:4370",
-      },
-    );
-  }
 }
 
 function checkAdminToken(token: string): void {

@@ -93,12 +93,13 @@ function addIssuer(
     Readonly<{ host: string; port: number; adminToken: string; close: () => Promise<void> }>,
 ): string {
   const { host, port, adminToken, close } = options;
-  const issuer = new URL(ctx.issuer);
-  const base = issuer.pathname.replace(/\/$/, "");
+  const base = new URL(ctx.issuer).pathname.replace(/\/$/, "");
   const web = {
     ctx,
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-    issuer,
+    get issuer() {
+      return new URL(ctx.issuer);
+    },
     base,
     port: () => port,
     version,

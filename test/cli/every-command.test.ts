@@ -73,6 +73,7 @@ const calls: Readonly<Record<string, Call>> = {
   reset: { words: "--fixtures FILE", code: 0 },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
   login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
+  "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };
 

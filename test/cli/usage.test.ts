@@ -34,6 +34,7 @@ test.each([
     /^Use a name without scheme, port and path/,
   ],
   ["start --allow-host a.test,b.test", /"a.test,b.test" can never match/, /Repeat the flag for more names$/],
+  ["issuer set", "missing required argument 'url'", "See: idp issuer set --help"],
   ["users show", "the user is missing, and there is no terminal to ask for it", "Give it: idp users show alice"],
   ["users suspend", /the user is missing/, "Give it: idp users suspend alice"],
   ["clients show", /the client is missing/, "Give it: idp clients show demo-app"],

@@ -149,6 +149,16 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
   "token.revoke": { good: [{ token: "x" }], bad: [{ token: null }] },
   revoke: { good: [{ user: "alice" }, { client: "demo-app", user: "bob" }], bad: [{}, { usr: "alice" }, { grant: 1 }] },
   "sessions.end": { good: [{ user: "alice" }], bad: [{}, { id: 1 }] },
+  "issuer.set": {
+    good: [{ issuer: "https://idp.test:8443" }, { issuer: "http://[::1]:4370" }],
+    bad: [
+      {},
+      { issuer: "idp.test" },
+      { issuer: "http://a@idp.test" },
+      { issuer: "http://idp.test/a b" },
+      { issuer: "http:///" },
+    ],
+  },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
   seed: {
     good: [

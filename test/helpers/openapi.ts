@@ -40,7 +40,8 @@ export const schemaOf = (name: OperationName): ValidateFunction =>
   compiled(bodyOf(name).content["application/json"].schema);
 
 export async function call(idp: Idp, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${idp.issuer}/_idp/api${path}`, {
+  // An operation changes the issuer.
+  const response = await fetch(`http://localhost:${idp.port}/_idp/api${path}`, {
     method,
     headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),

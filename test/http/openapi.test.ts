@@ -163,6 +163,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   reset: async () => ({ path: "/reset", body: {} }),
   export: async () => ({ path: "/export" }),
   import: async () => ({ path: "/import", body: await idp.call("export", {}) }),
+  "issuer.set": async () => ({ path: "/issuer", body: { issuer: idp.issuer } }),
 };
 
 /** Not called above: what a session is for is shown elsewhere, and `stop` would end the others. */

@@ -80,6 +80,20 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
     .action(act(async (cli, flags: WaitFlags) => (await import("../server/wait.ts")).wait(cli, flags)));
   program
+    .command("issuer")
+    .description("change the issuer of a running server")
+    .command("set")
+    .description("change its scheme, host and port until the server stops; tokens become invalid, sessions stay")
+    .argument("<url>", "the issuer, as with start --issuer; its path stays")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issuer set http://localhost:32768",
+        "idp issuer set https://idp.example.test --url http://localhost:4370",
+      ),
+    )
+    .action(act(async (cli, issuer: string) => (await import("../server/issuer.ts")).setIssuer(cli, issuer)));
+  program
     .command("seed")
     .description("apply fixture files: create what is missing, bring the rest to what changed")
     .argument("[path...]", "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here)")

@@ -150,5 +150,9 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
     }),
   ),
+  "issuer.set": doc(
+    "Change scheme, host and port of the issuer until the server stops; tokens of the previous one become invalid",
+    z.object({ issuer: z.string() }),
+  ),
   stop: doc("End the server once this is answered", z.object({ stopping: z.boolean(), pid: z.int() })),
 };

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { challengeSyntax } from "../authorize/pkce.ts";
 import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
 import { exportForms } from "../fixtures/state/state.ts";
+import { issuerForm } from "../issuer.ts";
 import { keyAlgs } from "../keys/keys.ts";
 import { tenYears } from "../time.ts";
 import { tokenKinds } from "../tokens/custom.ts";
@@ -50,6 +51,10 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "grants.edit": { fields: { scope: z.string().regex(/[^ ]/) } },
   "sessions.end": { rules: atLeastOneOf("user", "id") },
   "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
+  "issuer.set": {
+    fields: { issuer: z.string().regex(issuerForm) },
+    note: "The path must be that of the issuer so far, and the host and port must be possible: 422.",
+  },
   "issue.code": {
     fields: { code_challenge: z.string().regex(challengeSyntax), code_challenge_method: z.enum(["S256"]) },
     rules: { dependentRequired: { code_challenge_method: ["code_challenge"] } },

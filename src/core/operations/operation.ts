@@ -40,7 +40,7 @@ export interface Runner {
 }
 
 export interface Operation<F extends Fields = Fields, O = unknown> {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/_idp/api`. */
   readonly path: string;
   /** 204: it returns null. */

@@ -1,5 +1,6 @@
 import { OperationError } from "../errors.ts";
 import type { FixtureSource } from "../fixtures/read/source.ts";
+import { changeIssuer } from "../issuer.ts";
 import { changes, reads } from "./operation.ts";
 
 /** All the data at once, and the server itself. */
@@ -82,6 +83,15 @@ export const stateOperations = {
     ...(await (await import("../status.ts")).status(ctx)),
     server,
   })),
+  "issuer.set": changes(
+    "/issuer",
+    { issuer: "string" },
+    async (ctx, { issuer }) => {
+      changeIssuer(ctx, issuer);
+      return { issuer: ctx.issuer };
+    },
+    { method: "PUT", changes: false, needsServer: true },
+  ),
   /** The route ends the server once the answer is out. */
   stop: changes("/stop", {}, async (_ctx, _input, { server }) => ({ stopping: true, pid: server?.pid }), {
     changes: false,

@@ -66,7 +66,7 @@ function converted(kind: string, value: unknown): unknown {
 
 /** The input of an operation out of path, query and body. @throws {OperationError} usage */
 function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
-  const inBody = req.method === "POST" || req.method === "PATCH";
+  const inBody = req.method !== "GET" && req.method !== "DELETE";
   const body: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(body)) throw new OperationError("usage", "the body has to be a JSON object");
   const whole = Object.keys(fields).find((name) => fields[name] === "body");

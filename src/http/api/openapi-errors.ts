@@ -20,7 +20,7 @@ export const errors: Readonly<Record<string, string>> = {
 
 /** Which of them an operation may answer with. */
 export function errorsOf(operation: Operation): readonly string[] {
-  const hasBody = operation.method === "POST" || operation.method === "PATCH";
+  const hasBody = operation.method !== "GET" && operation.method !== "DELETE";
   const names = Object.keys(operation.fields);
   const isNamed = names.some((name) => ["username", "client_id", "id", "user", "client", "grant"].includes(name));
   return [
