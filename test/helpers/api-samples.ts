@@ -105,7 +105,14 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
   },
   "clients.edit": {
     good: [{}, { client_name: "Demo", "client_name#tr": null }, { logo_uri: null }],
-    bad: [{ clientName: "x" }, { client_name: "" }, { "client_name#tr": "" }, { redirect_uris: ["x"] }],
+    bad: [
+      { clientName: "x" },
+      { clientName: null },
+      { "": null },
+      { client_name: "" },
+      { "client_name#tr": "" },
+      { redirect_uris: ["x"] },
+    ],
   },
   "clients.rotate-secret": { good: [{}, { client_secret: "x" }], bad: [{ client_secret: "" }, { secret: "x" }] },
   "grants.add": { good: [{ user: "alice", client: "demo-app" }], bad: [{ user: "alice" }, {}] },

@@ -101,6 +101,7 @@ export async function editClient(
   input: { readonly client_id: string; readonly entry: Entry },
 ): Promise<ClientView> {
   const { public: shown, ...given } = input.entry;
+  const { isMetadata } = await import("../fixtures/schema/client.ts");
   const work = (before: Client): Entry => {
     const merged: Entry = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {
@@ -108,7 +109,8 @@ export async function editClient(
         hint: { text: "To add another client", command: ["idp", "clients", "add", "CLIENT_ID"] },
       });
     }
-    return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+    // An unknown field stays, for the check to refuse it.
+    return Object.fromEntries(Object.entries(merged).filter(([name, value]) => value !== null || !isMetadata(name)));
   };
   return viewClient(await change(ctx, input.client_id, work, shown), false);
 }
