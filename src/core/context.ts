@@ -36,6 +36,8 @@ export interface Settings {
   readonly any_loopback_port: boolean;
   /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
   readonly registration_loopback: boolean;
+  /** Whether the start page offers a sign-in to an app of our own. */
+  readonly try_it: boolean;
 }
 
 /** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
@@ -55,6 +57,7 @@ export const defaultSettings: Settings = {
   http_redirect_hosts: [],
   any_loopback_port: false,
   registration_loopback: false,
+  try_it: false,
 };
 
 /** The fixtures that the data is served with. */

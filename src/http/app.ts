@@ -7,6 +7,7 @@
 import express, { type Express } from "express";
 import { devicePath } from "../core/device/device.ts";
 import { discoveryPath, endpoints } from "../core/endpoints.ts";
+import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
   getAccount,
   getRemoveApp,
@@ -36,6 +37,7 @@ import type { RequestEvent } from "./request-log.ts";
 import { postRevoke } from "./oauth/revoke.ts";
 import { health, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
+import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
 import type { Web } from "./web.ts";
@@ -112,6 +114,7 @@ function registrationRoutes(web: Web): readonly Route[] {
 
 function pageRoutes(web: Web): readonly Route[] {
   const account = { ...page, name: "account" } as const;
+  const tryIt = { ...page, name: "try-it" } as const;
   return [
     { ...page, name: "login", path: "/interaction/:uid/login", get: getLogin(web), post: postLogin(web) },
     { ...page, name: "consent", path: "/interaction/:uid/consent", get: getConsent(web), post: postConsent(web) },
@@ -122,6 +125,9 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...account, path: "/account/preferences", post: postPreferences(web) },
     { ...account, path: "/account/end-session", post: postEndSession(web) },
     { ...account, path: "/account/sign-out", post: postSignOut(web) },
+    { ...tryIt, path: tryItPaths.begin, post: postTryIt(web) },
+    { ...tryIt, path: tryItPaths.callback, get: getTryItCallback(web) },
+    { ...tryIt, path: tryItPaths.userinfo, post: postTryItUserInfo(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },

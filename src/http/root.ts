@@ -1,7 +1,8 @@
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
-import { redirect, sendJson } from "./answer/answer.ts";
+import { sendJson } from "./answer/answer.ts";
 import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
+import { sendHome } from "./pages/try-it.ts";
 import { standingOf } from "./input/host-check.ts";
 import { wantsPage, type Web } from "./web.ts";
 
@@ -15,13 +16,13 @@ export const health =
     sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
 
-/** The issuer itself: a browser goes to the account page; a program that waits for the server reads where everything else is. */
+/** The issuer itself: a browser shows the start page; a program that waits for the server reads where everything else is. */
 export const root =
   (web: Web): RequestHandler =>
   (req, res) => {
     const { issuer } = web.ctx;
     const base = baseOf(issuer);
-    if (wantsPage(req)) redirect(res, `${web.base}/account`);
+    if (wantsPage(req)) sendHome(web, req, res);
     else sendJson(res, 200, { issuer, discovery: base + discoveryPath, account: `${base}/account` }, apiHeaders);
   };
 

@@ -20,6 +20,7 @@ type RouteName =
   | "device"
   | "account"
   | "root"
+  | "try-it"
   | "health"
   | "stylesheet"
   | "api"

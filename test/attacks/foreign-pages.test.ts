@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { endpoints } from "../../src/core/endpoints.ts";
+import { tryItPaths } from "../../src/core/try-it/try-it.ts";
 import { enrol, register } from "../helpers/app.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
@@ -191,6 +192,7 @@ const issuerPaths = [
   "/account/end-session",
   "/account/sign-out",
   "/device",
+  ...Object.values(tryItPaths),
   "/_idp/health",
   "/_idp/assets/style.css",
 ];

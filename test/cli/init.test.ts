@@ -43,7 +43,10 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
   });
   expect(text.replace(new RegExp(`"?${secret}"?`), "SECRET")).toMatchSnapshot();
   const seeded = await idpIn(cwd, ["seed"]);
-  expect(seeded).toMatchObject({ code: 0, stdout: "idp.fixtures.yaml: users 2 added; clients 2 added\n" });
+  expect(seeded).toMatchObject({
+    code: 0,
+    stdout: "idp.fixtures.yaml: users 2 added; clients 2 added; settings 1 added\n",
+  });
   const env = await idpIn(cwd, ["env"]);
   expect(env.stdout).toContain(`OIDC_CLIENT_ID=shop\nOIDC_CLIENT_SECRET=${secret}\n`);
 });

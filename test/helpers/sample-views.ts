@@ -9,6 +9,14 @@ import type {
   PickerView,
   SignedOutView,
 } from "../../src/http/pages/views.ts";
+import {
+  renderHome,
+  renderTryIt,
+  renderTryItFailed,
+  type HomeView,
+  type TryItFailedView,
+  type TryItView,
+} from "../../src/http/pages/try-it-views.ts";
 import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
 import {
   renderAccount,
@@ -511,6 +519,73 @@ export const signedOutViews = {
   "signed-out-all-sessions": { ...signedOut, state: "all-sessions", back: null },
 } satisfies Record<string, SignedOutView>;
 
+const home: HomeView = {
+  ...common,
+  issuer: "http://localhost:4370",
+  discovery: "http://localhost:4370/.well-known/openid-configuration",
+  accountHref: "/account",
+  tryIt: true,
+  beginAction: "/_idp/try",
+  csrf: "c5rf",
+  elsewhere: null,
+  command: "npx dev-idp login",
+};
+
+const homeViews = {
+  "home-try-it": home,
+  "home-elsewhere": { ...home, beginAction: null, csrf: "", elsewhere: "http://localhost:4370" },
+  "home-off": { ...home, tryIt: false, beginAction: null, csrf: "" },
+} satisfies Record<string, HomeView>;
+
+const refusedCall = {
+  path: "/api/v2/oauth/userinfo",
+  status: 403,
+  body: JSON.stringify({ error: "access_revoked", error_description: "Access revoked by user" }, null, 2),
+};
+
+const tryIt: TryItView = {
+  ...common,
+  keptQuery: null,
+  state: "done",
+  action: "/_idp/try/userinfo",
+  csrf: "c5rf",
+  beginAction: "/_idp/try",
+  accessToken: "eyJ0eXAiOiJhdCtqd3QifQ.e30.c2ln",
+  idToken: {
+    claims: [
+      { name: "sub", value: "7123456789012345678" },
+      { name: "email", value: "alice@example.test" },
+      { name: "email_verified", value: true },
+    ],
+    decoded: JSON.stringify({ header: { alg: "RS256" }, payload: { sub: "7123456789012345678" } }, null, 2),
+  },
+  userinfo: { ...refusedCall, status: 200, body: JSON.stringify({ sub: "7123456789012345678" }, null, 2) },
+  homeHref: "/",
+};
+
+const tryItViews = {
+  "try-it-done": tryIt,
+  "try-it-called": { ...tryIt, state: "called", idToken: null },
+  "try-it-called-refused": { ...tryIt, state: "called", idToken: null, userinfo: refusedCall },
+  "try-it-removed": { ...tryIt, state: "removed", idToken: null, userinfo: refusedCall },
+} satisfies Record<string, TryItView>;
+
+const tryItFailed: TryItFailedView = {
+  ...common,
+  keptQuery: null,
+  state: "refused",
+  beginAction: "/_idp/try",
+  csrf: "c5rf",
+  error: "access_denied",
+  description: "the user did not allow it",
+  homeHref: "/",
+};
+
+const tryItFailedViews = {
+  "try-it-refused": tryItFailed,
+  "try-it-over": { ...tryItFailed, state: "over", error: "invalid_request" },
+} satisfies Record<string, TryItFailedView>;
+
 export const errorViews = {
   "error-redirect-uri": error,
   "error-redirect-uri-slash": {
@@ -636,6 +711,9 @@ export const samples: readonly Sample[] = [
   ...of<DeviceView>(renderDevice, deviceViews),
   ...of<LogoutView>(renderLogout, logoutViews),
   ...of<SignedOutView>(renderSignedOut, signedOutViews),
+  ...of<HomeView>(renderHome, homeViews),
+  ...of<TryItView>(renderTryIt, tryItViews),
+  ...of<TryItFailedView>(renderTryItFailed, tryItFailedViews),
   ...of<ErrorView>(renderError, errorViews),
 ];
 
@@ -651,6 +729,7 @@ const kinds = [
     "login-no-match",
     "login-reauth",
   ],
+  ["home-elsewhere", "home-off", "home-try-it", "try-it-done", "try-it-refused", "try-it-removed"],
   ["error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
 ].flat();
 

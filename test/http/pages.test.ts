@@ -146,9 +146,11 @@ test("the hooks of the pages are these: taking one away breaks somebody's tests"
       "device": "device-allow device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
       "error": "error-code error-developer error-fix error-message main",
       "form-post": "form-post-continue main",
+      "home": "home-account home-discovery home-elsewhere home-issuer home-try main",
       "login": "login-again login-as-alice login-as-bob login-as-carol login-as-dave login-as-user13 login-as-user14 login-as-user15 login-as-user16 login-as-user17 login-as-user18 login-as-user19 login-as-user20 login-as-user21 login-as-user22 login-as-user23 login-as-user24 login-cancel login-error login-form login-next login-notice login-password login-picker login-picker-title login-policy login-previous login-search login-submit login-switch-user login-terms login-username main request-details",
       "logout": "logout-confirm logout-stay main request-details",
       "signed-out": "main signedout-message signedout-reason signedout-return signedout-signin",
+      "try-it": "main try-it-again try-it-call try-it-claims try-it-error try-it-home try-it-id-token try-it-message try-it-remove try-it-status try-it-userinfo",
     }
   `);
 });

@@ -1,6 +1,7 @@
 import type { ClientView } from "../../core/clients/admin.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
 import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
+import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";
 import type { AppValues } from "./app-variables.ts";
 
@@ -10,9 +11,9 @@ import type { AppValues } from "./app-variables.ts";
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
-/** The clients that are apps; all of them where the only one is that of `idp login`. */
+/** The clients that are apps; all of them where there are only those of `idp login` and "Try it". */
 export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
-  const apps = clients.filter(({ client_id }) => client_id !== loginClient);
+  const apps = clients.filter(({ client_id }) => client_id !== loginClient && client_id !== tryItClientId);
   return apps.length > 0 ? apps : clients;
 }
 

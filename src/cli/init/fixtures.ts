@@ -92,8 +92,9 @@ export function fixtureText(app: App): string {
     "",
     "# scopes:",
     "#   orders:read: { description: { en: See your orders } }",
-    "# settings:",
-    "#   access_token_ttl: 300 # seconds",
+    "settings:",
+    "  try_it: true # the start page of the server offers a sign-in",
+    "  # access_token_ttl: 300 # seconds",
     "",
   ].join("\n");
 }

@@ -6,6 +6,9 @@ const verifierSyntax = /^[A-Za-z0-9\-._~]{43,128}$/;
 /** RFC 7636 4.2: an S256 challenge is the base64url of 32 bytes. */
 export const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/;
 
+/** The S256 challenge of a verifier (RFC 7636 4.2). */
+export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
+
 /**
  * The code challenge of an authorization request (RFC 7636 4.3).
  * @param required whether the client must use PKCE
@@ -75,7 +78,7 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     );
   }
   // The challenge is no secret, so a plain comparison does.
-  if (createHash("sha256").update(verifier).digest("base64url") !== challenge) {
+  if (challengeOf(verifier) !== challenge) {
     throw new OAuthError(
       "invalid_grant",
       "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)",

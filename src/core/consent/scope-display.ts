@@ -40,7 +40,7 @@ function addLeaves(into: ReleasedValue[], value: unknown, path: string): void {
 }
 
 /** The values of `document` by their paths. */
-function leavesOf(document: Record<string, unknown>): ReleasedValue[] {
+export function leavesOf(document: Record<string, unknown>): ReleasedValue[] {
   const leaves: ReleasedValue[] = [];
   if (Object.keys(document).length > 0) addLeaves(leaves, document, "");
   return leaves;

@@ -1,5 +1,5 @@
 import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
-import { OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
+import { inAscii, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { StorageError } from "../../store/store.ts";
 import { HttpError } from "./http-error.ts";
@@ -51,6 +51,13 @@ const bodyMessages: Readonly<Record<string, string>> = {
   "parameters.too.many": "the body holds more than 1,000 parameters",
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
 };
+
+/** The JSON of a refusal (RFC 6749 5.2). */
+export const errorBody = (error: unknown, { code, message, extra }: Answer): Readonly<Record<string, unknown>> => ({
+  error: code,
+  error_description: error instanceof OAuthError ? inAscii(message) : message,
+  ...extra,
+});
 
 /** What a response may say about an error. An unexpected error reveals nothing. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): Answer {

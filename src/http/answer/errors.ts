@@ -4,14 +4,14 @@
  */
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
-import { inAscii, OAuthError } from "../../core/errors.ts";
+import { OAuthError } from "../../core/errors.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
 import { prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
-import { answerTo, isOfHttp, type Answer } from "./error-answers.ts";
+import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
@@ -79,9 +79,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
   if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
   const isOver = error instanceof InteractionError && error.reason !== "csrf";
   if (!isOver && !choosesPage(req, route, error)) {
-    const { code, message, extra } = answer;
-    const description = error instanceof OAuthError ? inAscii(message) : message;
-    sendJson(res, answer.status, { error: code, error_description: description, ...extra });
+    sendJson(res, answer.status, errorBody(error, answer));
     return;
   }
   if (isOver) sendEnded(web, req, res, error);

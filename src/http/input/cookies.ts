@@ -4,12 +4,12 @@ import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "../web.ts";
 
-/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen. */
+/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”. */
 
 /** What a person chose for every page: kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
 
-type CookieKind = "browser" | "session" | Preference;
+type CookieKind = "browser" | "session" | "try" | Preference;
 
 const nameOf = (web: Web, kind: CookieKind): string => `idp_${web.port()}_${kind}`;
 
@@ -65,3 +65,11 @@ export const setPreference = (web: Web, res: Response, name: Preference, value: 
 export const clearSessionCookie = (web: Web, res: Response): void => {
   setCookie(web, res, "session", "", 0);
 };
+
+/** What “Try it” keeps until the response to its request; "" removes it. */
+export const setTryItCookie = (web: Web, res: Response, value: string): void => {
+  setCookie(web, res, "try", value, value === "" ? 0 : 3600);
+};
+
+export const readTryItCookie = (web: Web, req: Request): string =>
+  parse(req.headers.cookie ?? "")[nameOf(web, "try")] ?? "";

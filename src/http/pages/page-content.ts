@@ -65,6 +65,10 @@ const get = (href: string, name: string): Action => ({ name, method: "GET", href
 const namesIn = (list: unknown, member: string): string[] =>
   Array.isArray(list) ? list.map((item) => String((item as Data)[member])) : [];
 
+/** Begins a sign-in by "Try it". */
+const begin = (data: Data): Action[] =>
+  typeof data["beginAction"] === "string" ? [post(data["beginAction"], "begin")] : [];
+
 const otherSessions = (data: Data): string[] =>
   namesIn(
     (data["sessions"] as readonly Data[]).filter(({ current }) => current !== true),
@@ -123,6 +127,23 @@ const answers: Readonly<Record<string, (data: Data) => Answers>> = {
       ...otherSessions(data).map((sid) => post(text(data, "endSessionAction"), "end-session", { sid })),
     ],
   }),
+  home: (data) => ({
+    fields: [],
+    actions: [...begin(data), get(text(data, "accountHref"), "account")],
+  }),
+  "try-it": (data) => ({
+    fields: [],
+    actions: [
+      ...(data["answered"] === true
+        ? [
+            post(text(data, "action"), "call", { access_token: text(data, "accessToken") }),
+            post(text(data, "action"), "remove", { access_token: text(data, "accessToken"), remove: "1" }),
+          ]
+        : begin(data)),
+      get(text(data, "homeHref"), "home"),
+    ],
+  }),
+  "try-it-failed": (data) => ({ fields: [], actions: [...begin(data), get(text(data, "homeHref"), "home")] }),
   "account-revoke": (data) => ({
     fields: [],
     actions: [post(text(data, "action"), "remove"), get(text(data, "cancelHref"), "keep")],

@@ -10,7 +10,7 @@ import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
-import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { settleTokens, userClaimsOf, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
 import { checkVerifier } from "../../authorize/pkce.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { hashOf } from "../../secrets.ts";
@@ -35,7 +35,7 @@ export async function redeemCode(
   authenticated: Client,
   exchange: CodeExchange,
   jkt: string | null,
-): Promise<TokenResult> {
+): Promise<TokenResult<TokenResponse>> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
   if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
   if (redirectUri === undefined) {

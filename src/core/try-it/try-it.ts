@@ -1,0 +1,131 @@
+/*
+ * core/try-it: a small app of our own, for a first sign-in before there is another app. It uses the endpoints as any app does:
+ *
+ *   beginTryIt ──▶ the authorization endpoint, in the browser ──▶ finishTryIt ──▶ UserInfo ──▶ removeTryItAccess ──▶ UserInfo
+ */
+import type { Client } from "../../store/store.ts";
+import { challengeOf } from "../authorize/pkce.ts";
+import { tryItClientId } from "../clients/client-id.ts";
+import { findClient } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { baseOf, endpoints } from "../endpoints.ts";
+import { OAuthError } from "../errors.ts";
+import { revokeGrant } from "../grants/grants.ts";
+import { hashOf, sameSecret } from "../secrets.ts";
+import { InteractionError } from "../sign-in/interactions.ts";
+import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
+import { decodeToken, type DecodedToken } from "../tokens/decode.ts";
+import { redeemCode } from "../tokens/grant-types/authorization-code.ts";
+import { isDead, tokenState } from "../tokens/state.ts";
+
+/** Below the issuer. */
+export const tryItPaths = {
+  begin: "/_idp/try",
+  callback: "/_idp/try/callback",
+  userinfo: "/_idp/try/userinfo",
+} as const;
+
+const scope = "openid profile email";
+
+/** What the app keeps in the browser between its request and the response. */
+export interface TryItSecrets {
+  /** Binds the response to this browser (RFC 6749 10.12). */
+  readonly state: string;
+  /** Binds the ID token to this request (OpenID Connect Core 3.1.2.1). */
+  readonly nonce: string;
+  /** Binds the code to this request (RFC 7636). */
+  readonly verifier: string;
+}
+
+const redirectUriOf = ({ issuer }: Pick<Context, "issuer">): string => baseOf(issuer) + tryItPaths.callback;
+
+/** The value of the forms: bound to the browser, because nobody has to be signed in. */
+export const tryItCsrf = (browserId: string): string => hashOf(`try it ${browserId}`);
+
+/** @throws {InteractionError} csrf */
+export function checkTryItCsrf(browserId: string | null, csrf: string): void {
+  if (browserId === null || !sameSecret(csrf, tryItCsrf(browserId))) throw new InteractionError("csrf");
+}
+
+/** The app registers itself when it is first used, and again when the issuer has another address. */
+const registerTryIt = (ctx: Context): Promise<void> =>
+  ctx.store.transaction((tx) => {
+    const redirectUri = redirectUriOf(ctx);
+    const before = tx.get("clients", tryItClientId);
+    if (before?.redirect_uris.includes(redirectUri) === true) return;
+    const at = new Date(ctx.now()).toISOString();
+    const client: Client = {
+      client_id: tryItClientId,
+      client_name: "Try it",
+      redirect_uris: [redirectUri],
+      epoch: before?.epoch ?? ctx.random(9),
+      createdAt: before?.createdAt ?? at,
+      updatedAt: at,
+    };
+    tx.put("clients", client);
+  });
+
+/** Begins a sign-in. @returns the path of the authorization request, below the issuer, and what the app keeps until the response */
+export async function beginTryIt(ctx: Context): Promise<{ readonly path: string; readonly secrets: TryItSecrets }> {
+  await registerTryIt(ctx);
+  const secrets = { state: ctx.random(16), nonce: ctx.random(16), verifier: ctx.random(32) };
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: tryItClientId,
+    redirect_uri: redirectUriOf(ctx),
+    scope,
+    state: secrets.state,
+    nonce: secrets.nonce,
+    code_challenge: challengeOf(secrets.verifier),
+    code_challenge_method: "S256",
+  });
+  return { path: `${endpoints.authorize}?${query.toString()}`, secrets };
+}
+
+/** The authorization response (RFC 6749 4.1.2, RFC 9207). */
+export type TryItResponse = Readonly<
+  Record<"state" | "iss" | "code" | "error" | "error_description", string | undefined>
+>;
+
+export interface TryItResult {
+  readonly accessToken: string;
+  readonly idToken: DecodedToken;
+  readonly username: string | null;
+}
+
+/** Whether the response answers a request that this browser sent (RFC 6749 10.12). */
+export const isOwnResponse = (secrets: TryItSecrets | null, { state }: TryItResponse): secrets is TryItSecrets =>
+  secrets !== null && state !== undefined && sameSecret(state, secrets.state);
+
+/**
+ * Exchanges the code and checks the ID token. It comes from the server itself, so its signature needs no check (OpenID Connect Core
+ * 3.1.3.7).
+ * @throws {OAuthError} what the server refused, or what the app does not accept
+ */
+export async function finishTryIt(
+  ctx: Context,
+  { nonce, verifier }: TryItSecrets,
+  { code, iss }: TryItResponse,
+): Promise<TryItResult> {
+  if (iss !== ctx.issuer) {
+    throw new OAuthError("invalid_request", "iss of the response is not this issuer (RFC 9207 2.4)");
+  }
+  const client = await ctx.store.read((tx) => findClient(tx, tryItClientId));
+  const exchange = { code, redirect_uri: redirectUriOf(ctx), code_verifier: verifier, resource: [] };
+  const { response, username } = await redeemCode(ctx, client, exchange, null);
+  const idToken = decodeToken(response.id_token, ctx.now());
+  if (idToken.payload["nonce"] !== nonce) {
+    throw new OAuthError("invalid_token", "nonce of the ID token is not the one of the request");
+  }
+  return { accessToken: response.access_token, idToken, username };
+}
+
+/** Removes the access of this app for the user of its access token, as the account page does. A dead token removes nothing. */
+export async function removeTryItAccess(ctx: Context, accessToken: string): Promise<void> {
+  const claims = verifyAccessToken(ctx, accessToken);
+  if (claims instanceof TokenProblem || claims.client_id !== tryItClientId) return;
+  await ctx.store.transaction((tx) => {
+    const state = tokenState(tx, claims);
+    if (!isDead(state) && state.grant !== null) revokeGrant(tx, ctx, state.grant, "user");
+  });
+}

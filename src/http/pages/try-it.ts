@@ -1,0 +1,183 @@
+import type { Request, Response } from "express";
+import { leavesOf } from "../../core/consent/scope-display.ts";
+import { tryItClientId } from "../../core/clients/client-id.ts";
+import { baseOf, discoveryPath, endpoints } from "../../core/endpoints.ts";
+import { OAuthError } from "../../core/errors.ts";
+import { readUserInfo } from "../../core/scopes/userinfo.ts";
+import { reservedClaims } from "../../core/scopes/claims.ts";
+import {
+  beginTryIt,
+  checkTryItCsrf,
+  finishTryIt,
+  isOwnResponse,
+  removeTryItAccess,
+  tryItCsrf,
+  tryItPaths,
+  type TryItSecrets,
+} from "../../core/try-it/try-it.ts";
+import type { DecodedToken } from "../../core/tokens/decode.ts";
+import { exactJson } from "../../json-digits.ts";
+import { redirect } from "../answer/answer.ts";
+import { answerTo, errorBody } from "../answer/error-answers.ts";
+import { HttpError } from "../answer/http-error.ts";
+import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItCookie } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { note, type Web } from "../web.ts";
+import { sendPage } from "./page-writer.ts";
+import { viewFor } from "./reader.ts";
+import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
+
+/** The start page, and "Try it": the app of our own that signs in from there (the setting `try_it`). */
+
+/** @throws {HttpError} 404 where the setting is off */
+function requireTryIt({ ctx }: Web): void {
+  if (!ctx.settings.try_it) {
+    throw new HttpError(404, "there is nothing here: the setting try_it is off", {
+      fix: { text: "Set try_it: true under settings of the fixture file" },
+    });
+  }
+}
+
+/** The form that begins a sign-in, for this browser. */
+function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "beginAction" | "csrf"> {
+  const browser = knownBrowser(web, req);
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  return { beginAction: web.base + tryItPaths.begin, csrf: tryItCsrf(browser.id) };
+}
+
+export function sendHome(web: Web, req: Request, res: Response): void {
+  const { ctx, base, issuer, commandLine } = web;
+  const { try_it: tryIt } = ctx.settings;
+  // The response comes to the issuer's name, and cookies are bound to a name.
+  const isIssuer = req.headers.host === issuer.host;
+  const page = renderHome(web.renderer, {
+    ...viewFor(web, req, res),
+    issuer: ctx.issuer,
+    discovery: baseOf(ctx.issuer) + discoveryPath,
+    accountHref: `${base}/account`,
+    tryIt,
+    ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
+    elsewhere: tryIt && !isIssuer ? ctx.issuer : null,
+    command: commandLine(["idp", "login"]),
+  });
+  sendPage(res, 200, page);
+}
+
+export const postTryIt = (web: Web) => async (req: Request, res: Response) => {
+  requireTryIt(web);
+  requireOwnOrigin(web, req);
+  checkTryItCsrf(readBrowser(web, req).id, single(bodyParameters(req), "csrf") ?? "");
+  const { path, secrets } = await beginTryIt(web.ctx);
+  const { state, nonce, verifier } = secrets;
+  setTryItCookie(web, res, `${state}.${nonce}.${verifier}`);
+  note(res, { client: tryItClientId, note: "to the authorization endpoint" });
+  redirect(res, web.base + path);
+};
+
+function secretsOf(cookie: string): TryItSecrets | null {
+  const [state = "", nonce = "", verifier = ""] = cookie.split(".");
+  return state === "" || nonce === "" || verifier === "" ? null : { state, nonce, verifier };
+}
+
+export const getTryItCallback = (web: Web) => async (req: Request, res: Response) => {
+  requireTryIt(web);
+  note(res, { client: tryItClientId });
+  const query = queryParameters(req);
+  const response = {
+    state: single(query, "state"),
+    iss: single(query, "iss"),
+    code: single(query, "code"),
+    error: single(query, "error"),
+    error_description: single(query, "error_description"),
+  };
+  const secrets = secretsOf(readTryItCookie(web, req));
+  if (!isOwnResponse(secrets, response)) {
+    sendFailed(web, req, res, "over", {
+      code: "invalid_request",
+      message: "state is not the one of a request of this browser",
+    });
+    return;
+  }
+  setTryItCookie(web, res, "");
+  if (response.error !== undefined) {
+    sendFailed(web, req, res, "refused", { code: response.error, message: response.error_description ?? "" });
+    return;
+  }
+  try {
+    const { accessToken, idToken, username } = await finishTryIt(web.ctx, secrets, response);
+    note(res, { user: username, note: "signed in" });
+    await sendTryIt(web, req, res, { state: "done", accessToken, idToken });
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    sendFailed(web, req, res, "refused", error);
+  }
+};
+
+function sendFailed(
+  web: Web,
+  req: Request,
+  res: Response,
+  state: TryItFailedView["state"],
+  { code, message }: Pick<OAuthError, "message"> & { readonly code: string },
+): void {
+  note(res, { error: `${code}: ${message}` });
+  const view = { state, error: code, description: message, homeHref: `${web.base}/` };
+  const common = { ...viewFor(web, req, res), keptQuery: null, ...beginForm(web, req, res) };
+  sendPage(res, 400, renderTryItFailed(web.renderer, { ...common, ...view }));
+}
+
+export const postTryItUserInfo = (web: Web) => async (req: Request, res: Response) => {
+  requireTryIt(web);
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  checkTryItCsrf(readBrowser(web, req).id, single(body, "csrf") ?? "");
+  const accessToken = single(body, "access_token") ?? "";
+  const removes = single(body, "remove") !== undefined;
+  if (removes) await removeTryItAccess(web.ctx, accessToken);
+  note(res, { client: tryItClientId, note: removes ? "access removed" : "UserInfo called" });
+  await sendTryIt(web, req, res, { state: removes ? "removed" : "called", accessToken, idToken: null });
+};
+
+/** Calls UserInfo as the app does. A refusal is shown as the endpoint answers it. */
+async function callUserInfo(web: Web, token: string): Promise<TryItView["userinfo"]> {
+  const path = web.base + endpoints.userinfo;
+  try {
+    const { body } = await readUserInfo(web.ctx, { token, scheme: "Bearer", proof: null });
+    return { path, status: 200, body: JSON.stringify(body, null, 2) };
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    const answer = answerTo(error, web.commandLine);
+    return { path, status: answer.status, body: JSON.stringify(errorBody(error, answer), null, 2) };
+  }
+}
+
+/** What an ID token says of the user: without what it says of itself. */
+function claimsOf({ payload }: DecodedToken): NonNullable<TryItView["idToken"]>["claims"] {
+  const ofToken = reservedClaims.filter((name) => name !== "sub");
+  return leavesOf(Object.fromEntries(Object.entries(payload).filter(([name]) => !ofToken.includes(name))));
+}
+
+async function sendTryIt(
+  web: Web,
+  req: Request,
+  res: Response,
+  { state, accessToken, idToken }: Pick<TryItView, "state" | "accessToken"> & { readonly idToken: DecodedToken | null },
+): Promise<void> {
+  const page = renderTryIt(web.renderer, {
+    ...viewFor(web, req, res),
+    // The address of the callback holds a code, and a form was answered at the other one: nothing leads back to either.
+    keptQuery: null,
+    state,
+    action: web.base + tryItPaths.userinfo,
+    ...beginForm(web, req, res),
+    accessToken,
+    idToken: idToken && {
+      claims: claimsOf(idToken),
+      decoded: exactJson({ header: idToken.header, payload: idToken.payload }, 2),
+    },
+    userinfo: await callUserInfo(web, accessToken),
+    homeHref: `${web.base}/`,
+  });
+  sendPage(res, 200, page);
+}
