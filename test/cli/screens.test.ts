@@ -56,6 +56,7 @@ const screen: Screen = {
     redirectUris: ["http://127.0.0.1:*/cb", "http://localhost:3000/cb"],
     grantTypes: [],
   },
+  hasLogin: true,
   listens: null,
   data: [".idp/data.json, kept between runs"],
   fixtures: ["built-in demo", "users 2 added"],
@@ -66,7 +67,14 @@ test("the first screen", () => {
 });
 
 test("the first screen of a server without users and clients, that took a while", () => {
-  const empty = { ...screen, took: 7578, users: { first: [], all: 0 }, clients: { first: [], all: 0 }, app: null };
+  const empty = {
+    ...screen,
+    took: 7578,
+    users: { first: [], all: 0 },
+    clients: { first: [], all: 0 },
+    app: null,
+    hasLogin: false,
+  };
   expect(firstScreen(empty, plain)).toMatchSnapshot();
 });
 

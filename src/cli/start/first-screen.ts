@@ -35,6 +35,8 @@ export interface Screen {
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
   /** The client that an app is likely to be; null: none signs users in. */
   readonly app: ScreenClient | null;
+  /** Whether the client of `idp login` is registered. */
+  readonly hasLogin: boolean;
   /** Where it listens, in words, where its issuer does not say so. */
   readonly listens: string | null;
   /** Where the data is, in words. */
@@ -112,6 +114,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
     block("Account", [`${baseOf(issuer)}/account`]),
+    ...(screen.hasLogin ? [block("Try it", [`${line(["idp", "login"])}, or open the issuer in a browser`])] : []),
     "",
     block("Users", userRows(screen, line)),
     block("Clients", clientRows(screen, line)),

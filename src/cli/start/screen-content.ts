@@ -35,6 +35,7 @@ export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string |
       all: clients.length,
     },
     app: app === undefined || app.client_id === loginClient || app.redirect_uris.length === 0 ? null : shown(app),
+    hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
       file === null
         ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
