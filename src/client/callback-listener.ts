@@ -1,16 +1,18 @@
-import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { sendCallbackPage, type CallbackPage } from "./callback-page.ts";
 import { Problem } from "./check.ts";
 
 /**
  * Listens where a native app is sent back to (RFC 8252 7.3): on 127.0.0.1 alone, for one response, which it hands over whatever it
- * holds. It is closed the moment that response is in.
+ * holds. It accepts no more connections once that response is in. The browser waits for its page until the sign-in is complete.
  */
 export interface CallbackListener {
   readonly redirectUri: string;
   /** The parameters that came. @throws {Problem} where none came in time @param timeout seconds */
   received(timeout: number): Promise<URLSearchParams>;
+  /** Shows the browser that came what became of the sign-in. Resolves when the page is sent, or the browser is gone. */
+  answer(page: CallbackPage): Promise<void>;
   close(): void;
 }
 
@@ -18,29 +20,7 @@ const address = "127.0.0.1";
 export const callbackPath = "/callback";
 /** A response of form_post is a few parameters. */
 const mostBytes = 65_536;
-
-const style =
-  "body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1rem;color-scheme:light dark}h1{font-size:1.5rem}";
-const headers = {
-  "content-type": "text/html; charset=utf-8",
-  "cache-control": "no-store",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; frame-ancestors 'none'`,
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  connection: "close",
-};
-
-/** A page of fixed words: nothing that was sent is in it. */
-function page(response: ServerResponse, status: number, title: string, sentence: string): void {
-  response.writeHead(status, headers).end(
-    `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${style}</style></head>
-<body><main><h1>${title}</h1><p>${sentence}</p></main></body>
-</html>
-`,
-  );
-}
+const onlyResponses = "Only the response of a provider is accepted here.";
 
 /** @param port 0: a free one. @throws the system's error where it cannot listen there */
 export async function listenForCallback(port: number): Promise<CallbackListener> {
@@ -48,26 +28,19 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
   const delivered = new Promise<URLSearchParams>((resolve) => {
     deliver = resolve;
   });
-  let done = false;
+  let waiting: ServerResponse | null = null;
   const server = createServer((request, response) => {
     receive(request, response, () => (server.address() as AddressInfo | null)?.port ?? 0)
       .then((parameters) => {
         if (parameters === null) return;
-        if (done) {
-          page(response, 410, "That was answered already", "You can close this tab.");
+        if (waiting !== null) {
+          const sentence = "This response was sent before. You can close this tab.";
+          sendCallbackPage(response, 410, { title: "Already answered", sentence });
           return;
         }
-        done = true;
+        waiting = response;
         server.close();
-        const refused = parameters.has("error");
-        const sentence = refused
-          ? "The sign-in was refused. The terminal says why."
-          : "The terminal goes on with the sign-in.";
-        response.on("close", () => {
-          server.closeAllConnections();
-          deliver(parameters);
-        });
-        page(response, 200, "You can close this tab", sentence);
+        deliver(parameters);
       })
       .catch(() => response.destroy());
   });
@@ -90,6 +63,14 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
         clearTimeout(timer);
       }
     },
+    async answer(page) {
+      const response = waiting;
+      if (response === null || response.closed) return;
+      await new Promise<void>((resolve) => {
+        response.once("close", resolve);
+        sendCallbackPage(response, 200, page);
+      });
+    },
     close() {
       server.close();
       server.closeAllConnections();
@@ -105,12 +86,13 @@ async function receive(
 ): Promise<URLSearchParams | null> {
   // A page that points its own name here (DNS rebinding) is sent away.
   if (request.headers.host !== `${address}:${port()}`) {
-    page(response, 421, "Not here", "This address answers to its own name only.");
+    const sentence = "This address answers to its own name only.";
+    sendCallbackPage(response, 421, { title: "Wrong address", sentence });
     return null;
   }
   const [path, query = ""] = (request.url ?? "").split(/\?(.*)/s);
   if (path !== callbackPath) {
-    page(response, 404, "Nothing here", "Only a provider's answer is taken here.");
+    sendCallbackPage(response, 404, { title: "Page not found", sentence: onlyResponses });
     return null;
   }
   if (request.method === "GET") return new URLSearchParams(query);
@@ -121,7 +103,7 @@ async function receive(
     return new URLSearchParams(await bodyOf(request));
   }
   response.setHeader("allow", "GET, POST");
-  page(response, 405, "Not like this", "Only a provider's answer is taken here.");
+  sendCallbackPage(response, 405, { title: "Method not allowed", sentence: onlyResponses });
   return null;
 }
 

@@ -272,7 +272,7 @@ const addressIn = async ({ told }: Begun) => (await told(/at this address:\n {2}
 const redirectUriIn = async ({ told }: Begun) => (await told(/Waiting at (\S+) for /))[1] ?? "";
 
 describe("a person in a browser", () => {
-  test("signs in: the page says that the tab can be closed, and nothing listens any more", async () => {
+  test("signs in: the page shows who signed in, and nothing listens any more", async () => {
     const begun = begin("--no-browser");
     const browser = new Browser(idp.issuer);
     const { left } = await approve(browser, await browser.open(await addressIn(begun)));
@@ -283,6 +283,7 @@ describe("a person in a browser", () => {
     const text = await page.text();
     expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(text).toContain("You can close this tab");
+    expect(text).toContain("<dd>alice@example.test</dd>");
     expect(text).not.toContain(left?.searchParams.get("code"));
     const { code, stdout, stderr } = await begun.ended;
     expect(code, stdout).toBe(0);

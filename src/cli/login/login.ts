@@ -2,7 +2,8 @@
  * cli/login: `idp login`: a whole sign-in as a client, with src/client.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { attempt, newReport } from "../../client/check.ts";
+import type { CallbackPage } from "../../client/callback-page.ts";
+import { attempt, newReport, type Report } from "../../client/check.ts";
 import { clientCredentialsFlow } from "../../client/client-credentials.ts";
 import { codeFlow } from "../../client/code-flow.ts";
 import { deviceFlow } from "../../client/device-flow.ts";
@@ -10,6 +11,8 @@ import { discover } from "../../client/provider.ts";
 import { nothing, type Result } from "../../client/result.ts";
 import type { SignIn } from "../../client/tokens.ts";
 import { isObject } from "../../core/json-object.ts";
+import { reservedClaims } from "../../core/scopes/claims.ts";
+import { exactJson } from "../../json-digits.ts";
 import { randomText } from "../../random.ts";
 import type { Invocation } from "../invocation.ts";
 import { checkFlags, type LoginFlags } from "./flags.ts";
@@ -40,6 +43,20 @@ function checkUser(report: SignIn["report"], asked: string, { claims, userinfo }
   report.check("user", false, `${who} signed in, not ${asked}: the server's "login" setting decides, not this command`);
 }
 
+/** What the browser shows at the end. */
+function pageOf(report: Report, { claims, refusal }: Result): CallbackPage {
+  if (report.checks.some(({ ok }) => !ok)) {
+    const what = refusal === null ? "The sign-in failed." : "The sign-in was refused.";
+    return { title: "Not signed in", sentence: `${what} The terminal says why. You can close this tab.` };
+  }
+  const ofUser = Object.entries(claims ?? {}).filter(([name]) => name === "sub" || !reservedClaims.includes(name));
+  return {
+    title: "You are signed in",
+    sentence: "Every check passed: see the terminal. You can close this tab.",
+    rows: ofUser.map(([name, value]) => [name, typeof value === "string" ? value : exactJson(value, 0)]),
+  };
+}
+
 const usualScope = "openid profile email";
 
 async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: SignIn["report"]): Promise<Result> {
@@ -68,7 +85,9 @@ async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: 
   try {
     const { maxAge = null, acr = "" } = flags;
     const asked = { scope, maxAge, acr: acr.split(" ").filter(Boolean), parameters: user.parameters };
-    return await codeFlow(run, { ...asked, redirectUri: user.redirectUri }, user.visit);
+    const result = await codeFlow(run, { ...asked, redirectUri: user.redirectUri }, user.visit);
+    await user.answer(pageOf(report, result));
+    return result;
   } finally {
     user.close();
   }

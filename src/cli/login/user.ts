@@ -20,6 +20,8 @@ export interface CodeUser {
   readonly visit: Visit;
   /** Parameters that this user adds to the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Shows the person what became of the sign-in. */
+  readonly answer: CallbackListener["answer"];
   readonly close: () => void;
 }
 
@@ -36,12 +38,19 @@ export async function codeUser(cli: Invocation, flags: LoginFlags, place: Place)
   if (decider !== null) {
     const redirectUri = redirectUriWithoutBrowser(place, flags.redirectPort);
     const pages = pagesOf(place.issuer, decider);
-    return { redirectUri, parameters, visit: (address) => pages.signIn(address, redirectUri), close: () => undefined };
+    return {
+      redirectUri,
+      parameters,
+      answer: () => Promise.resolve(),
+      close: () => undefined,
+      visit: (address) => pages.signIn(address, redirectUri),
+    };
   }
   const listener = await listen(portFor(place, flags.redirectPort));
   return {
     redirectUri: listener.redirectUri,
     parameters,
+    answer: (page) => listener.answer(page),
     close: () => listener.close(),
     visit: (address, life) => visitInBrowser(cli, flags, { address, life }, listener),
   };
