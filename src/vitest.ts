@@ -25,7 +25,7 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
       // vitest reads from the parameters what a fixture needs: they have to be written out.
       // eslint-disable-next-line no-empty-pattern
       async ({}, use) => {
-        const idp = await createIdp({ port: 0, ...options });
+        const idp = await createIdp(options);
         await use(idp);
         await idp.close();
       },

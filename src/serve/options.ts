@@ -26,7 +26,7 @@ export interface IdpOptions {
   readonly fixtures?: Fixtures | (() => Fixtures);
   /** Is called with the progress of the work on fixtures; both numbers count entries. */
   readonly onProgress?: SeedOptions["progress"];
-  /** 0: a free port. Default 4370. */
+  /** Default: a free one. */
   readonly port?: number;
   /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
   readonly host?: string;

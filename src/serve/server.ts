@@ -5,7 +5,6 @@
 import type { RequestListener } from "node:http";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";
-import { defaultPort } from "../core/endpoints.ts";
 import { plainCommandLine } from "../core/hint.ts";
 import { addRoutes, createApp } from "../http/app.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -60,7 +59,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const closing = createClosing([() => listening?.close(), () => issuer?.close(), () => store.close()]);
   try {
     const app = createApp();
-    listening = await listen(app, host, options.port ?? defaultPort, { tls: options.tls ?? null });
+    listening = await listen(app, host, options.port ?? 0, { tls: options.tls ?? null });
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
     issuer = await openIssuer(store, {

@@ -14,6 +14,7 @@ const fixtures = {
     { client_id: "$(reboot)", redirect_uris: ["http://localhost:3000/cb"] },
     { client_id: "app", client_name: "Evil\u001b[2J", redirect_uris: ["http://localhost:3000/cb"] },
   ],
+  scopes: { "orders:read": { description: { en: "See your orders" } } },
   grants: [{ user: "bob", client: "app", scope: "openid" }],
 };
 
@@ -73,7 +74,12 @@ test.each([
   [["help", "us"], ["users"]],
   [
     ["completion", ""],
-    ["bash", "zsh", "fish"],
+    ["bash", "zsh", "fish", "powershell"],
+  ],
+  [["login", "--scope", "ord"], ["orders:read"]],
+  [
+    ["clients", "add", "shop", "--scope=p"],
+    ["--scope=profile", "--scope=phone"],
   ],
   [["nonsense", "more", ""], []],
   [["users", "--nonsense=", ""], expect.arrayContaining(["list"])],

@@ -196,3 +196,15 @@ test("Ctrl+C in a question: exit 130, no stack trace, and no file", { tags: ["sc
   expect(screen()).not.toMatch(/Error|^\s+at /m);
   expect(existsSync(join(cwd, file))).toBe(false);
 });
+
+test("in a git repository, what holds secrets is added to .gitignore, once", async () => {
+  const cwd = newFolder();
+  const ignore = join(cwd, ".gitignore");
+  await idpIn(cwd, ["init", "--no-input", "--type", "public"]);
+  expect(existsSync(ignore)).toBe(false);
+  writeFileSync(ignore, "node_modules\n/.idp");
+  const { stderr } = await idpIn(cwd, ["init", "--no-input", "--type", "public", "--force"]);
+  expect(stderr).toContain("Added to .gitignore: .env.local\n");
+  expect(readFileSync(ignore, "utf8")).toBe("node_modules\n/.idp\n.env.local\n");
+  expect((await idpIn(cwd, ["init", "--no-input", "--type", "public", "--force"])).stderr).not.toContain(".gitignore");
+});

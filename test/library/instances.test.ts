@@ -9,7 +9,6 @@ test("twenty at once, without crosstalk", async () => {
   const all = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
       createIdp({
-        port: 0,
         // Some with a folder of their own.
         ...(at % 5 === 0 && { data: `${folder}/${at}` }),
         now: () => Date.UTC(2026, 0, 1) + at * 1000,

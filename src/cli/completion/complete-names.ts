@@ -1,3 +1,4 @@
+import { builtInScopes } from "../../core/scopes/scopes.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
@@ -23,6 +24,7 @@ const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidat
       .map(({ id, user, client, scope }) => ({ value: id, description: `${user} ${client}: ${scope}` })),
   session_id: async (server) =>
     (await callServer(server, "sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
+  scopes: async (server) => (await callServer(server, "scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
 const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
@@ -37,7 +39,10 @@ const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
       })),
   session_id: (tx) =>
     [...tx.all("sessions")].map(({ sid, userId }) => ({ value: sid, description: nameOf(tx, userId) })),
+  scopes: (tx) => [...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)].map(scopeCandidate),
 };
+
+const scopeCandidate = (name: string): Candidate => ({ value: name, description: "" });
 
 const clientCandidate = (client: { readonly client_id: string; readonly client_name?: unknown }): Candidate => ({
   value: client.client_id,

@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 /** Names that only the data knows. */
-export type NameKind = "username" | "client_id" | "grant_id" | "session_id";
+export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "scopes";
 
 export type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
@@ -20,7 +20,7 @@ export type Completion =
   /** Files and folders, which the shell knows better. */
   | { readonly kind: "files" };
 
-const nameKinds: readonly string[] = ["username", "client_id", "grant_id", "session_id"] satisfies NameKind[];
+const nameKinds: readonly string[] = ["username", "client_id", "grant_id", "session_id", "scopes"] satisfies NameKind[];
 const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };
 
@@ -42,7 +42,8 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
     return { kind: "candidates", candidates: choices.map((each) => ({ value: prefix + each, description: "" })) };
   }
   // Existing names are no suggestion for a new record.
-  if (isNameKind(name)) return place.command.name() === "add" ? nothing : { kind: "names", of: name, prefix };
+  if (isNameKind(name))
+    return place.command.name() === "add" && name !== "scopes" ? nothing : { kind: "names", of: name, prefix };
   if (["file", "dir", "path"].includes(name)) return { kind: "files" };
   return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
 }

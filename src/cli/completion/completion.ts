@@ -75,7 +75,22 @@ end
 complete -c idp -f -a '(__idp_complete)'
 `;
 
-const scripts = { bash, zsh, fish } as const;
+const powershell = `# idp completion for PowerShell. Put this into $PROFILE: idp completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName idp -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { "$_" })
+  $current = "$wordToComplete"
+  # Before 7.3, PowerShell drops an empty argument unless it is in quotes of its own.
+  if ($current -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or $PSNativeCommandArgumentPassing -eq 'Legacy')) { $current = '""' }
+  & idp __complete @words $current 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+    $value, $description = $_ -split '\\t', 2
+    if (-not $description) { $description = $value }
+    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $description)
+  }
+}
+`;
+
+const scripts = { bash, zsh, fish, powershell } as const;
 
 export type Shell = keyof typeof scripts;
 

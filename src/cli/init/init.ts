@@ -14,7 +14,7 @@ import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
 import { askText, choose, needed } from "../input/ask.ts";
 import { fixtureText, type App } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
-import { checkPlace, file, schemaNearby, writeFixtures } from "./place.ts";
+import { checkPlace, file, ignoreSecrets, schemaNearby, writeFixtures } from "./place.ts";
 import { projectOf, usual, type Project } from "./project.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -154,6 +154,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   };
   if (flags.stdout === true) return answer(document, () => text.trimEnd());
   writeFixtures(place, text);
+  const ignored = ignoreSecrets();
   const server = await findServer(cli).catch(() => null);
   const longest = Math.max(0, ...users.map((username) => username.length));
   const next: Hint =
@@ -181,6 +182,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
       ].join("\n"),
     {
       notes: [
+        ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
         next,
         { text: "What your app needs to know", command: ["idp", "env"] },
         { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },

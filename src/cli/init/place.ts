@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { usualNames } from "../../fixture-files.ts";
@@ -42,6 +42,25 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
     if (codeOf(error) === "EEXIST") throw taken(again);
     throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
   }
+}
+
+/** What `idp start` and `idp env --write .env.local` put into a project, and what no repository should hold: secrets. */
+const withSecrets = [".idp/", ".env.local"];
+
+/** Adds to the project's `.gitignore` what it lacks. @returns the lines that were added; none outside a git repository */
+export function ignoreSecrets(): readonly string[] {
+  const ignore = ".gitignore";
+  const text = existsSync(ignore) ? readFileSync(ignore, "utf8") : null;
+  if (text === null && !existsSync(".git")) return [];
+  const lines = (text ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\/|\/$/g, ""));
+  const missing = withSecrets.filter((name) => !lines.includes(name.replace(/\/$/, "")));
+  const start = text === null || text === "" || text.endsWith("\n") ? "" : "\n";
+  try {
+    if (missing.length > 0) appendFileSync(ignore, `${start}${missing.join("\n")}\n`);
+  } catch (error) {
+    throw new OperationError("usage", `${ignore} cannot be written here (${codeOf(error)})`, { cause: error });
+  }
+  return missing;
 }
 
 /** The JSON Schema of fixtures, for editors; null: the package is not installed here. */

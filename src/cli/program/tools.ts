@@ -22,7 +22,7 @@ export function declareTools(program: Command, act: Act): void {
   program
     .command("completion")
     .description("print the script that completes commands, flags and names in a shell")
-    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))
     .addHelpText(
       "after",
       examples(

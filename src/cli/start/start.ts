@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { baseOf } from "../../core/endpoints.ts";
+import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../http/request-log.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
@@ -71,13 +71,13 @@ function optionsOf(
   { named, found }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures },
   more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress },
 ): IdpOptions {
-  const { port, host, issuer, allowHost } = flags;
+  const { port = defaultPort, host, issuer, allowHost } = flags;
   const adminToken = adminTokenOf(cli.env);
   const { progress, ...own } = more;
   let read: FoundFixtures | null = found;
   return {
     ...(flags.memory === true ? {} : { data: cli.data }),
-    ...(port === undefined ? {} : { port }),
+    port,
     ...(host === undefined ? {} : { host }),
     ...(issuer === undefined ? {} : { issuer }),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
