@@ -13,6 +13,7 @@ import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
 import { openBrowser } from "../server/open-browser.ts";
+import { listenForKeys } from "./keys.ts";
 import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
@@ -172,15 +173,18 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     })
     .finally(progress.end);
   issuer = idp.issuer;
+  let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
     await announce(cli, flags, { idp, fixtures, line });
     serving = true;
     // Creates a missing RS256 key, so that the first sign-in need not wait. If that fails, the request that needs the key reports it.
     idp.call("keys.list", {}).catch(() => undefined);
     const watching = flags.watch === true ? await watch(cli, idp, named, fixtures) : null;
+    stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
   } finally {
+    stopKeys?.();
     if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
   }

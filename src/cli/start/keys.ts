@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import { baseOf } from "../../core/endpoints.ts";
+import type { Idp } from "../../index.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { print, printFailure, say } from "../output/print.ts";
+import { loginClient } from "../program/app-types.ts";
+import { openBrowser } from "../server/open-browser.ts";
+
+/** Keys of `idp start` on a terminal: each is pressed alone, without Enter. */
+
+const help = [
+  "o  open the account page in a browser",
+  "l  sign in, as an app does (idp login)",
+  "r  reset to the fixtures",
+  "c  clear the screen",
+  "h  show this help",
+  "q  quit",
+].join("\n");
+
+/** Linux tells in /proc whether this process is in the background: to change the terminal from there would stop the process. */
+function isInBackground(): boolean {
+  try {
+    const [, , group, , , terminalGroup] = readFileSync("/proc/self/stat", "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return group !== terminalGroup;
+  } catch {
+    return false;
+  }
+}
+
+/** For how long a login waits for the person, in seconds. */
+const patience = 120;
+
+async function signIn(cli: Invocation, idp: Idp): Promise<void> {
+  const { login } = await import("../login/login.ts");
+  // The server may be in memory, so that it is found by its address only.
+  const env = { ...cli.env, IDP_ADMIN_TOKEN: idp.adminToken };
+  const own = { ...cli, url: idp.issuer, adminTokenFile: null, env };
+  print(own, await login(own, { client: loginClient, flow: "code", timeout: patience, browser: true }));
+}
+
+/**
+ * Listens for keys until the returned function is called, which gives the terminal back.
+ * Null: nobody sits at a terminal, or wants to be told nothing.
+ */
+export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() => void) | null {
+  if (!cli.interactive || !cli.stdout.isTTY || cli.quiet || isInBackground()) return null;
+  const { stdin, stdout } = cli;
+  let mayReset = false;
+  let signingIn = false;
+
+  const actions: Readonly<Record<string, () => Promise<unknown> | undefined>> = {
+    o: () => openBrowser(cli, `${baseOf(idp.issuer)}/account`),
+    l: () => {
+      if (signingIn) return undefined;
+      signingIn = true;
+      return signIn(cli, idp).finally(() => {
+        signingIn = false;
+      });
+    },
+    r: () => {
+      if (mayReset) return idp.reset().then(() => say(cli, "Reset to the fixtures."));
+      say(cli, "Every change, session, grant and token goes. Press r again to reset.");
+      return undefined;
+    },
+    c: () => {
+      stdout.write("\u001b[2J\u001b[3J\u001b[H");
+      return undefined;
+    },
+    h: () => {
+      stdout.write(`${help}\n`);
+      return undefined;
+    },
+    "\r": () => {
+      stdout.write("\n");
+      return undefined;
+    },
+  };
+
+  const onData = (typed: Buffer): void => {
+    for (const key of typed.toString()) {
+      // A raw terminal hands on Ctrl+C and Ctrl+D as letters.
+      if (["q", "\u0003", "\u0004"].includes(key)) {
+        stop();
+        return;
+      }
+      actions[key]?.()?.catch((error: unknown) => {
+        printFailure(cli, failureOf(error), null);
+      });
+      mayReset = key === "r" && !mayReset;
+    }
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", onData);
+  stdout.write("  Press h for the keys, q to quit.\n\n");
+  return () => {
+    stdin.off("data", onData);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+}
