@@ -70,6 +70,7 @@ test("a response is taken once, and only in the browser that sent the request", 
   expect((await userinfo(idp, accessTokenIn(done))).status).toBe(200);
   const elsewhere = await new Browser(idp.issuer).open(done.url);
   expect(elsewhere.state).toBe("over");
+  await stateOf(browser);
   const forged = await browser.open(done.url.replace(/state=[^&]+/, "state=forged"));
   expect(forged.state).toBe("over");
 });
