@@ -69,5 +69,11 @@ export function addUnknownUser(name: string): Hint | undefined {
 /** Lets a server answer under one more host name. */
 export const allowHost = (host: string): Hint | undefined => printable(["idp", "start", "--allow-host", host]);
 
+/** For an app that refreshes in parallel: it sends a token that one of its own requests has rotated. */
+export const acceptRetries: Hint = {
+  text: "If the app refreshes in parallel, set refresh_grace: for so many seconds a rotated token still passes",
+  command: ["idp", "start", "--refresh-grace", "10"],
+};
+
 /** Makes a suspended or banned user active again. */
 export const restoreUser = ({ username }: User): Hint => fix(["idp", "users", "restore", username]);

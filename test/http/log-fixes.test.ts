@@ -54,6 +54,15 @@ test("a code used twice, and a verifier of another sign-in: what to do, in words
   ]);
 });
 
+test("parallel refreshes that revoke a family: the setting that lets them pass", async () => {
+  const { idp, events, token } = await logging();
+  const { refresh_token } = await idp.issueTokens({ user: "alice", client: "demo-app" });
+  await Promise.all([1, 2].map(() => token({ grant_type: "refresh_token", refresh_token })));
+  const [refused] = events.filter(({ status }) => status === 400);
+  expect(refused?.error).toMatch(/^invalid_grant: refresh_token was already rotated/);
+  expect(refused?.fix).toMatch(/set refresh_grace: .*idp start --refresh-grace 10$/);
+});
+
 test("an address that is not registered: what was sent and what is registered", async () => {
   const { idp, events } = await logging();
   const query = "response_type=code&client_id=demo-app&redirect_uri=http://localhost:3000/callback/";

@@ -4,6 +4,7 @@ import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
+import { acceptRetries } from "../../fix-commands.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
@@ -66,6 +67,7 @@ function renew(
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
+      { fix: acceptRetries },
     );
   }
   const refreshScopes = splitScope(claims.scope);
