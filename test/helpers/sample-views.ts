@@ -291,6 +291,7 @@ const error: ErrorView = {
     rule: "RFC 6749 3.1.2.3",
   },
   status: 400,
+  otherUser: null,
 };
 const bareError = { mismatch: null, fix: null, rule: null };
 
@@ -636,6 +637,14 @@ export const errorViews = {
     rule: "RFC 6749 10.12",
     status: 403,
   },
+  "error-other-user": {
+    ...error,
+    ...bareError,
+    kind: "other-user",
+    message: "bob signed in in another tab. Reload this page",
+    status: 403,
+    otherUser: { username: "bob", href: "/account" },
+  },
   "error-not-found": {
     ...error,
     ...bareError,
@@ -730,7 +739,7 @@ const kinds = [
     "login-reauth",
   ],
   ["home-elsewhere", "home-off", "home-try-it", "try-it-done", "try-it-refused", "try-it-removed"],
-  ["error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
+  ["error-other-user", "error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
 ].flat();
 
 /** One page of each kind. Together they show every element that any page shows. */

@@ -66,10 +66,29 @@ describe("two tabs", () => {
     const alices = await pick(browser, await browser.open(app.url()), "alice");
     const bobs = await pick(browser, await browser.open(app.url({ prompt: "select_account" })), "bob");
     const refused = await browser.press(alices, "consent-allow");
-    expect([refused.status, refused.left]).toEqual([403, null]);
+    expect([refused.status, refused.state, refused.left]).toEqual([403, "other-user", null]);
+    expect(refused.body).toContain("bob signed in in another tab. Reload this page");
+    expect(refused.body).toContain(
+      `id="error-reload" data-testid="error-reload" href="${new URL(alices.url).pathname}"`,
+    );
+    expect((await browser.open(alices.url)).body).toContain("bob");
     expect(await idp.call("grants.list", { client: app.credentials.client_id })).toEqual([]);
     await browser.press(bobs, "consent-allow");
     expect(await idp.call("grants.list", { client: app.credentials.client_id })).toMatchObject([{ user: "bob" }]);
+  });
+
+  test("another user signed in meanwhile: the forms of the account page say so too, and a forged one does not", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open(app.url()), "alice");
+    const account = await browser.open("/account");
+    await pick(browser, await browser.open(app.url({ prompt: "select_account" })), "bob");
+    for (const button of ["account-save", "account-signout"]) {
+      const refused = await browser.press(account, button, { language: "en", theme: "dark" });
+      expect([button, refused.status, refused.state]).toEqual([button, 403, "other-user"]);
+      const forged = await browser.press(account, button, { csrf: "x", language: "en", theme: "dark" });
+      expect([button, forged.status, forged.state]).toEqual([button, 403, "form"]);
+    }
   });
 
   test("signed out meanwhile: consent has to wait for a sign-in", async () => {

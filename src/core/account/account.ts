@@ -6,9 +6,10 @@ import { tellAll } from "../logout/backchannel.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { revokeGrant } from "../grants/grants.ts";
-import { InteractionError, type Browser } from "../sign-in/interactions.ts";
+import type { Browser } from "../sign-in/interactions.ts";
+import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/scope-display.ts";
-import { hashOf, sameSecret } from "../secrets.ts";
+import { hashOf } from "../secrets.ts";
 import { endSessions, liveSession, sessionOf, type LiveSession } from "../sessions/sessions.ts";
 
 /** The user's own page: connected apps and how to remove them, sessions, language and theme. */
@@ -39,8 +40,9 @@ export interface AccountPage {
   }[];
 }
 
-/** A form of the account pages is bound to the session, so it needs no record. */
-export const csrfOf = ({ session }: Pick<LiveSession, "session">): string => hashOf(`account ${session.id}`);
+/** A form of the account pages is bound to the browser and the session, so it needs no record. */
+export const csrfOf = (browser: Browser, { session }: Pick<LiveSession, "session">): string =>
+  userFormValue(hashOf(`account ${browser.id ?? ""}`), session.id);
 
 /** @returns null if nobody is signed in */
 export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage | null> =>
@@ -69,13 +71,13 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
         byPassword: amr.includes("pwd"),
       }))
       .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
-    return { user: live.user, csrf: csrfOf(live), values: ownValues(live.user), apps, sessions };
+    return { user: live.user, csrf: csrfOf(browser, live), values: ownValues(live.user), apps, sessions };
   });
 
 /**
  * Removes the access of one app.
  * @returns whether the app had access, and the user; null if nobody is signed in
- * @throws {InteractionError} csrf
+ * @throws {InteractionError | OtherUserError}
  */
 export const removeApp = (
   ctx: Context,
@@ -85,7 +87,7 @@ export const removeApp = (
   ctx.store.transaction((tx) => {
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
-    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+    requireUserForm(form.csrf, csrfOf(browser, live), live.user.username);
     const grant = tx.find("grants", "userAndClient", `${live.user.id} ${form.clientId}`);
     const removed = grant?.status === "active";
     if (removed) revokeGrant(tx, ctx, grant, "user");
@@ -98,7 +100,7 @@ export type SessionChoice = "this" | "all" | { readonly sid: string };
 /**
  * Ends sessions of the user who is signed in; the clients that took part in them are told.
  * @returns how many sessions ended; null if nobody is signed in
- * @throws {InteractionError} csrf
+ * @throws {InteractionError | OtherUserError}
  */
 export async function signOut(
   ctx: Context,
@@ -110,7 +112,8 @@ export async function signOut(
     // Also if the user was suspended since the page was shown: the session would be valid again after a restore.
     const current = sessionOf(tx, browser.session);
     if (current === undefined) return null;
-    if (!sameSecret(csrf, csrfOf({ session: current }))) throw new InteractionError("csrf");
+    const user = tx.get("users", current.userId);
+    requireUserForm(csrf, csrfOf(browser, { session: current }), user?.username ?? "");
     const own = which === "this" ? [current] : tx.findAll("sessions", "user", current.userId);
     const sessions = typeof which === "object" ? own.filter(({ sid }) => sid === which.sid) : own;
     return endSessions(tx, sessions);
@@ -123,7 +126,7 @@ export async function signOut(
 /**
  * Stores how the user wants to see pages; apps receive it from UserInfo.
  * @returns whether anybody is signed in
- * @throws {InteractionError} csrf
+ * @throws {InteractionError | OtherUserError}
  */
 export const savePreferences = (
   ctx: Context,
@@ -133,7 +136,7 @@ export const savePreferences = (
   ctx.store.transaction((tx) => {
     const live = liveSession(tx, browser.session);
     if (live === null) return false;
-    if (!sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+    requireUserForm(form.csrf, csrfOf(browser, live), live.user.username);
     const { language, theme } = form;
     const { user } = live;
     if (user.language !== language || user.theme !== theme) {

@@ -11,12 +11,11 @@ import { findInteraction, InteractionError, recordFact, type Browser } from "../
 import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
-import { hashOf, sameSecret } from "../secrets.ts";
+import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
 
 /** The consent page and its form: records what was decided. */
 
-/** Bound to the user who saw the page: if another user signs in, in another tab, they do not decide for this one. */
-const csrfFor = (interaction: Interaction, user: User): string => hashOf(`${interaction.csrf} ${user.id}`);
+const csrfFor = (interaction: Interaction, user: User): string => userFormValue(interaction.csrf, user.id);
 
 export interface ScopeRow extends NamedScope {
   /** The values that would be sent. */
@@ -97,7 +96,8 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
     if (question === null) throw new InteractionError("gone");
     // Signed out since the page was shown: nobody decides.
     if (session === null) return advance(tx, ctx, interaction, null, browser);
-    if (!sameSecret(form.csrf, csrfFor(interaction, session.user))) throw new InteractionError("csrf");
+    const { user } = session;
+    requireUserForm(form.csrf, csrfFor(interaction, user), user.username);
     const decided = { sessionId: session.session.id, allowed: allowedBy(form, question.scopes) };
     return advance(tx, ctx, recordFact(tx, interaction, { consent: decided }), session, browser);
   });

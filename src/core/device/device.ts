@@ -9,12 +9,13 @@ import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { recordGrant } from "../grants/grants.ts";
-import { InteractionError, type Browser } from "../sign-in/interactions.ts";
+import type { Browser } from "../sign-in/interactions.ts";
+import { requireUserForm } from "../sign-in/user-form.ts";
 import { checkLength } from "../authorize/request-length.ts";
 import { checkResources } from "../authorize/resources.ts";
 import { namedScopes, type NamedScope } from "../consent/scope-display.ts";
 import { mayAsk, resolveScopes } from "../scopes/scopes.ts";
-import { hashOf, sameSecret } from "../secrets.ts";
+import { hashOf } from "../secrets.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
 
 /** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
@@ -165,7 +166,7 @@ export async function showDevice(
 function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | undefined): DevicePage | null {
   const live = liveSession(tx, browser.session);
   if (live === null) return null;
-  const csrf = csrfOf(live);
+  const csrf = csrfOf(browser, live);
   const { user } = live;
   if (typed === undefined) return { state: "enter", csrf, user };
   const found = findWaiting(tx, ctx, typed);
@@ -194,7 +195,7 @@ export interface DeviceDecision {
 /**
  * Takes the decision, once.
  * @returns what came of it; null if nobody is signed in
- * @throws {InteractionError} csrf; {OAuthError} too_many_requests
+ * @throws {InteractionError | OtherUserError}; {OAuthError} too_many_requests
  */
 export async function decideDevice(
   ctx: Context,
@@ -210,10 +211,10 @@ export async function decideDevice(
   return result;
 }
 
-/** @throws {InteractionError} csrf */
+/** @throws {InteractionError | OtherUserError} */
 function deciding(tx: ReadTx, browser: Browser, form: DeviceDecision): LiveSession | null {
   const live = liveSession(tx, browser.session);
-  if (live !== null && !sameSecret(form.csrf, csrfOf(live))) throw new InteractionError("csrf");
+  if (live !== null) requireUserForm(form.csrf, csrfOf(browser, live), live.user.username);
   return live;
 }
 

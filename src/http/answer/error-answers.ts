@@ -1,6 +1,7 @@
 import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
 import { inAscii, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";
 import { HttpError } from "./http-error.ts";
 import type { ErrorKind } from "../pages/error-views.ts";
@@ -91,6 +92,9 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
       kind: "form",
       rule: "RFC 6749 10.12",
     };
+  }
+  if (error instanceof OtherUserError) {
+    return { status: 403, code: "invalid_request", message: error.message, fix: null, kind: "other-user" };
   }
   if (error instanceof HttpError) {
     const { status, refusal, message, fix } = error;

@@ -7,6 +7,7 @@ import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
 import { prefersHtml, sendJson } from "./answer.ts";
@@ -83,10 +84,12 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
     return;
   }
   if (isOver) sendEnded(web, req, res, error);
-  else sendPage(res, answer.status, renderError(web.renderer, errorView(web, req, res, answer)));
+  else sendPage(res, answer.status, renderError(web.renderer, errorView(web, req, res, error, answer)));
 }
 
-function errorView(web: Web, req: Request, res: Response, answer: Answer): ErrorView {
+function errorView(web: Web, req: Request, res: Response, error: unknown, answer: Answer): ErrorView {
+  // The forms of the account page have addresses of their own.
+  const formPage = routeOf(res).name === "account" ? `${web.base}/account` : req.path;
   return {
     ...viewFor(web, req, res),
     kind: answer.kind,
@@ -96,6 +99,7 @@ function errorView(web: Web, req: Request, res: Response, answer: Answer): Error
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
+    otherUser: error instanceof OtherUserError ? { username: error.username, href: formPage } : null,
   };
 }
 

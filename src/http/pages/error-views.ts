@@ -20,6 +20,7 @@ export type ErrorKind =
   | "redirect-uri"
   | "request"
   | "form"
+  | "other-user"
   | "not-found"
   | "method"
   | "too-large"
@@ -42,4 +43,6 @@ export interface ErrorView extends View {
   readonly mismatch: Mismatch | null;
   /** HTTP status. */
   readonly status: number;
+  /** Who signed in since the form was shown, and where its page is. */
+  readonly otherUser: { readonly username: string; readonly href: string } | null;
 }

@@ -211,7 +211,7 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
   const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
   return page(
     "error",
-    { state: view.kind, title: say(key), failed: true },
+    { state: view.kind, title: plain({ key, values: { user: view.otherUser?.username ?? "" } }), failed: true },
     { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
     plainPageHeaders,
   );

@@ -1,0 +1,28 @@
+import { hashOf, sameSecret } from "../secrets.ts";
+import { InteractionError } from "./interactions.ts";
+
+/**
+ * Forms that are shown to one user: another one who signs in, in another tab, does not decide for them. Their `csrf` value has a part for
+ * the page and a part for the user. So a form of our own that was shown to somebody else is not taken for one that another page sent.
+ */
+
+export const userFormValue = (page: string, reader: string): string => `${page}.${hashOf(`${page} ${reader}`)}`;
+
+/** The form was shown to another user than the one who is signed in now. */
+export class OtherUserError extends Error {
+  override readonly name = "OtherUserError";
+  /** Who is signed in now. */
+  readonly username: string;
+  constructor(username: string) {
+    super(`${username} signed in in another tab. Reload this page`);
+    this.username = username;
+  }
+}
+
+/** @throws {InteractionError | OtherUserError} unless the form was shown to the user who is signed in now */
+export function requireUserForm(given: string, expected: string, username: string): void {
+  if (sameSecret(given, expected)) return;
+  const [page = ""] = expected.split(".");
+  const [givenPage = ""] = given.split(".");
+  throw sameSecret(givenPage, page) ? new OtherUserError(username) : new InteractionError("csrf");
+}
