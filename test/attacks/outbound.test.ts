@@ -251,7 +251,6 @@ describe("from outside", () => {
     ["jwks_uri", `${base}/keys`],
     ["jwks_uri", "http://localhost:1/keys"],
     ["jwks_uri", "https://app.localhost/keys"],
-    ["jwks_uri", "http://2130706433/keys"],
     ["jwks_uri", "https://[::1]/keys"],
     ["jwks_uri", "https://10.0.0.1/keys"],
     ["jwks_uri", "https://169.254.169.254/keys"],
@@ -262,6 +261,12 @@ describe("from outside", () => {
     expect([status, json["error"]]).toEqual([400, "invalid_client_metadata"]);
     expect(json["error_description"]).toContain(`${field} "${uri}" cannot be used: it is at `);
     expect(json["error_description"]).toMatch(/setting registration_loopback|no client may have/);
+    expect(hits).toEqual([]);
+  });
+
+  test("a number as a host, which a URL parser turns into 127.0.0.1, is not a URL here", async () => {
+    const { status, json } = await registration({ jwks_uri: "http://2130706433/keys" });
+    expect([status, json["error"]]).toEqual([400, "invalid_client_metadata"]);
     expect(hits).toEqual([]);
   });
 

@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
     },
   },
   { words: "reset --keys --fixtures FILE", code: 0, json: expect.objectContaining({ keysRenewed: true }) },
-  { words: "reset --fixtures nowhere.yaml", code: 7, json: refused("invalid", expect.stringContaining("not there")) },
+  { words: "reset --fixtures nowhere.yaml", code: 7, json: refused("invalid", "file not found: nowhere.yaml") },
 ];
 
 const words = (line: string): readonly string[] => line.split(" ");

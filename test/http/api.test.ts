@@ -266,7 +266,7 @@ describe("what it does", () => {
     ] as const) {
       expect(await call("POST", path, input)).toMatchObject({
         status: 422,
-        body: { error: "usage", error_description: expect.stringContaining("only one of the two") },
+        body: { error: "usage", error_description: expect.stringContaining("not both") },
       });
     }
   });
