@@ -171,36 +171,39 @@ export function nameOfLanguage(code: string): string {
 export const formatNumber = (number: number, language: string): string => number.toLocaleString(language);
 
 /** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */
-export const timeZoneHere = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ownTimeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const timeZoneHere = (): string => ownTimeZone;
+
+const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as const;
+const kinds = {
+  time: { year: "numeric", month: "short", day: "numeric", ...clock },
+  clock,
+  date: { dateStyle: "long" },
+} as const;
+
+/** Kept, because each takes tens of kilobytes outside of the heap, and a page needs several. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(kind: keyof typeof kinds, iso: string, language: string, timeZone: string): string {
+  const key = `${kind} ${language} ${timeZone}`;
+  let formatter = formats.get(key);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { ...kinds[kind], timeZone });
+    formats.set(key, formatter);
+  }
+  return formatter.format(new Date(iso));
+}
 
 /** A moment in words, with the name of its time zone: "20 Nov 2026, 20:26 UTC". */
-export function formatTime(iso: string, language: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZone,
-    timeZoneName: "short",
-  }).format(new Date(iso));
-}
+export const formatTime = (iso: string, language: string, timeZone: string): string =>
+  format("time", iso, language, timeZone);
 
 /** A calendar date in words: "1 April 1990". */
-export const formatDate = (date: string, language: string): string =>
-  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" }).format(
-    new Date(date),
-  );
+export const formatDate = (date: string, language: string): string => format("date", date, language, "UTC");
 
 /** The time of day, with the name of its time zone: "20:26 UTC". */
-export function formatClock(iso: string, language: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZone,
-    timeZoneName: "short",
-  }).format(new Date(iso));
-}
+export const formatClock = (iso: string, language: string, timeZone: string): string =>
+  format("clock", iso, language, timeZone);
 
 /** A length of time in its largest whole unit: "2 hours". */
 export function formatDuration(seconds: number, language: string): string {
