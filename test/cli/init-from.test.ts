@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
+import { foreignFiles } from "../helpers/foreign-files.ts";
 import { repository } from "../helpers/readme.ts";
 
 /** `idp init --from`: what it says, what it refuses, and what other commands say of such a file. What it reads: test/core. */
@@ -74,15 +75,7 @@ describe("refused", () => {
 });
 
 describe("idp seed --check says what such a file is, and which command reads it", () => {
-  test.each<[string, ...string[]]>([
-    ["keycloak", "keycloak-realm.json"],
-    ["auth0", "auth0-users.ndjson"],
-    ["auth0", "auth0-import.json"],
-    ["dex", "dex.yaml"],
-    ["soluto", "soluto-users.yaml", "soluto-clients.json"],
-    ["navikt", "navikt.json"],
-    ["hydra", "hydra.json"],
-  ])("%s %s", async (tool, ...names) => {
+  test.each(foreignFiles)("%s %s", async (tool, ...names) => {
     const files = names.map(sample);
     const { code, stdout, stderr } = await idpHere(["seed", "--check", ...files]);
     expect({ code, stdout }).toEqual({ code: 7, stdout: "" });

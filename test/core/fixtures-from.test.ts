@@ -7,6 +7,7 @@ import { toolNames, type ToolName } from "../../src/core/fixtures/from/tool-name
 import { readFrom } from "../../src/core/fixtures/from/tools.ts";
 import { fixtureText } from "../../src/core/fixtures/from/write.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
+import { foreignFiles } from "../helpers/foreign-files.ts";
 
 /** Files of other tools become fixtures that pass every check; what cannot be carried over is told with its place. */
 
@@ -35,15 +36,7 @@ const clientsOf = async (tool: ToolName, value: unknown) => (await made(tool, js
 const realm = (fields: object) => ({ realm: "r", enabled: true, ...fields });
 
 describe("the published form of each tool", () => {
-  test.each<[ToolName, ...string[]]>([
-    ["keycloak", "keycloak-realm.json"],
-    ["auth0", "auth0-users.ndjson"],
-    ["auth0", "auth0-import.json"],
-    ["dex", "dex.yaml"],
-    ["soluto", "soluto-users.yaml", "soluto-clients.json"],
-    ["navikt", "navikt.json"],
-    ["hydra", "hydra.json"],
-  ])("%s %s", async (tool, ...names) => {
+  test.each<[ToolName, ...string[]]>(foreignFiles)("%s %s", async (tool, ...names) => {
     const { text, leftOut } = await made(tool, ...names.map(sample));
     expect(text).toMatchSnapshot();
     for (const line of leftOut) expect(line).toMatch(/^[\w.-]+:\d+:\d+ \S+ \S/);

@@ -9,6 +9,7 @@ import type { FixtureUser } from "../../src/core/fixtures/schema/user.ts";
 import { serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, jwtPart, pkce, signIn } from "../helpers/client.ts";
+import { foreignFiles } from "../helpers/foreign-files.ts";
 
 /** Users of other tools' files sign in: each from the picker, and with their password where the file has it. */
 
@@ -17,14 +18,7 @@ const read = (name: string) => ({
   text: readFileSync(fileURLToPath(new URL(`../fixtures-from/${name}`, import.meta.url)), "utf8"),
 });
 
-test.each<[ToolName, ...string[]]>([
-  ["keycloak", "keycloak-realm.json"],
-  ["auth0", "auth0-import.json"],
-  ["dex", "dex.yaml"],
-  ["soluto", "soluto-users.yaml", "soluto-clients.json"],
-  ["navikt", "navikt.json"],
-  ["hydra", "hydra.json"],
-])("%s", async (tool, ...names) => {
+test.each<[ToolName, ...string[]]>(foreignFiles)("%s %s", async (tool, ...names) => {
   const { draft, leftOut } = await readFrom(tool, names.map(read));
   const loginClient = { client_id: "cli", redirect_uris: ["http://127.0.0.1:*/callback"] };
   const text = fixtureText(draft, leftOut, { command: "", schema: null, loginClient: { ...loginClient } });

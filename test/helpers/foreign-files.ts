@@ -1,0 +1,12 @@
+import type { ToolName } from "../../src/core/fixtures/from/tool-names.ts";
+
+/** The sample files of other tools in `test/fixtures-from`: a tool, and the files that it reads together. */
+export const foreignFiles: readonly [ToolName, ...string[]][] = [
+  ["keycloak", "keycloak-realm.json"],
+  ["auth0", "auth0-users.ndjson"],
+  ["auth0", "auth0-import.json"],
+  ["dex", "dex.yaml"],
+  ["soluto", "soluto-users.yaml", "soluto-clients.json"],
+  ["navikt", "navikt.json"],
+  ["hydra", "hydra.json"],
+];
