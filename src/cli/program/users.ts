@@ -17,6 +17,28 @@ const userFields = (command: Command): Command =>
     .addOption(statusOption("the status"))
     .addOption(setOption());
 
+/** Name, description and examples of each command that changes the status of users. */
+const statusCommands = [
+  [
+    "suspend",
+    "suspend users: no sign-in, tokens answer 403, until restored",
+    "idp users suspend bob",
+    "idp users restore bob",
+  ],
+  [
+    "ban",
+    "ban users: as suspended, and sessions end and grants are revoked for good",
+    "idp users ban bob",
+    "idp users restore bob",
+  ],
+  [
+    "restore",
+    "make suspended or banned users active again",
+    "idp users restore bob",
+    "idp users restore bob carol --json",
+  ],
+] as const;
+
 export function declareUsers(program: Command, act: Act): void {
   const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
   users
@@ -69,24 +91,16 @@ export function declareUsers(program: Command, act: Act): void {
     .argument("[username...]")
     .addHelpText("after", examples("idp users remove bob", "idp users remove bob carol --yes --json"))
     .action(act(async (cli, usernames: string[]) => (await import("../users/edit.ts")).removeUsers(cli, usernames)));
-  const change = async (...given: Parameters<typeof import("../users/status.ts").changeStatus>) =>
-    (await import("../users/status.ts")).changeStatus(...given);
-  users
-    .command("suspend")
-    .description("suspend users: no sign-in, tokens answer 403, until restored")
-    .argument("[username...]")
-    .addHelpText("after", examples("idp users suspend bob", "idp users restore bob"))
-    .action(act((cli, usernames: string[]) => change(cli, "suspend", usernames)));
-  users
-    .command("ban")
-    .description("ban users: as suspended, and sessions end and grants are revoked for good")
-    .argument("[username...]")
-    .addHelpText("after", examples("idp users ban bob", "idp users restore bob"))
-    .action(act((cli, usernames: string[]) => change(cli, "ban", usernames)));
-  users
-    .command("restore")
-    .description("make suspended or banned users active again")
-    .argument("[username...]")
-    .addHelpText("after", examples("idp users restore bob", "idp users restore bob carol --json"))
-    .action(act((cli, usernames: string[]) => change(cli, "restore", usernames)));
+  for (const [name, description, ...lines] of statusCommands) {
+    users
+      .command(name)
+      .description(description)
+      .argument("[username...]")
+      .addHelpText("after", examples(...lines))
+      .action(
+        act(async (cli, usernames: string[]) =>
+          (await import("../users/status.ts")).changeStatus(cli, name, usernames),
+        ),
+      );
+  }
 }
