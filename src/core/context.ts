@@ -36,7 +36,7 @@ export interface Settings {
   readonly any_loopback_port: boolean;
   /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
   readonly registration_loopback: boolean;
-  /** Whether the start page offers a sign-in to an app of our own. */
+  /** True if the start page offers a sign-in to the built-in app. */
   readonly try_it: boolean;
 }
 

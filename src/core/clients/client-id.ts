@@ -1,5 +1,5 @@
 /** RFC 6749 A.1, of a length that fits anywhere. `.` and `..` are excluded: HTTP clients remove them from the paths of the control API. */
 export const clientIdForm = /^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/;
 
-/** The app of our own (`core/try-it`). */
+/** The built-in app "Try it" (`core/try-it`). */
 export const tryItClientId = "idp-try-it";

@@ -1,5 +1,5 @@
 /*
- * core/try-it: a small app of our own, for a first sign-in before there is another app. It uses the endpoints as any app does:
+ * core/try-it: the built-in app for a first sign-in. It uses the endpoints as any other app does:
  *
  *   beginTryIt ──▶ the authorization endpoint, in the browser ──▶ finishTryIt ──▶ UserInfo ──▶ removeTryItAccess ──▶ UserInfo
  */

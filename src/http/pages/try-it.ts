@@ -28,7 +28,7 @@ import { sendPage } from "./page-writer.ts";
 import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
 
-/** The start page, and "Try it": the app of our own that signs in from there (the setting `try_it`). */
+/** The start page, and "Try it": the built-in app that signs in from there (the setting `try_it`). */
 
 /** @throws {HttpError} 404 where the setting is off */
 function requireTryIt({ ctx }: Web): void {
