@@ -1,0 +1,4 @@
+import fc from "fast-check";
+
+// `npm test` tries the same values every time, so that it passes or fails with the code; `npm run test:long` tries new ones.
+if (process.env["IDP_RUNS"] === undefined) fc.configureGlobal({ seed: 1 });
