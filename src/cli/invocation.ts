@@ -1,4 +1,4 @@
-import { styleOf, type ColourChoice, type Style } from "./output/style.ts";
+import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
 
 /** The streams and the environment of the process; tests of a command could hand in others. */
 export interface Terminal {
@@ -18,7 +18,7 @@ export interface GlobalFlags {
   readonly verbose?: true;
   readonly input: boolean;
   readonly yes?: true;
-  readonly color: ColourChoice;
+  readonly color: ColorChoice;
   readonly data: string;
   readonly url?: string;
   readonly adminTokenFile?: string;

@@ -14,7 +14,7 @@ const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): stri
         title: "STATUS",
         // The day will do here, and fits beside the key; --json has the time.
         value: (key) => (key.expiresAt === null ? key.status : `verifies until ${key.expiresAt.slice(0, 10)}`),
-        colour: (text, key) => (key.status === "signing" ? style.green(text) : style.dim(text)),
+        color: (text, key) => (key.status === "signing" ? style.green(text) : style.dim(text)),
       },
     ],
     keys,

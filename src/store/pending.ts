@@ -9,8 +9,7 @@ export interface Interaction {
   /** Of `core/sign-in/interactions.ts`: what it is for. */
   readonly purpose: unknown;
   /** Who signed in during this interaction, when (seconds) and how (RFC 8176); null: nobody yet. */
-  readonly login:
-    { readonly userId: string; readonly at: number; readonly amr: readonly string[] } | "cancelled" | null;
+  readonly login: { readonly userId: string; readonly at: number; readonly amr: readonly string[] } | "canceled" | null;
   /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
   readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;
   readonly expiresAt: number;

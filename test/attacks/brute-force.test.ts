@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAttempts, passwordLimits } from "../../src/core/attempts.ts";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, pick, post } from "../helpers/client.ts";
@@ -179,13 +179,13 @@ test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten se
     await pick(browser, await browser.open("/device"), user);
     return browser;
   };
-  const attacker = await signedIn(await enrol(idp));
+  const attacker = await signedIn(await enroll(idp));
   const statuses = await Promise.all(
     Array.from({ length: 60 }, async () => (await attacker.open("/device?user_code=BBBB-BBBB")).status),
   );
   expect(statuses.filter((status) => status === 400)).toHaveLength(50);
   expect(await attacker.open(right)).toMatchObject({ status: 429, page: "error", state: "too-many" });
-  expect((await (await signedIn(await enrol(idp))).open(right)).state).toBe("confirm");
+  expect((await (await signedIn(await enroll(idp))).open(right)).state).toBe("confirm");
   clock.pass(10);
   expect((await attacker.open(right)).state).toBe("confirm");
 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { endpoints } from "../../src/core/endpoints.ts";
 import { tryItPaths } from "../../src/core/try-it/try-it.ts";
-import { enrol, register } from "../helpers/app.ts";
+import { enroll, register } from "../helpers/app.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, paths, pick, userinfo } from "../helpers/client.ts";
@@ -31,7 +31,7 @@ async function atConsent(user: string, parameters = {}): Promise<{ browser: Brow
 
 describe("a form that a foreign page sends is refused, with the right csrf value too", () => {
   test.each(foreignOrigins)("%s", async (origin) => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const fresh = new Browser(idp.issuer);
     const login = await fresh.open(app.url());
     expect((await pick(new Browser(idp.issuer), login, user)).status).toBe(400);
@@ -45,7 +45,7 @@ describe("a form that a foreign page sends is refused, with the right csrf value
   });
 
   test.each(["", "x", "__proto__"])("and one of ours with the csrf value %j", async (csrf) => {
-    const { browser, page } = await atConsent(await enrol(idp));
+    const { browser, page } = await atConsent(await enroll(idp));
     expect((await browser.press(page, "consent-allow", { csrf })).status).toBe(403);
     expect((await browser.press(page, "consent-allow", { csrf: null })).status).toBe(403);
   });
@@ -60,7 +60,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
 
   test.each(parts)("%s is no guess of a device's code", async (_what, headers) => {
     const browser = new Browser(idp.issuer);
-    await pick(browser, await browser.open("/account"), await enrol(idp));
+    await pick(browser, await browser.open("/account"), await enroll(idp));
     const load = () => browser.open("/device?user_code=BBBB-BBBB", { headers });
     const loads = await Promise.all(Array.from({ length: 60 }, load));
     expect(new Set(loads.map(({ state }) => state))).toEqual(new Set(["enter"]));
@@ -71,7 +71,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
 
   test.each(parts)("%s chooses no language and no theme", async (_what, headers) => {
     const browser = new Browser(idp.issuer);
-    await pick(browser, await browser.open("/account"), await enrol(idp));
+    await pick(browser, await browser.open("/account"), await enroll(idp));
     const before = [...browser.cookies];
     await browser.open("/account?lang=tr&theme=dark", { headers });
     expect([...browser.cookies]).toEqual(before);
@@ -79,7 +79,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
 });
 
 test("a consent page of one user is no use in another's browser, nor after another signed in", async () => {
-  const [mine, theirs] = [await enrol(idp), await enrol(idp)];
+  const [mine, theirs] = [await enroll(idp), await enroll(idp)];
   const victim = await atConsent(mine);
   const attacker = await atConsent(theirs);
   expect((await attacker.browser.press(victim.page, "consent-allow")).status).toBe(400);
@@ -91,7 +91,7 @@ test("a consent page of one user is no use in another's browser, nor after anoth
 });
 
 test("scopes that were not asked for cannot be ticked, and a decision is taken once", async () => {
-  const { browser, page } = await atConsent(await enrol(idp), { scope: "openid profile" });
+  const { browser, page } = await atConsent(await enroll(idp), { scope: "openid profile" });
   const scope = ["openid", "email", "phone", "admin", "__proto__"];
   const { left } = await browser.press(page, "consent-allow", { scope });
   const { json } = await app.exchange(left?.searchParams.get("code") ?? "");
@@ -102,7 +102,7 @@ test("scopes that were not asked for cannot be ticked, and a decision is taken o
 });
 
 test("a session cookie that was planted is not the one after the sign-in", async () => {
-  const { browser: attacker } = await app.signIn({ user: await enrol(idp) });
+  const { browser: attacker } = await app.signIn({ user: await enroll(idp) });
   const name = `idp_${idp.port}_session`;
   const planted = attacker.cookies.get(name) ?? "";
   const victim = new Browser(idp.issuer);
@@ -147,7 +147,7 @@ describe("what is shown again stands as text", () => {
   });
 
   test("in every parameter of a request, with every page on the way", async () => {
-    const user = await enrol(idp, { displayName: mark, about: mark, location: mark });
+    const user = await enroll(idp, { displayName: mark, about: mark, location: mark });
     const evil = await register(idp, { client_name: mark });
     const parameters = { state: mark, nonce: mark, login_hint: mark, ui_locales: mark, acr_values: mark };
     const browser = new Browser(idp.issuer);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register } from "../helpers/app.ts";
+import { enroll, register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pick, pkce, userinfo, type Answer } from "../helpers/client.ts";
@@ -32,7 +32,7 @@ test("a refresh token, fifty times at once: one gets tokens, and the family is d
 
 describe("fifty rounds of a revocation that races", () => {
   test("the redemption of a code and a refresh", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const client = app.credentials.client_id;
     for (let round = 0; round < 50; round += 1) {
       const scope = "openid profile email";
@@ -78,7 +78,7 @@ describe("fifty rounds of a revocation that races", () => {
 });
 
 test("a decision sent fifty times at once draws one code", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const browser = new Browser(idp.issuer);
   const page = await pick(browser, await browser.open(app.url()), user);
   expect(page.page).toBe("consent");

@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { enrol, register } from "../helpers/app.ts";
+import { enroll, register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { post } from "../helpers/client.ts";
@@ -31,7 +31,7 @@ afterAll(() => {
 const adminToken = "an-admin-token-of-these-tests";
 const idp = await underAttack({ adminToken, settings: { login: "password" } });
 const app = await register(idp);
-await enrol(idp, { username: "without-password" });
+await enroll(idp, { username: "without-password" });
 // Those of the demo that still wait to be hashed.
 for (const name of ["alice", "carol", "dave"])
   await idp.call("users.edit", { username: name, entry: { password: name } });

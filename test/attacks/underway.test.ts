@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { enrol, register, type App } from "../helpers/app.ts";
+import { enroll, register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, paths, pick, post, userinfo } from "../helpers/client.ts";
@@ -23,7 +23,7 @@ describe("a client that changes between the pages", () => {
     const [asked, answered] = [new Browser(idp.issuer), new Browser(idp.issuer)];
     const url = app.url({ redirect_uri: old, ...change });
     const login = await asked.open(url);
-    const consent = await pick(answered, await answered.open(url), await enrol(idp));
+    const consent = await pick(answered, await answered.open(url), await enroll(idp));
     expect([login.page, consent.page]).toEqual(["login", "consent"]);
     return { app, asked, login, answered, consent };
   }
@@ -38,7 +38,7 @@ describe("a client that changes between the pages", () => {
       await answered.press(consent, "consent-deny"),
       await answered.press(consent, "consent-allow"),
       await answered.open(consent.url),
-      await pick(asked, login, await enrol(idp)),
+      await pick(asked, login, await enroll(idp)),
       await asked.press(login, "login-cancel"),
     ]) {
       expect(visit).toMatchObject({ status: 400, page: "error", left: null });
@@ -48,7 +48,7 @@ describe("a client that changes between the pages", () => {
   test("a scope was taken away: it cannot be granted any more", async () => {
     const claims = JSON.stringify({ userinfo: { phone_number: null } });
     const { app, asked, login, answered, consent } = await underway({ scope: "openid email", claims });
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     await edit(app, { scope: "openid phone" });
     for (const { left } of [await answered.press(consent, "consent-allow"), await pick(asked, login, user)])
       expect(left?.searchParams.get("error")).toBe("invalid_scope");
@@ -93,7 +93,7 @@ describe("a device that waits while its client changes", () => {
   }
 
   test("a scope was taken away: its user cannot grant it any more", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { app, browser, page, poll } = await waiting(user);
     await edit(app, { scope: "openid phone" });
     await browser.press(page, "device-allow");
@@ -106,7 +106,7 @@ describe("a device that waits while its client changes", () => {
   });
 
   test("what one client began is nothing to another of the same id that comes after it", async () => {
-    const { app, browser, open, page, poll } = await waiting(await enrol(idp));
+    const { app, browser, open, page, poll } = await waiting(await enroll(idp));
     const { client_id, client_secret } = app.credentials;
     await idp.call("clients.remove", { client_id });
     await idp.call("clients.add", {
@@ -120,7 +120,7 @@ describe("a device that waits while its client changes", () => {
 
 describe("a proof that is replaced while it is checked", () => {
   test("the old password of a user signs nobody in", async () => {
-    const [alice, other] = [await enrol(idp, { password: "old" }), await enrol(idp, { password: "x" })];
+    const [alice, other] = [await enroll(idp, { password: "old" }), await enroll(idp, { password: "x" })];
     const [browser, busy] = [new Browser(idp.issuer), new Browser(idp.issuer)];
     const [page, before] = [await browser.open("/account"), await busy.open("/account")];
     const guess = (who: Browser, at: typeof page, username: string, password: string) =>

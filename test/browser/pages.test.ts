@@ -229,7 +229,7 @@ test("an answer by form_post is posted by itself, and by its button where script
   }
 });
 
-test("in forced colours, what is pressed or typed into keeps an edge", async () => {
+test("in forced colors, what is pressed or typed into keeps an edge", async () => {
   await within("login-password-only", { forcedColors: "active" }, async (page) => {
     for (const hook of ["login-submit", "login-cancel", "login-username"]) {
       const edge = await page.evaluate(`(() => {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { approve, Browser } from "../helpers/browser.ts";
 import { idp as spawned, newFolder } from "../helpers/cli.ts";
 import { beginHere, idpHere, type Begun } from "../helpers/command.ts";
@@ -142,7 +142,7 @@ describe("without a person", () => {
   });
 
   test("what a provider says of a user does not act upon the terminal", async () => {
-    const user = await enrol(idp, { displayName: "E\u001b[2Jsc" });
+    const user = await enroll(idp, { displayName: "E\u001b[2Jsc" });
     const { code, stdout } = await login(`--user ${user} --approve`);
     expect(code).toBe(0);
     expect(stdout).toContain(`Signed in as ${user} (E\\u001b[2Jsc)\n`);

@@ -113,17 +113,17 @@ test.each([
   expect(screen()).not.toContain("Which user?");
 });
 
-test("on a terminal there is colour, unless NO_COLOR or --color say otherwise", { tags: ["script"] }, async () => {
+test("on a terminal there is color, unless NO_COLOR or --color say otherwise", { tags: ["script"] }, async () => {
   const cwd = await seeded();
-  const colours = async (words: string, env: Record<string, string> = {}): Promise<boolean> => {
+  const colors = async (words: string, env: Record<string, string> = {}): Promise<boolean> => {
     const { ended, written } = onTerminal(words, cwd, env);
     expect(await ended).toBe(0);
     return written().includes("\u001b[");
   };
-  expect(await colours("users list")).toBe(true);
-  expect(await colours("users list --color never")).toBe(false);
-  expect(await colours("users list", { NO_COLOR: "1" })).toBe(false);
-  expect(await colours("users list", { TERM: "dumb" })).toBe(false);
+  expect(await colors("users list")).toBe(true);
+  expect(await colors("users list --color never")).toBe(false);
+  expect(await colors("users list", { NO_COLOR: "1" })).toBe(false);
+  expect(await colors("users list", { TERM: "dumb" })).toBe(false);
 });
 
 test(

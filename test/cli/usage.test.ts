@@ -161,7 +161,7 @@ test.each([[["users", "list", "--data", ""]], [["--data=", "status"]]])(
   },
 );
 
-test("colour is for terminals, unless it is asked for", async () => {
+test("color is for terminals, unless it is asked for", async () => {
   const cwd = newFolder();
   const stderr = async (args: readonly string[], env: Record<string, string> = {}) =>
     (await idp([...args, "users", "list"], { cwd, env })).stderr.includes("\u001b[");

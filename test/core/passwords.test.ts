@@ -1,7 +1,7 @@
 import { scryptSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { hashPassword, matchesHash } from "../../src/core/login/passwords.ts";
-import { normaliseUser } from "../../src/core/fixtures/schema/normalize.ts";
+import { normalizeUser } from "../../src/core/fixtures/schema/normalize.ts";
 import {
   createPendingPasswords,
   verifyPassword,
@@ -82,7 +82,7 @@ describe("passwords that wait", () => {
   async function waiting(...names: string[]): Promise<User[]> {
     world = seedWorld();
     const users = names.map((username) => ({
-      ...normaliseUser({ username }, null, () => false),
+      ...normalizeUser({ username }, null, () => false),
       passwordPending: true,
     }));
     await world.passwords.transaction((tx) => {
@@ -247,7 +247,7 @@ describe("passwords that wait", () => {
     expect(await verify(undefined, "alice")).toBe(false);
     expect(
       await verify(
-        normaliseUser({ username: "x" }, null, () => false),
+        normalizeUser({ username: "x" }, null, () => false),
         "",
       ),
     ).toBe(false);

@@ -61,7 +61,7 @@ export async function register(idp: Idp, metadata: Partial<FixtureClient> = {}):
 }
 
 /** A user of one test's own. @returns the username */
-export async function enrol(idp: Idp, fields: Partial<FixtureUser> = {}): Promise<string> {
+export async function enroll(idp: Idp, fields: Partial<FixtureUser> = {}): Promise<string> {
   const username = fields.username ?? `user-${(count += 1)}`;
   await idp.call("seed", { users: [{ username, ...fields }] });
   return username;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { renderAccount } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/render.ts";
 import type { AccountView } from "../../src/http/pages/views.ts";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { pick, userinfo } from "../helpers/client.ts";
@@ -52,7 +52,7 @@ async function signedIn(idp: Awaited<ReturnType<typeof serve>>, user: string): P
 
 test("language and theme are kept on the user, and hold in this browser", async () => {
   const idp = await serve();
-  const user = await enrol(idp, { language: "en" });
+  const user = await enroll(idp, { language: "en" });
   const [browser, page] = await signedIn(idp, user);
   const saved = await browser.press(page, "account-save", { language: "tr", theme: "dark" });
   expect([saved.page, saved.state]).toEqual(["account", "saved"]);
@@ -66,7 +66,7 @@ test("language and theme are kept on the user, and hold in this browser", async 
 
 test("a choice goes before what the browser chose earlier; what is none is refused", async () => {
   const idp = await serve();
-  const user = await enrol(idp, { language: "en" });
+  const user = await enroll(idp, { language: "en" });
   const [browser] = await signedIn(idp, user);
   const page = await browser.open("/account?lang=tr&theme=light");
   const saved = await browser.press(page, "account-save", { language: "en", theme: "system" });
@@ -81,8 +81,8 @@ test("a choice goes before what the browser chose earlier; what is none is refus
 
 test("signing out everywhere ends the sessions of all browsers, of this user only", async () => {
   const idp = await serve();
-  const user = await enrol(idp);
-  const [other, otherPage] = await signedIn(idp, await enrol(idp));
+  const user = await enroll(idp);
+  const [other, otherPage] = await signedIn(idp, await enroll(idp));
   const [first] = await signedIn(idp, user);
   const [second, page] = await signedIn(idp, user);
   expect(hooked(page.body, "account-session-2").tag).toBe("li");
@@ -97,8 +97,8 @@ test("signing out everywhere ends the sessions of all browsers, of this user onl
 
 test("one other session is ended from the account page, and only one's own", async () => {
   const idp = await serve();
-  const user = await enrol(idp);
-  const [stranger, strangersPage] = await signedIn(idp, await enrol(idp));
+  const user = await enroll(idp);
+  const [stranger, strangersPage] = await signedIn(idp, await enroll(idp));
   const [first, firstPage] = await signedIn(idp, user);
   const [second, page] = await signedIn(idp, user);
   expect(page.body).not.toContain("account-session-end-1");
@@ -156,7 +156,7 @@ test("says to the hour when each app last received a token, and UserInfo writes 
 
 test("who is suspended while signed in can sign out all the same: the session does not come back", async () => {
   const idp = await serve();
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const [browser, page] = await signedIn(idp, user);
   await idp.call("users.suspend", { username: user });
   await browser.press(page, "account-signout");
@@ -166,7 +166,7 @@ test("who is suspended while signed in can sign out all the same: the session do
 
 test("who is suspended while signed in is told why the account page asks to sign in", async () => {
   const idp = await serve();
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const [browser] = await signedIn(idp, user);
   await idp.call("users.suspend", { username: user });
   const login = await browser.open("/account");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 
@@ -21,7 +21,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   const message = `The user's account is ${status}`;
 
   test("UserInfo: 403 at once, saying which it is", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { access_token: token } = await app.tokens({ user });
     await bar(user);
     const answer = await userinfo(idp, token);
@@ -31,7 +31,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("the token endpoint: neither a code nor a refresh token passes, and the answer says why", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser, code } = await app.signIn({ user });
     const { refresh_token: token } = (await app.exchange(code)).json;
     const { code: unused } = await app.signIn({ user, browser });
@@ -43,7 +43,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("a session counts as none: login page, and login_required with prompt=none", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser } = await app.signIn({ user });
     await bar(user);
     expect((await browser.open(app.url())).page).toBe("login");
@@ -52,7 +52,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("cannot sign in, by picker or password, and the page says which it is; another user can go on", async () => {
-    const user = await enrol(idp, { password: "right" });
+    const user = await enroll(idp, { password: "right" });
     await bar(user);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(app.url());
@@ -66,7 +66,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("who signs in by e-mail address is told the command for the user name, quoted or not", async () => {
-    const user = await enrol(idp, {
+    const user = await enroll(idp, {
       password: "right",
       email: `x\`touch pwned\`.${status}@example.test`.replace(" ", ""),
     });
@@ -82,7 +82,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("with a wrong password the page says nothing of the account", async () => {
-    const user = await enrol(idp, { password: "right" });
+    const user = await enroll(idp, { password: "right" });
     await bar(user);
     const browser = new Browser(idp.issuer);
     const page = await browser.press(await browser.open(app.url()), "login-submit", {
@@ -99,7 +99,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("barred between the pages: the consent that was shown to them cannot be given", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const own = await register(idp);
     const browser = new Browser(idp.issuer);
     const consent = await pick(browser, await browser.open(own.url()), user);
@@ -109,7 +109,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   });
 
   test("nothing can be issued to them by the operator either", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     await bar(user);
     const input = { user, client: app.credentials.client_id };
     for (const issue of [idp.issueTokens(input), idp.issueGrant(input), idp.issueCode(input)]) {
@@ -124,7 +124,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
 
 describe("suspension is reversible", () => {
   test("after restore unexpired tokens, refresh tokens, unused codes and the session work again", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser, code } = await app.signIn({ user });
     const tokens = (await app.exchange(code)).json;
     const { code: unused } = await app.signIn({ user, browser });
@@ -140,7 +140,7 @@ describe("suspension is reversible", () => {
 
 describe("a ban is for good", () => {
   test("it ends sessions and revokes grants; after restore the old tokens are dead, and consent is asked", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser, code } = await app.signIn({ user });
     const tokens = (await app.exchange(code)).json;
     expect(await ban(user)).toMatchObject({
@@ -158,7 +158,7 @@ describe("a ban is for good", () => {
   });
 
   test("it cannot be lightened to a suspension", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     await ban(user);
     await expect(suspend(user)).rejects.toMatchObject({ code: "conflict" });
   });

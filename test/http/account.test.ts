@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 
@@ -9,7 +9,7 @@ const idp = await serve();
 
 /** Somebody who is signed in and has allowed nothing yet. */
 async function somebody() {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const browser = new Browser(idp.issuer);
   return { user, browser, account: await pick(browser, await browser.open("/account"), user) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -178,7 +178,7 @@ describe("id_token_hint", () => {
   });
 
   test("of another user: login_required with prompt=none, else that user has to sign in", async () => {
-    const hint = await hintFor(await enrol(idp, { username: "hinted" }));
+    const hint = await hintFor(await enroll(idp, { username: "hinted" }));
     const browser = await returning();
     const silent = await browser.open(app.url({ prompt: "none", id_token_hint: hint }));
     expect(silent.left?.searchParams.get("error")).toBe("login_required");

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { callback, exchange, jwtPart, paths, pick, post, signIn } from "../helpers/client.ts";
@@ -190,7 +190,7 @@ test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   ["given another id by a fixture", (username) => idp.call("seed", { users: [{ username, id: "42" }] })],
   ["removed", (username) => idp.call("users.remove", { username })],
 ])("a user who is %s: the clients of all their sessions are told", async (_name, end) => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const apps = [await listening("/one"), await listening("/two")];
   for (const app of apps) await app.tokens({ user });
   await end(user);

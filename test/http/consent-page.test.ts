@@ -51,7 +51,7 @@ test("titles a single claim that was asked for by what it is called, in the lang
   expect(wordsOf(consent("consent-default", { lang: "tr" }))).toContain("Tek bir bilgiyi görme:");
 });
 
-test("titles a scope by the fixture, else by the catalogue, else by its name", () => {
+test("titles a scope by the fixture, else by the catalog, else by its name", () => {
   const row = { locked: false, declined: false, values: [] };
   const html = consent("consent-default", {
     scopes: {

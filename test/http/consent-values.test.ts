@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
@@ -96,7 +96,7 @@ test("what a fixture calls its scope is read on the consent, the account and the
 
 test("a whole token is not shown, even where the request has one", async () => {
   const app = await register(idp);
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { id_token } = await app.tokens({ user });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url({ id_token_hint: id_token }));

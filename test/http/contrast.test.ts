@@ -27,7 +27,7 @@ function contrast(one: string, other: string, theme: "light" | "dark"): number {
 }
 
 const text = "text:page text:card text:raised muted:page muted:card muted:raised accent:page accent:card accent:raised";
-const onColour = "on-accent:accent on-accent:accent-strong danger:card danger:danger-soft strip-text:strip text:mark";
+const onColor = "on-accent:accent on-accent:accent-strong danger:card danger:danger-soft strip-text:strip text:mark";
 const inNotices = "text:danger-soft muted:danger-soft text:success-soft";
 const edges =
   "control:page control:card control:raised accent:card danger:card danger:danger-soft success:success-soft";
@@ -40,7 +40,7 @@ test.each(["light", "dark"] as const)(
         const [one = "", other = ""] = pair.split(":");
         return !(contrast(one, other, theme) >= least);
       });
-    expect(below([text, onColour, inNotices].join(" "), 4.5)).toEqual([]);
+    expect(below([text, onColor, inNotices].join(" "), 4.5)).toEqual([]);
     expect(below(edges, 3)).toEqual([]);
   },
 );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { jwtPart, paths, pick, post, userinfo, type Answer, type Parameters } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
@@ -186,7 +186,7 @@ describe("refusals", () => {
     await decide(revoked);
     await idp.revoke({ client: app.credentials.client_id });
     expect((await poll(revoked)).json.error_description).toMatch(/Access revoked by user/);
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const suspended = await begin();
     await decide(suspended, "device-allow", await signedIn(user));
     await idp.call("users.suspend", { username: user });

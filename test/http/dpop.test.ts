@@ -209,7 +209,7 @@ test.each([
   ["scheme and host in capitals", `HTTP://LOCALHOST:${port}${paths.token}`],
   ["an escaped letter", tokenUrl.replace("/oauth/", "/%6Fauth/")],
   ["dot segments", tokenUrl.replace("/oauth/", "/x/./../oauth/")],
-])("htu is compared as RFC 3986 6.2 normalises it: %s passes", async (_how, htu) => {
+])("htu is compared as RFC 3986 6.2 normalizes it: %s passes", async (_how, htu) => {
   expect((await redeem(app, await key.prove(htu))).status).toBe(200);
 });
 
@@ -228,7 +228,7 @@ test.each([
   ["full-width letters", tokenUrl.replace("localhost", "ｌocalhost")],
   ["no address", "token"],
   ["the path alone", paths.token],
-])("htu is compared as RFC 3986 6.2 normalises it: %s is refused", async (_how, htu) => {
+])("htu is compared as RFC 3986 6.2 normalizes it: %s is refused", async (_how, htu) => {
   const { status, json } = await redeem(app, await key.prove(htu));
   expect({ status, error: json.error }).toEqual({ status: 400, error: "invalid_dpop_proof" });
   expect(json.error_description).toContain('"htu"');

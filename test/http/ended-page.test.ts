@@ -43,16 +43,16 @@ test("sends nobody back who has answered already", () => {
   expect(html).not.toContain("Error:");
 });
 
-test("a sign-in that is over leads back to its app: cancelled, answered, or left too long", async () => {
+test("a sign-in that is over leads back to its app: canceled, answered, or left too long", async () => {
   const clock = testClock();
   const idp = await serve({ now: clock.now });
   const browser = new Browser(idp.issuer);
   const first = await browser.open(authorizeUrl(idp));
   await browser.press(first, "login-cancel");
-  const cancelled = await browser.open(first.url);
-  expect([cancelled.status, cancelled.page, cancelled.state]).toEqual([404, "login", "expired"]);
+  const canceled = await browser.open(first.url);
+  expect([canceled.status, canceled.page, canceled.state]).toEqual([404, "login", "expired"]);
   expect((await browser.request(first.url, { method: "HEAD" })).status).toBe(404);
-  expect(hooked(cancelled.body, "login-again").attributes["href"]).toBe("http://localhost:3000/");
+  expect(hooked(canceled.body, "login-again").attributes["href"]).toBe("http://localhost:3000/");
 
   const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");
   await browser.press(consent, "consent-allow");

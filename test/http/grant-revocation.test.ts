@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -92,7 +92,7 @@ describe.each(ways)("by the %s", (_name, revoke) => {
 
 describe("what is selected", () => {
   test("a user alone: all of that user's grants; a client alone: all of that client's", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const [one, two] = [await register(idp), await register(idp)];
     const tokens = [await one.tokens({ user }), await two.tokens({ user }), await one.tokens({ user: "bob" })];
     const statuses = async () =>

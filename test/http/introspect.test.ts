@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths, post, type Parameters } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -97,7 +97,7 @@ describe("inactive: that and no more", () => {
     [
       "one whose user is suspended",
       async () => {
-        const user = await enrol(idp);
+        const user = await enroll(idp);
         const { access_token: token } = await app.tokens({ user });
         await idp.call("users.suspend", { username: user });
         return token;

@@ -93,7 +93,7 @@ test("says after how long a sign-in is asked for again, and fixes the user name"
   expect(html).toContain("Confirm it is you");
 });
 
-test("lets search and pages lead to the neighbours and nowhere else", () => {
+test("lets search and pages lead to the neighbors and nowhere else", () => {
   const { picker } = loginViews["login-many-users"];
   const html = login({ picker });
   expect(hooked(html, "login-previous").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=1");

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { generateKeyPair, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -126,7 +126,7 @@ describe("with a genuine hint for this session: at once", () => {
   });
 
   test("of a user who is suspended meanwhile: the session does not come back when they are restored", async () => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser, hint } = await signedIn(user);
     await idp.call("users.suspend", { username: user });
     const { left } = await browser.open(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }));
@@ -195,7 +195,7 @@ describe("with a genuine hint for this session: at once", () => {
 
   test("who has a client's secret signs hints for its own users only", async () => {
     const own = await register(idp, { id_token_signed_response_alg: "HS256", post_logout_redirect_uris: [bye] });
-    const [mine, foreign] = [await own.signIn(), await app.signIn({ user: await enrol(idp) })];
+    const [mine, foreign] = [await own.signIn(), await app.signIn({ user: await enroll(idp) })];
     const issued = (await own.exchange(mine.code)).json.id_token;
     const { sub } = jwtPart((await app.exchange(foreign.code)).json.id_token, 1);
     const sign = (claims: object): string => {

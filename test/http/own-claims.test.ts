@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo } from "../helpers/client.ts";
 
 /** The `claims` of users and clients: in every token and answer that they are for (CONTRACT 2.5 and 3). */
@@ -48,7 +48,7 @@ describe("a user's", () => {
   test.each(["native", "standard", "combined"] as const)(
     "email takes the place of the record's in every token and in %s UserInfo",
     async (userinfo_format) => {
-      const user = await enrol(idp, { email: "record@example.test", claims });
+      const user = await enroll(idp, { email: "record@example.test", claims });
       const app = await register(idp, { userinfo_format });
       const { access_token, id_token } = await app.tokens({ scope: "openid email", user });
       expect(jwtPart(access_token, 1)["email"]).toBe(claims.email);
@@ -67,7 +67,7 @@ describe("a user's", () => {
 test.each(["auth0|1", "0f0b0a31-6a1c-4b39-9b8c-1d0e5f1a2b3c", "CN=Alice Adams,O=Example"])(
   "the id %s is the sub of every token",
   async (id) => {
-    const user = await enrol(idp, { id });
+    const user = await enroll(idp, { id });
     const app = await register(idp);
     const { access_token, id_token, refresh_token } = await app.tokens({ user });
     for (const token of [access_token, id_token, refresh_token]) expect(jwtPart(token, 1)["sub"]).toBe(id);

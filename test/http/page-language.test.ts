@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 import { elementsOf, wordsOf } from "../helpers/html.ts";
@@ -39,7 +39,7 @@ test("a language that is written from right to left says so", async () => {
 });
 
 test("ui_locales goes before the browser's language, a choice made before, and the user's own", async () => {
-  const user = await enrol(idp, { language: "en" });
+  const user = await enroll(idp, { language: "en" });
   const browser = new Browser(idp.issuer);
   await browser.open("/device?lang=en");
   const login = await browser.open(app.url({ ui_locales: "xx tr-CY" }));
@@ -53,7 +53,7 @@ test("ui_locales goes before the browser's language, a choice made before, and t
 test("ui_locales of a sign-out hold for the page that asks and the one that follows (RP-Initiated Logout 1.0, 2)", async () => {
   const logout = "/api/v2/oauth/logout?ui_locales=tr";
   const browser = new Browser(idp.issuer);
-  await pick(browser, await browser.open("/account"), await enrol(idp, { language: "en" }));
+  await pick(browser, await browser.open("/account"), await enroll(idp, { language: "en" }));
   const asked = await browser.open(logout);
   expect([asked.page, shown(asked)]).toEqual(["logout", "tr system"]);
   const out = await browser.press(asked, "logout-confirm");
@@ -63,7 +63,7 @@ test("ui_locales of a sign-out hold for the page that asks and the one that foll
 });
 
 test("the link in the footer goes before everything, for the rest of the sign-in, and is kept for later", async () => {
-  const user = await enrol(idp, { language: "en" });
+  const user = await enroll(idp, { language: "en" });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url({ ui_locales: "en" }));
   const link = elementsOf(login.body).find(({ attributes }) => attributes["hreflang"] === "tr");
@@ -75,7 +75,7 @@ test("the link in the footer goes before everything, for the rest of the sign-in
 });
 
 test("the language and theme in a user's record decide nothing: they are data of a fixture", async () => {
-  const user = await enrol(idp, { language: "tr", theme: "dark" });
+  const user = await enroll(idp, { language: "tr", theme: "dark" });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url());
   expect(shown(login)).toBe("en system");
@@ -135,7 +135,7 @@ test("a client that has a name in the language of the page is called by it, wher
     grant_types: ["authorization_code", "refresh_token", device],
     post_logout_redirect_uris: ["http://localhost:3000/"],
   });
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const browser = new Browser(idp.issuer);
   const seen = new Map<string, string>();
   const see = (visit: Visit): Visit => {

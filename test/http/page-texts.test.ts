@@ -70,7 +70,7 @@ test("none stands in a template: in another language not one English word is lef
       return value;
     });
     const labels = elementsOf(html).flatMap(({ attributes }) => attributes["aria-label"] ?? []);
-    // Initials, times, code and what a person chose have no texts in the catalogue.
+    // Initials, times, code and what a person chose have no texts in the catalog.
     const shown = wordsOf(
       html.replace(/<pre\b[^]*?<\/pre>/g, "").replace(/<((text|time|bdi|script)\b|option [^>]*lang=)[^<]*/g, ""),
     );

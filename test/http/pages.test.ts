@@ -83,11 +83,11 @@ describe.each(oneOfEachKind)("$name", (sample) => {
   test("labels every field, and every form that posts to us carries the csrf value", () => {
     const html = htmlOf(sample);
     const elements = elementsOf(html);
-    const labelled = elements.flatMap(({ tag, attributes }) => (tag === "label" ? attributes["for"] : []));
+    const labeled = elements.flatMap(({ tag, attributes }) => (tag === "label" ? attributes["for"] : []));
     const fields = elements.filter(
       ({ tag, attributes }) => tag === "select" || (tag === "input" && attributes["type"] !== "hidden"),
     );
-    for (const { attributes } of fields) expect(labelled).toContain(attributes["id"]);
+    for (const { attributes } of fields) expect(labeled).toContain(attributes["id"]);
     const posting = html.split("<form").filter((part) => part.includes('method="post"'));
     for (const form of posting) {
       const fieldsOfForm = elementsOf(`<form${form.split("</form>")[0] ?? ""}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, jwtPart, paths, pick, post, userinfo, type Answer } from "../helpers/client.ts";
 
@@ -18,7 +18,7 @@ describe("a user is removed", () => {
   /** Tokens, an unused code, and a browser of a user who then is gone. */
   async function gone() {
     const own = (app.current ??= await register(idp));
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { browser, code } = await own.signIn({ user });
     const { json: tokens } = await own.exchange(code);
     const { code: unused } = await own.signIn({ user, browser });
@@ -60,7 +60,7 @@ describe("a user is removed", () => {
 
   test("between the pages: login says that they do not match, consent does not go on", async () => {
     const own = await register(idp);
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(own.url());
     const consent = await pick(browser, login, user);

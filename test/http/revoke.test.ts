@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { paths, post, userinfo, type Parameters } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
@@ -92,7 +92,7 @@ test("a public client revokes with its client_id alone", async () => {
 });
 
 test("while its user is suspended: after the restore it stays dead", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { access_token: token } = await app.tokens({ user });
   await idp.call("users.suspend", { username: user });
   expect((await revoke(token)).status).toBe(200);

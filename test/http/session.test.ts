@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, pick } from "../helpers/client.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
@@ -95,7 +95,7 @@ describe("the session", () => {
   });
 
   test("another user who signs in ends the session of the one before", async () => {
-    const { browser } = await app.signIn({ user: await enrol(idp, { username: "first" }) });
+    const { browser } = await app.signIn({ user: await enroll(idp, { username: "first" }) });
     const before = sessionOf(browser) ?? "";
     await app.signIn({ browser, prompt: "login", user: "bob" });
     expect((await browser.open("/account")).body).toContain("Bob Brown");
@@ -140,7 +140,7 @@ describe("sign-in", () => {
     ["a user without a password", "plain", ""],
     ["nothing at all", "", ""],
   ])("%s: 401, the same page and words, and no session", async (_name, username, password) => {
-    await enrol(idp, { username: "plain" });
+    await enroll(idp, { username: "plain" });
     const { status, page, state, body, headers } = await login(username, password);
     expect([status, page, state]).toEqual([401, "login", "error-credentials"]);
     expect(body).toMatch(/id="login-error"[^]*do not match/);

@@ -142,7 +142,7 @@ describe("a decision counts once", () => {
     expect([again.status, again.page, again.left]).toEqual([400, "login", null]);
   });
 
-  test("cancelled on the login page: the form is worth nothing any more", async () => {
+  test("canceled on the login page: the form is worth nothing any more", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(app.url());

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FixtureClient } from "../../src/core/fixtures/schema/client.ts";
-import { enrol, register, serve, type App } from "../helpers/app.ts";
+import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { jwtPart, paths, post, refresh, userinfo, type Answer, type Body } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -206,7 +206,7 @@ test("scope stays within the client's own: without one asked for, and with", asy
 });
 
 test("a scope that the user has withdrawn since does not come back by an exchange", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { access_token } = await tokensOf(user);
   await idp.call("seed", { grants: [{ user, client: "front", scope: "openid" }] });
   expect((await exchange(orders, access_token)).json.scope).toBe("openid");
@@ -253,7 +253,7 @@ test("the new token lives no longer than those it was exchanged for", async () =
 });
 
 test("revoking the user's grant for the first client ends the exchanged tokens too", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { access_token } = await tokensOf(user);
   const first = (await exchange(orders, access_token)).json.access_token;
   const second = (await exchange(stock, first)).json.access_token;
@@ -329,7 +329,7 @@ test("a subject token that its client revoked is refused; an exchanged one is re
 });
 
 test.each(["suspended", "banned"] as const)("a user who is %s is refused, as subject and as actor", async (status) => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const other = await tokensOf();
   const { access_token } = await tokensOf(user);
   await idp.call("seed", { users: [{ username: user, status }] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
@@ -183,7 +183,7 @@ describe("what contradicts itself is refused", () => {
   });
 
   test("and what the rules of a sign-in refuse", async () => {
-    const user = await enrol(idp, { status: "suspended" });
+    const user = await enroll(idp, { status: "suspended" });
     await expect(idp.call("token.issue", { ...whose, user })).rejects.toMatchObject({ code: "refused" });
     await expect(idp.call("token.issue", { ...whose, scope: "nonsense" })).rejects.toMatchObject({ code: "refused" });
   });

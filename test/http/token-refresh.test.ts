@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -58,7 +58,7 @@ describe("rotation", () => {
 });
 
 test("a rotated one that is used while its user is suspended kills its family too: restoring brings nothing back", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { refresh_token: rotated } = await app.tokens({ user });
   const { access_token, refresh_token } = (await app.refresh(rotated)).json;
   await idp.call("users.suspend", { username: user });

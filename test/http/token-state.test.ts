@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { paths, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -54,7 +54,7 @@ test("those of a code that came twice, and of a refresh token that came again", 
 test("one whose grant was revoked: by the user, by the operator, by a ban; and given anew", async () => {
   const own = await register(idp);
   const id = own.credentials.client_id;
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const revoked = `the grant of user "${user}" for client "${id}" was revoked`;
   const browser = new Browser(idp.issuer);
   const { access_token: token } = (await own.exchange((await own.signIn({ user, browser })).code)).json;
@@ -77,7 +77,7 @@ test("one whose grant was revoked: by the user, by the operator, by a ban; and g
 });
 
 test("one of a suspended user, of a user and of a client that are gone", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const own = await register(idp);
   const { access_token: token } = await own.tokens({ user });
   await idp.call("users.suspend", { username: user });

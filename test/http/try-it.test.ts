@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
@@ -25,7 +25,7 @@ async function begin() {
 
 /** Signs a user of the test's own in. */
 async function signIn() {
-  const user = await enrol(idp, { displayName: "Try Me", emailVerified: true });
+  const user = await enroll(idp, { displayName: "Try Me", emailVerified: true });
   const { browser, login } = await begin();
   const consent = await pick(browser, login, user);
   return { browser, user, consent, done: await approve(browser, consent) };
@@ -56,7 +56,7 @@ test("Remove access: the next UserInfo call is refused, on the page and everywhe
 });
 
 test("whoever denies sees the error that the app received", async () => {
-  const user = await enrol(idp);
+  const user = await enroll(idp);
   const { browser, login } = await begin();
   const refused = await browser.press(await pick(browser, login, user), "consent-deny");
   expect([refused.page, refused.state, refused.status]).toEqual(["try-it", "refused", 400]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 
 /** The three forms of UserInfo, and which claims a scope releases, there and in the ID token (CONTRACT 2.5, 3). */
@@ -120,7 +120,7 @@ describe("a scope releases its claims and no others, in UserInfo and in the ID t
   });
 
   test("none is null or empty: what is not set is left out", async () => {
-    const { info } = await answers("standard", "openid profile phone names:read", await enrol(idp));
+    const { info } = await answers("standard", "openid profile phone names:read", await enroll(idp));
     for (const name of ["website", "birthdate", "phone_number", "nickname", "given_name"]) {
       expect(info).not.toHaveProperty(name);
     }

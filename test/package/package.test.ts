@@ -60,7 +60,7 @@ test("it holds what runs, and nothing else", () => {
   expect(built.filter((path) => !/\/([\w.-]+\.cjs|THIRD-PARTY\.txt)$/.test(path))).toEqual([]);
 });
 
-test("each package whose code is in the command line's files is named with its version and licence", () => {
+test("each package whose code is in the command line's files is named with its version and license", () => {
   const madeOf = JSON.parse(readFileSync(join(repository, "dist/cli/.modules.json"), "utf8")) as Readonly<
     Record<string, readonly string[]>
   >;

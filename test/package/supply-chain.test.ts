@@ -60,7 +60,7 @@ test("the lock file pins each by its hash, from the registry alone, and is that 
   }
 });
 
-test("each has a licence that asks for no more than to be named", () => {
+test("each has a license that asks for no more than to be named", () => {
   const known = new Set([
     "MIT",
     "ISC",

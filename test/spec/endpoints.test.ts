@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, jwtPart, paths, pick, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -93,7 +93,7 @@ describe("Errors", () => {
   });
 
   test.each(["suspend", "ban"] as const)("UserInfo: user's account is banned or suspended: 403 (%s)", async (how) => {
-    const user = await enrol(idp);
+    const user = await enroll(idp);
     const { access_token: token } = await app.tokens({ user });
     await idp.call(`users.${how}`, { username: user });
     expect((await userinfo(idp, token)).status).toBe(403);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enrol, register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { userinfo } from "../helpers/client.ts";
 
 /** The spec's tables of the UserInfo response, a test a row: for a user with every field set, and for one with none. */
@@ -19,12 +19,12 @@ async function bodyFor(user: string, scope: string): Promise<unknown> {
 }
 
 const full = await bodyFor("alice", everyScope);
-const bare = await bodyFor(await enrol(idp, { username: "bare" }), everyScope);
+const bare = await bodyFor(await enroll(idp, { username: "bare" }), everyScope);
 const without = await bodyFor("alice", "openid");
 
 const snowflake = expect.stringMatching(/^\d{15,20}$/) as unknown;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
-const hexColour = expect.stringMatching(/^#[0-9a-f]{6}$/i) as unknown;
+const hexColor = expect.stringMatching(/^#[0-9a-f]{6}$/i) as unknown;
 
 describe("UserInfo response: base fields, always present", () => {
   test.each<[path: string, whenSet: unknown, whenNot: unknown]>([
@@ -33,7 +33,7 @@ describe("UserInfo response: base fields, always present", () => {
     ["user.username", "alice", "bare"],
     ["user.avatar.baseUrl", "https://cdn.example.test", expect.stringMatching(/^https:\/\//)],
     ["user.avatar.path", "/avatars/alice.png", expect.stringMatching(/^\/./)],
-    ["user.avatar.color", "#4f46e5", hexColour],
+    ["user.avatar.color", "#4f46e5", hexColor],
     ["user.about", "Has every field set, so that an app can show each of them.", ""],
     ["language", "en", "en"],
     ["theme", "dark", null],
@@ -45,15 +45,15 @@ describe("UserInfo response: base fields, always present", () => {
   });
 
   test.each(["light", "dark", "system", null] as const)("`theme` is one of these or null: %s", async (theme) => {
-    expect(at(await bodyFor(await enrol(idp, { theme }), "openid"), "theme")).toBe(theme);
+    expect(at(await bodyFor(await enroll(idp, { theme }), "openid"), "theme")).toBe(theme);
   });
 
   test("`language` is the user's own, two letters", async () => {
-    expect(at(await bodyFor(await enrol(idp, { language: "tr" }), "openid"), "language")).toBe("tr");
+    expect(at(await bodyFor(await enroll(idp, { language: "tr" }), "openid"), "language")).toBe("tr");
   });
 
   test("`createdAt` is ISO 8601 in UTC, however the fixture wrote it", async () => {
-    const user = await enrol(idp, { createdAt: "2024-01-15T12:30:00+03:00" });
+    const user = await enroll(idp, { createdAt: "2024-01-15T12:30:00+03:00" });
     expect(at(await bodyFor(user, "openid"), "createdAt")).toBe("2024-01-15T09:30:00.000Z");
   });
 });

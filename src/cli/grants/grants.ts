@@ -32,7 +32,7 @@ export async function listGrants(
             { title: "GRANT", value: (grant) => grant.id },
             { title: "USER", value: (grant) => grant.user },
             { title: "CLIENT", value: (grant) => grant.client },
-            { title: "STATUS", value: (grant) => grant.status, colour: (status, grant) => paint(grant, status, style) },
+            { title: "STATUS", value: (grant) => grant.status, color: (status, grant) => paint(grant, status, style) },
             { title: "CHANGED", value: (grant) => since(grant.updatedAt, cli.now()) },
             { title: "SCOPE", value: (grant) => grant.scope },
           ],

@@ -3,13 +3,13 @@ import { Chalk, type ChalkInstance } from "chalk";
 /** Paints text, or leaves it as it is if color is off. */
 export type Style = ChalkInstance;
 
-export type ColourChoice = "auto" | "always" | "never";
+export type ColorChoice = "auto" | "always" | "never";
 
 /**
  * The style of one stream. `--color` decides; else `NO_COLOR` (any value that is not empty), a dumb terminal, or a stream that is no terminal mean none.
  * The sixteen colors of the terminal's own theme are enough, and readable on every background.
  */
-export function styleOf(stream: { readonly isTTY?: boolean }, choice: ColourChoice, env: NodeJS.ProcessEnv): Style {
+export function styleOf(stream: { readonly isTTY?: boolean }, choice: ColorChoice, env: NodeJS.ProcessEnv): Style {
   const wanted =
     choice === "auto"
       ? stream.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb"

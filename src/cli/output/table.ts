@@ -54,7 +54,7 @@ export interface Column<Row> {
   readonly value: (row: Row) => string;
   /** May be cut to fit a terminal: for what nobody copies from here. Others are never cut. */
   readonly shrinks?: true;
-  readonly colour?: (text: string, row: Row) => string;
+  readonly color?: (text: string, row: Row) => string;
 }
 
 const gap = 2;
@@ -149,7 +149,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     ...rowLines(titles, widths, width, (text) => style.dim(text)),
     ...rows.flatMap((row, at) => {
       const fitted = (texts[at] ?? []).map((text, index) => (shrinks(index) ? cut(text, room(index)) : text));
-      return rowLines(fitted, widths, width, (text, index) => columns[index]?.colour?.(text, row) ?? text);
+      return rowLines(fitted, widths, width, (text, index) => columns[index]?.color?.(text, row) ?? text);
     }),
   ].join("\n");
 }

@@ -13,7 +13,7 @@ import { findTarget } from "../target/target.ts";
 import { hintText } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 
-const statusColour = (style: Style, status: string): ((text: string) => string) =>
+const statusColor = (style: Style, status: string): ((text: string) => string) =>
   status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
 
 export interface ListFlags {
@@ -51,7 +51,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
             {
               title: "STATUS",
               value: (user) => user.status,
-              colour: (text, user) => statusColour(style, user.status)(text),
+              color: (text, user) => statusColor(style, user.status)(text),
             },
             ...(withRoles ? [{ title: "ROLES", value: (user: UserView) => rolesOf(user).join(" ") }] : []),
             { title: "NAME", value: (user) => user.displayName, shrinks: true },
@@ -77,7 +77,7 @@ export function describeUser(shown: UserView, style: Style): string {
   const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
   const others = Object.entries(rest).flatMap(([field, value]) => fieldLines(field, value));
   return [
-    `${style.bold(escapeLine(name))}  ${escapeLine(displayName)}  ${statusColour(style, status)(status)}`,
+    `${style.bold(escapeLine(name))}  ${escapeLine(displayName)}  ${statusColor(style, status)(status)}`,
     pairs(
       [
         ["id", id],

@@ -9,7 +9,7 @@ import { recordGrant } from "../grants/grants.ts";
 import type { AuthorizationRecord } from "../sign-in/interactions.ts";
 import type { Ending, Needs, Outcome, Purpose } from "../sign-in/purpose.ts";
 import { answerClient, RedirectedError } from "./response.ts";
-import { summarise } from "./request-summary.ts";
+import { summarize } from "./request-summary.ts";
 
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
 export function authorizationPurpose(record: AuthorizationRecord): Purpose {
@@ -17,7 +17,7 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
   const { clientId, redirectUri, uiLocales } = request;
   return {
     needs: needsOf(record),
-    shown: { app: { clientId, redirectUri, uiLocales }, ownPage: null, uiLocales, summary: () => summarise(request) },
+    shown: { app: { clientId, redirectUri, uiLocales }, ownPage: null, uiLocales, summary: () => summarize(request) },
     check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
     refuse: (code, description) => refuse(request, code, description),
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
@@ -36,7 +36,7 @@ function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
 }
 
 function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Outcome): Ending {
-  if (outcome === "cancelled") return refused(request, "The user cancelled the sign-in");
+  if (outcome === "canceled") return refused(request, "The user canceled the sign-in");
   if (outcome === "denied") return refused(request, "The user denied the request");
   const { user, session } = outcome.session;
   const client = findClient(tx, request.clientId);

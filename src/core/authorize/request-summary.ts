@@ -18,7 +18,7 @@ export interface RequestSummary {
 /** The beginning of a token: enough to tell it from another, too little to use it. */
 const shortened = (token: string): string => `${token.slice(0, 16)}…`;
 
-export function summarise(request: AuthorizationRequest): RequestSummary {
+export function summarize(request: AuthorizationRequest): RequestSummary {
   const { scopes, nonce } = request;
   const details: { name: string; value: string }[] = [];
   const say = (name: string, value: string | null): void => {

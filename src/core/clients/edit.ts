@@ -5,7 +5,7 @@ import { isPublic } from "./clients.ts";
 import type { Context } from "../context.ts";
 import { withoutHosts } from "./http-hosts.ts";
 import { OperationError } from "../errors.ts";
-import { normaliseClient } from "../fixtures/schema/normalize.ts";
+import { normalizeClient } from "../fixtures/schema/normalize.ts";
 import type { FixtureClient } from "../fixtures/schema/client.ts";
 import { commandOn } from "../hint.ts";
 
@@ -39,7 +39,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   const made = wantsSecret(given);
   const entry = made ? { ...given, client_secret: ctx.random(32) } : given;
   await checkEntry("client", entry, ctx.settings);
-  const client = normaliseClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
+  const client = normalizeClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
   checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
@@ -79,7 +79,7 @@ async function change(
       if (tx.version("clients", clientId) !== version) return null;
       const { registrationTokenHash } = before;
       const client: Client = {
-        ...normaliseClient(checked(entry), before, { at: before.createdAt, epoch: before.epoch }),
+        ...normalizeClient(checked(entry), before, { at: before.createdAt, epoch: before.epoch }),
         ...(registrationTokenHash !== undefined && { registrationTokenHash }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };

@@ -52,7 +52,7 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   }
   const { registrableMetadata } = await import("../fixtures/schema/client.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
-  const { normaliseClient } = await import("../fixtures/schema/normalize.ts");
+  const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
   // A client of no particular make expects what the standards say (OpenID Connect Core 5.3.2 and 5.4).
   const client: Metadata = {
@@ -72,7 +72,7 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   if (JSON.stringify(client).length > longestMetadata) {
     throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
-  return normaliseClient(client as unknown as Parameters<typeof normaliseClient>[0], null, { at: "", epoch: "" });
+  return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });
 }
 
 /** Whether the client proves itself by a secret, or signs with one: then it is given one. @throws {OAuthError} where it may have none */

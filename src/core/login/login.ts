@@ -175,5 +175,5 @@ async function checkPassword(
 const cancel = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Advance> =>
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    return advance(tx, ctx, recordFact(tx, interaction, { login: "cancelled" }), null, browser);
+    return advance(tx, ctx, recordFact(tx, interaction, { login: "canceled" }), null, browser);
   });

@@ -62,7 +62,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   const { needs } = purpose;
   const { login, consent } = interaction;
   purpose.check(tx, ctx);
-  if (login === "cancelled") return { kind: "return", outcome: "cancelled" };
+  if (login === "canceled") return { kind: "return", outcome: "canceled" };
   // The session may belong to another user by now, who signed in in another tab.
   const hasSignedIn = session !== null && login?.userId === session.user.id;
   if (session === null || (!hasSignedIn && mustSignInAgain(ctx, needs, session))) {
@@ -158,7 +158,7 @@ export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browse
   const live = liveSession(tx, browser.session);
   if (live !== null) return live;
   const { login } = interaction;
-  const userId = sessionOf(tx, browser.session)?.userId ?? (login === "cancelled" ? undefined : login?.userId);
+  const userId = sessionOf(tx, browser.session)?.userId ?? (login === "canceled" ? undefined : login?.userId);
   const user = userId === undefined ? undefined : tx.get("users", userId);
   if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");
   return null;

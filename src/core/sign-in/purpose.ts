@@ -59,7 +59,7 @@ interface Shown {
 
 /** What came of a sign-in. */
 export type Outcome =
-  | "cancelled"
+  | "canceled"
   | "denied"
   | {
       readonly session: LiveSession;

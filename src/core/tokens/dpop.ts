@@ -120,7 +120,7 @@ const httpUri =
   /^(https?):\/\/([\w.-]+|\[[0-9a-f:.]+\])(?::(\d*))?((?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*)*)(?:[?#].*)?$/i;
 
 /** Only RFC 3986 6.2.2 and 6.2.3: other repairs that a browser would make are not made. Null: not an http URI. */
-function normalise(uri: string): string | null {
+function normalize(uri: string): string | null {
   const [, scheme, host, port, path] = httpUri.exec(uri) ?? [];
   if (scheme === undefined || host === undefined || path === undefined) return null;
   const isDefault = port === undefined || port === "" || port === (/^http$/i.test(scheme) ? "80" : "443");
@@ -133,7 +133,7 @@ function normalise(uri: string): string | null {
 }
 
 const isSameUri = (given: string, url: string): boolean =>
-  given === url || normalise(given) === (normalise(url) ?? url);
+  given === url || normalize(given) === (normalize(url) ?? url);
 
 /**
  * The key that a token request proves to hold: its tokens are bound to that.

@@ -3,7 +3,7 @@ import { tellAll } from "../logout/backchannel.ts";
 import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { normaliseUser } from "../fixtures/schema/normalize.ts";
+import { normalizeUser } from "../fixtures/schema/normalize.ts";
 import type { FixtureUser } from "../fixtures/schema/user.ts";
 import { hashPassword } from "../login/passwords.ts";
 import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
@@ -48,7 +48,7 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
         hint: "Leave the id out, and one is made.",
       });
     }
-    const user = { ...normaliseUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };
+    const user = { ...normalizeUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };
     tx.insert("users", user);
     return viewUser(user);
   });
@@ -85,7 +85,7 @@ export async function editUser(
       if (tx.version("users", before.id) !== version) return null;
       if (given.username !== before.username) requireFree(tx, given.username);
       const user: User = {
-        ...normaliseUser(given, before, () => false),
+        ...normalizeUser(given, before, () => false),
         ...(passwordHash !== null && { passwordHash, passwordPending: false, passwordDigest: null }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };

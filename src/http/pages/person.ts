@@ -26,7 +26,7 @@ function readableOn(color: string): string {
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
-/** `#rgb` or `#rrggbb` as `#rrggbb`; anything else is no colour. */
+/** `#rgb` or `#rrggbb` as `#rrggbb`; anything else is no color. */
 function parseColor(color: string): string | null {
   if (/^#[0-9a-f]{6}$/i.test(color)) return color.toLowerCase();
   if (/^#[0-9a-f]{3}$/i.test(color)) return color.toLowerCase().replace(/[0-9a-f]/g, "$&$&");

@@ -26,7 +26,7 @@ export interface Texts {
   html(language: string, key: string, values: TextValues, hook?: string): string;
 }
 
-type Catalogue = ReadonlyMap<string, Message>;
+type Catalog = ReadonlyMap<string, Message>;
 
 const fallbackLanguage = "en";
 
@@ -107,26 +107,26 @@ function languagesIn(root: string): string[] {
 export function loadTexts(roots: readonly string[]): Texts {
   const byRoot = roots.map((root) => ({ root, languages: languagesIn(root) }));
   const languages = new Set(byRoot.flatMap((entry) => entry.languages));
-  const catalogues = new Map<string, Catalogue>();
+  const catalogs = new Map<string, Catalog>();
 
-  function catalogueOf(language: string): Catalogue {
-    let catalogue = catalogues.get(language);
-    if (catalogue === undefined) {
+  function catalogOf(language: string): Catalog {
+    let catalog = catalogs.get(language);
+    if (catalog === undefined) {
       const layers = byRoot
         .filter((entry) => entry.languages.includes(language))
         .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as object)
         .map((layer) => Object.entries(layer).map(([key, text]) => [key, cut(String(text))] as const))
         .reverse();
-      const fallback = language === fallbackLanguage ? [] : catalogueOf(fallbackLanguage);
-      catalogue = new Map([...fallback, ...layers.flat()]);
-      catalogues.set(language, catalogue);
+      const fallback = language === fallbackLanguage ? [] : catalogOf(fallbackLanguage);
+      catalog = new Map([...fallback, ...layers.flat()]);
+      catalogs.set(language, catalog);
     }
-    return catalogue;
+    return catalog;
   }
 
   function messageOf(language: string, key: string): Message {
-    const message = catalogueOf(language).get(key);
-    if (message === undefined) throw new Error(`no text "${key}" in the catalogue "${language}"`);
+    const message = catalogOf(language).get(key);
+    if (message === undefined) throw new Error(`no text "${key}" in the catalog "${language}"`);
     return message;
   }
 
@@ -140,7 +140,7 @@ export function loadTexts(roots: readonly string[]): Texts {
       }
       return null;
     },
-    has: (language, key) => catalogueOf(language).has(key),
+    has: (language, key) => catalogOf(language).has(key),
     plain(language, text) {
       if (typeof text === "string") return text;
       const { names, plain } = messageOf(language, text.key);

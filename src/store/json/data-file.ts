@@ -96,7 +96,7 @@ async function validate(file: string, value: unknown): Promise<Snapshot> {
   return document as unknown as Snapshot;
 }
 
-function* serialise(snapshot: Snapshot): Generator<string, void> {
+function* serialize(snapshot: Snapshot): Generator<string, void> {
   const { schemaVersion, generation, after } = snapshot;
   let piece = `{\n"schemaVersion":${schemaVersion},\n"generation":${JSON.stringify(generation)},\n"after":${JSON.stringify(after)}`;
   for (const name of durableCollections) {
@@ -185,7 +185,7 @@ export function createDataFile(file: string): DataFile {
       let written = 0;
       let synced = 0;
       const handle = await replaceFile(file, async (target) => {
-        for (const piece of serialise(snapshot)) {
+        for (const piece of serialize(snapshot)) {
           const bytes = Buffer.from(piece);
           await target.writeFile(bytes);
           written += bytes.length;
