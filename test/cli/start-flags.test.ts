@@ -151,7 +151,7 @@ test("--open without a browser prints the address instead", async () => {
     cwd: newFolder(),
     env: { PATH: "/nowhere", DISPLAY: "" },
   });
-  const said = `Open it yourself: ${issuer}/account`;
+  const said = `Open it yourself: ${issuer}/\n`;
   while (!output.stderr.includes(said)) await once(child.stderr, "data");
   expect(output.stderr).toContain(said);
 });

@@ -33,6 +33,7 @@ test("l signs in: the address is shown, and the server goes on", { tags: ["scrip
   await shown("Press h for the keys");
   type("l");
   await shown("client_id=idp-cli");
+  await shown("Ctrl+C stops the server too.");
   type(controlC);
   expect(await ended).toBe(0);
 });

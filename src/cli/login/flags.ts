@@ -24,6 +24,8 @@ export interface LoginFlags {
   readonly uiLocales?: string;
   readonly acr?: string;
   readonly responseMode?: "query" | "form_post";
+  /** Started by a key of `idp start`, whose terminal gives Ctrl+C to the server. */
+  readonly withServer?: true;
 }
 
 /** What is done in the user's place; null: a person signs in. */

@@ -75,14 +75,17 @@ function tell(cli: Invocation, line: string): void {
 
 async function visitInBrowser(
   cli: Invocation,
-  { browser, timeout }: LoginFlags,
+  { browser, timeout, withServer }: LoginFlags,
   { address, life }: { readonly address: string; readonly life: number | null },
   listener: CallbackListener,
 ): Promise<URLSearchParams> {
   if (!cli.quiet) tell(cli, browser ? "Sign in at this address (your browser opens it):" : "Sign in at this address:");
   if (!cli.quiet || !browser) tell(cli, `  ${address}`);
   if (life !== null && life < timeout) say(cli, `Open it within ${duration(life)}.`);
-  say(cli, `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops.`);
+  say(
+    cli,
+    `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops${withServer === true ? " the server too" : ""}.`,
+  );
   if (!cli.quiet) tell(cli, "");
   // Not waited for: the answer may be here before the opener is done.
   if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");

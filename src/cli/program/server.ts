@@ -46,7 +46,7 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     )
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
     .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
-    .option("--open", "open the account page in a browser")
+    .option("--open", "open the start page in a browser")
     .option("--ready-file <file>", "a JSON file, there for as long as the server is ready");
   withSettings(start)
     .hook("preAction", (command) => {

@@ -10,7 +10,7 @@ import { openBrowser } from "../server/open-browser.ts";
 /** Keys of `idp start` on a terminal: each is pressed alone, without Enter. */
 
 const help = [
-  "o  open the account page in a browser",
+  "o  open the start page in a browser",
   "l  sign in, as an app does (idp login)",
   "r  reset to the fixtures",
   "c  clear the screen",
@@ -38,7 +38,10 @@ async function signIn(cli: Invocation, idp: Idp): Promise<void> {
   // The server may be in memory, so that it is found by its address only.
   const env = { ...cli.env, IDP_ADMIN_TOKEN: idp.adminToken };
   const own = { ...cli, url: idp.issuer, adminTokenFile: null, env };
-  print(own, await login(own, { client: loginClient, flow: "code", timeout: patience, browser: true }));
+  print(
+    own,
+    await login(own, { client: loginClient, flow: "code", timeout: patience, browser: true, withServer: true }),
+  );
 }
 
 /**
@@ -52,7 +55,7 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
   let signingIn = false;
 
   const actions: Readonly<Record<string, () => Promise<unknown> | undefined>> = {
-    o: () => openBrowser(cli, `${baseOf(idp.issuer)}/account`),
+    o: () => openBrowser(cli, `${baseOf(idp.issuer)}/`),
     l: () => {
       if (signingIn) return undefined;
       signingIn = true;

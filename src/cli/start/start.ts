@@ -241,5 +241,5 @@ async function announce(
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
-  if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/account`);
+  if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/`);
 }
