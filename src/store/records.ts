@@ -17,6 +17,8 @@ export interface User {
   readonly status: "active" | "suspended" | "banned";
   readonly avatar: { readonly baseUrl: string; readonly path: string; readonly color: string };
   readonly about: string;
+  /** For the tester: who this user is, where lists show no roles. */
+  readonly note: string | null;
   readonly language: string;
   readonly theme: "light" | "dark" | "system" | null;
   readonly createdAt: string;

@@ -51,6 +51,18 @@ test("where nobody has a role, there is no column for roles", async () => {
   );
 });
 
+test("users list shows the note of whoever has no roles", async () => {
+  const note = "never pays";
+  const run = await seeded([{ username: "dave", note }]);
+  expect((await run("users list")).stdout).toBe(
+    "USERNAME  EMAIL              STATUS  NOTE        NAME\ndave      dave@example.test  active  never pays  dave\n",
+  );
+  expect(JSON.parse((await run("users show dave --json")).stdout)).toMatchObject({ note });
+  expect((await run("users edit dave --set note=")).stderr).toContain("note: must be one line of 1 to 60 characters");
+  expect(JSON.parse((await run("export --as fixtures")).stdout)).toMatchObject({ users: [{ note }] });
+  expect((await run("users edit dave --set note=null --json")).stdout).toContain('"note":null');
+});
+
 test("suspend, restore, ban and remove take several names; an unknown one is refused before anything is done", async () => {
   const run = await seeded();
   const statuses = async (): Promise<unknown> =>

@@ -16,7 +16,7 @@ it("the JSON Schema knows every field of CONTRACT section 3", () => {
   const { users, clients, settings } = schema.properties;
   expect(Object.keys(users?.items?.properties ?? {})).toEqual(
     (
-      "username id displayName email emailVerified password status avatar about language theme createdAt website location " +
+      "username id displayName email emailVerified password status avatar about note language theme createdAt website location " +
       "birthDate phone socialLinks claims"
     ).split(" "),
   );

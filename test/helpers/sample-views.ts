@@ -46,13 +46,13 @@ export interface Sample {
 const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
 const demoApp = { id: "demo-app", name: "Demo App" };
 const person = (username: string, displayName: string, email: string, color: string, status: PersonView["status"]) =>
-  personOf({ username, displayName, email, status, avatar: { baseUrl: "", path: "", color }, claims: {} });
-const alice = { ...person("alice", "Alice Adams", "alice@example.test", "#4f46e5", "active"), roles: ["admin"] };
+  personOf({ username, displayName, email, status, avatar: { baseUrl: "", path: "", color }, claims: {}, note: null });
+const alice = { ...person("alice", "Alice Adams", "alice@example.test", "#4f46e5", "active"), badges: ["admin"] };
 const bob = person("bob", "Bob", "bob@example.test", "#fbbf24", "active");
 const carol = person("carol", "Carol Çelik", "carol@example.test", "#0f766e", "suspended");
 const dave = {
   ...person("dave", "Dave Doe", "dave@example.test", "#be123c", "banned"),
-  roles: ["editor", "release-manager", "support"],
+  badges: ["editor", "release-manager", "support"],
 };
 
 const fewUsers: PickerView = {

@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
@@ -72,6 +73,21 @@ test("the roles of a user stand beside the name, as text whatever they hold", as
   expect(login.body.match(/class="badge"/g)).toHaveLength(2);
   await idp.call("users.edit", { username: "user8", entry: { claims: { roles: "support" } } });
   expect((await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }))).body).toContain("<bdi>support</bdi>");
+});
+
+test("the note of a user stands beside the name where there are no roles, and no client receives it", async () => {
+  const note = "has <3 orders";
+  await idp.call("users.edit", { username: "user9", entry: { note } });
+  const shown = async () => (await new Browser(idp.issuer).open(app.url({ login_hint: "user9" }))).body;
+  expect(await shown()).toContain('<span class="badge"><bdi>has &lt;3 orders</bdi></span>');
+  const { access_token, id_token } = await idp.issueTokens({
+    user: "user9",
+    client: app.credentials.client_id,
+    scope: "openid profile",
+  });
+  for (const token of [access_token, id_token]) expect(decodeJwt(token)).not.toHaveProperty("note");
+  await idp.call("users.edit", { username: "user9", entry: { claims: { roles: "support" } } });
+  expect(await shown()).not.toContain("orders");
 });
 
 test("who has to sign in again is the only one to pick, however many names hold theirs", async () => {

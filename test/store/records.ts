@@ -15,6 +15,7 @@ export const user = (username: string, fields: Partial<User> = {}): User => ({
   status: "active",
   avatar: { baseUrl: "https://cdn.example.test", path: `/${username}.png`, color: "#4f46e5" },
   about: "",
+  note: null,
   language: "en",
   theme: null,
   createdAt: time,

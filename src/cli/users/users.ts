@@ -1,7 +1,7 @@
 /*
  * cli/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
-import { rolesOf } from "../../core/users/roles.ts";
+import { badgesOf, rolesOf } from "../../core/users/roles.ts";
 import type { UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
 import { userOr } from "../input/ask.ts";
@@ -41,6 +41,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
     (user) => (role === undefined || rolesOf(user).includes(role)) && (status === undefined || user.status === status),
   );
   const withRoles = users.some((user) => rolesOf(user).length > 0);
+  const withBadges = users.some((user) => badgesOf(user).length > 0);
   return answer(users, (shown, style) =>
     shown.length === 0
       ? noUsers(cli, flags, all)
@@ -53,7 +54,9 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
               value: (user) => user.status,
               color: (text, user) => statusColor(style, user.status)(text),
             },
-            ...(withRoles ? [{ title: "ROLES", value: (user: UserView) => rolesOf(user).join(" ") }] : []),
+            ...(withBadges
+              ? [{ title: withRoles ? "ROLES" : "NOTE", value: (user: UserView) => badgesOf(user).join(" ") }]
+              : []),
             { title: "NAME", value: (user) => user.displayName, shrinks: true },
           ],
           shown,

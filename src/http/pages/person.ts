@@ -1,4 +1,4 @@
-import { rolesOf } from "../../core/users/roles.ts";
+import { badgesOf } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 
 /** A circle with somebody's initials, as an SVG: colors are presentation attributes, which the content security policy allows. */
@@ -53,13 +53,14 @@ export interface PersonView extends Pick<User, "username" | "displayName" | "ema
   /** The user's `avatar.color`, as it is in the record. */
   readonly color: string;
   readonly avatar: Avatar;
-  readonly roles: readonly string[];
+  /** The roles, else the note. */
+  readonly badges: readonly string[];
 }
 
 export function personOf(
-  user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar" | "claims">,
+  user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar" | "claims" | "note">,
 ): PersonView {
   const { username, displayName, email, status } = user;
   const { color } = user.avatar;
-  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color), roles: rolesOf(user) };
+  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color), badges: badgesOf(user) };
 }
