@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 import { controlC, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp env`: what an app needs to know. */
@@ -49,6 +49,23 @@ test("the first client that signs users in, its secret too; the same from a runn
   running.child.kill("SIGTERM");
   await running.ended;
   expect(await env(data)).toBe(expected.replace("THE_ISSUER", running.issuer));
+});
+
+test("before the first start, the fixtures say it; nothing is written", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ clients }));
+  const spring = await idpIn(cwd, ["env", "--for", "spring"]);
+  expect(spring).toMatchObject({ code: 0, stdout: expect.stringContaining('client-secret: "web-secret"') });
+  expect(existsSync(join(cwd, ".idp"))).toBe(false);
+  const before = await idpIn(cwd, ["env"], "", { IDP_PORT: "4471" });
+  expect(before).toMatchObject({ code: 0, stdout: expect.stringContaining("OIDC_CLIENT_SECRET=web-secret\n") });
+  expect(before.stdout).toContain("OIDC_ISSUER=http://localhost:4471\n");
+  expect(before.stderr).toBe("Read from idp.fixtures.json: there is no data in .idp yet.\n");
+  const demo = await idpIn(newFolder(), ["env"]);
+  expect(demo.stdout).toContain("OIDC_CLIENT_ID=demo-app\n");
+  expect(demo.stderr).toContain("Read from the built-in demo");
+  writeFileSync(join(cwd, "idp.fixtures.json"), '{"clients":[{}]}');
+  expect(await idpIn(cwd, ["env"])).toMatchObject({ code: 7, stdout: "" });
 });
 
 test("--client, --prefix, --name; a public client has no secret, a worker no address to return to", async () => {

@@ -69,13 +69,22 @@ function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): vo
   }
 }
 
+/** The server, the data, or before the first start the fixtures. */
+async function targetOf(cli: Invocation): Promise<{ readonly target: Target; readonly notes: readonly string[] }> {
+  const target = await findTarget(cli);
+  const { isBeforeStart, targetBeforeStart } = await import("../target/before-start.ts");
+  if (!isBeforeStart(cli, target)) return { target, notes: [] };
+  const fixtures = await targetBeforeStart(cli);
+  return { target: fixtures, notes: [fixtures.note] };
+}
+
 /** `idp env`: what an app needs to know, as variables or as a library's configuration. */
 export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   checkFlags(flags);
-  const target = await findTarget(cli);
+  const { target, notes: ofTarget } = await targetOf(cli);
   const { issuer } = await target.call("status", {});
   const client = await clientOf(cli, target, flags);
-  const elsewhere = await elsewhereNotes(cli, target, issuer);
+  const elsewhere = [...ofTarget, ...(await elsewhereNotes(cli, target, issuer))];
   if (flags.for !== undefined) return configuration(issuer, client, flags.for, elsewhere);
   const values = valuesOf(issuer, client);
   const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>

@@ -25,7 +25,7 @@ import { version } from "../../package.ts";
  * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
  * @param issuer wins over the remembered one
  */
-async function contextOf(cli: Invocation, store: Store, issuer: string | undefined): Promise<Context> {
+export async function contextOf(cli: Invocation, store: Store, issuer: string | undefined): Promise<Context> {
   const { now } = cli;
   const remembered = await store.read((tx) => ({
     issuer: tx.get("meta", "issuer")?.value,

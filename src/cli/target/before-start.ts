@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
+import { seed } from "../../core/fixtures/apply/seed.ts";
+import { runOperation } from "../../core/operations/table.ts";
+import { randomText } from "../../random.ts";
+import { createMemoryStore } from "../../store/memory.ts";
+import type { Invocation } from "../invocation.ts";
+import { fixturesOf } from "../program/server-flags.ts";
+import { contextOf } from "./folder.ts";
+import { usualPort } from "./remote.ts";
+import type { Target } from "./target.ts";
+
+/** What `idp start` will serve, before its first start: the fixtures, in memory. Nothing is written. */
+
+/** Whether there is nothing to read: no server, and no data that one has left. */
+export const isBeforeStart = (cli: Invocation, target: Target): boolean =>
+  target.server === null && !existsSync(join(cli.data, "data.json"));
+
+/** The issuer of `idp start` in this environment; on a free port nobody knows it yet, and it is the usual one. */
+function issuerOf({ env }: Invocation): string | undefined {
+  const { IDP_ISSUER: issuer = "", IDP_CERT: cert = "" } = env;
+  if (issuer !== "") return issuer;
+  const port = usualPort(env);
+  return port === null ? undefined : `${cert === "" ? "http" : "https"}://localhost:${port}`;
+}
+
+/** @throws {OperationError} invalid, for fixtures that `idp start` would refuse */
+export async function targetBeforeStart(cli: Invocation): Promise<Target & { readonly note: string }> {
+  const { now } = cli;
+  const store = createMemoryStore({ now });
+  const { sources, names } = fixturesOf(cli, {});
+  // Passwords are never hashed: nobody signs in here.
+  const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
+  await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });
+  const ctx = await contextOf(cli, store, issuerOf(cli));
+  const of = names.length === 0 ? "the built-in demo" : names.join(", ");
+  return {
+    server: null,
+    where: "in memory",
+    note: `Read from ${of}: there is no data in ${cli.data} yet.`,
+    call: (name, input) => runOperation(ctx, name, input, { server: null, progress: undefined }),
+  };
+}
