@@ -17,8 +17,8 @@ export interface Figures {
   readonly load: number;
 }
 
-/** How long a flow is run before anything is counted. */
-const warmUpMs = 250;
+/** How long a flow is run before anything is counted: after a rest V8 has discarded much of what it compiled for it. */
+const warmUpMs = 1500;
 
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
