@@ -65,6 +65,7 @@ const cases: readonly Case[] = [
       createdAt: expect.any(String),
       website: null,
       location: null,
+      note: null,
       birthDate: null,
       phone: null,
       socialLinks: [],

@@ -152,6 +152,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "sessions.list": async () => ({ path: "/sessions" }),
   "sessions.end": async () => ({ path: "/sessions/end", body: { user: "alice" } }),
   "scopes.list": async () => ({ path: "/scopes" }),
+  "fixtures.list": async () => ({ path: "/fixtures" }),
   "keys.list": async () => ({ path: "/keys" }),
   "keys.show": async () => ({ path: `/keys/${(await idp.call("keys.list", {}))[0]?.kid}` }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),

@@ -83,7 +83,10 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
   const fields = await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) });
   const target = await findTarget(cli);
   const client = await saved(target.call("clients.add", { entry: { ...fields, client_id } }));
-  return said("Added", client, { target, about: await scopeNotes(target, fields["scope"]) });
+  return said("Added", client, {
+    target,
+    about: [...(await scopeNotes(target, fields["scope"])), ...(await fixtureNotes(target, { after: client }))],
+  });
 }
 
 /** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
@@ -152,7 +155,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     notes: [
       ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
       ...(await scopeNotes(target, entry["scope"])),
-      ...fixtureNotes(before, client),
+      ...(await fixtureNotes(target, { before, after: client, secret: secrets.length > 0 })),
       target.where,
     ],
   });
@@ -171,7 +174,8 @@ export async function rotateSecret(
     throw notConfirmed("the secret stays");
   }
   const client = await target.call("clients.rotate-secret", { client_id, client_secret });
-  return said("Rotated the secret of", client, { target });
+  const about = await fixtureNotes(target, { before: client, after: client, secret: true });
+  return said("Rotated the secret of", client, { target, about });
 }
 
 /** `idp clients remove` */
@@ -180,8 +184,9 @@ export async function removeClient(cli: Invocation, name: string | undefined): P
   const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "demo-app"]);
   if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
     throw notConfirmed(`${client_id} is not removed`);
+  const before = await target.call("clients.show", { client_id });
   await target.call("clients.remove", { client_id });
   return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
-    notes: ["Every token it holds answers 401 from now on.", target.where],
+    notes: ["Every token it holds answers 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
   });
 }

@@ -1,28 +1,90 @@
-import { existsSync } from "node:fs";
 import type { ClientView } from "../../core/clients/admin.ts";
-import { usualNames } from "../../fixture-files.ts";
+import { OperationError } from "../../core/errors.ts";
+import type { OperationOutput } from "../../core/operations/table.ts";
+import { RemoteError } from "../failure.ts";
 import { printableJson } from "../output/escape.ts";
+import type { Target } from "../target/target.ts";
 
-/** Fields that no fixture has. The secret is left out: it is never printed. */
-const notInFixtures = ["public", "updatedAt", "createdAt", "client_secret"];
+/** What to write in the fixture file after a change to a client, since a reset goes back to what the file says. */
+
+type Files = OperationOutput<"fixtures.list">;
+
+/** Files that cannot be read are no reason to fail after the change was made. */
+const filesOf = (target: Target): Promise<Files> =>
+  target.call("fixtures.list", {}).catch((error: unknown): Files => {
+    if (error instanceof OperationError || error instanceof RemoteError) return [];
+    throw error;
+  });
+
+/** Stands for a secret, which no note prints. */
+const someSecret = "<its secret>";
+
+/** The lines of a client, in the form of the file. JSON values are YAML too. */
+function lines(file: string, fields: readonly (readonly [name: string, value: unknown])[]): readonly string[] {
+  const quote = file.endsWith(".json") ? JSON.stringify : String;
+  return fields.map(([name, value]) =>
+    value === undefined ? `remove ${quote(name)}` : `${quote(name)}: ${printableJson(value, 0)}`,
+  );
+}
+
+const nameOf = (file: string): string => (/\.\w+$/.test(file) ? file : "The fixtures");
+
+/** A client that no file has: its whole entry. */
+function newEntry(
+  files: Files,
+  { public: isPublic, client_secret: _, client_id, redirect_uris, ...others }: ClientView,
+): string {
+  const { file = "" } = files.find(({ clients }) => clients.length > 0) ?? files[0] ?? {};
+  const fields = Object.entries({
+    client_id,
+    ...(!isPublic && { client_secret: someSecret }),
+    ...(redirect_uris.length > 0 && { redirect_uris }),
+    ...others,
+  });
+  const [first = "", ...rest] = lines(file, fields);
+  const entry = file.endsWith(".json")
+    ? [`  { ${[first, ...rest].join(", ")} }`]
+    : [`  - ${first}`, ...rest.map((line) => `    ${line}`)];
+  return [
+    `${nameOf(file)} does not have this client yet, and idp reset removes it. To keep it, add it to clients:`,
+    ...entry,
+  ].join("\n");
+}
 
 /**
- * A client that was edited is not what its fixture says: what a person has to write there, so that a reset does not undo the edit.
- * The lines are JSON, which is YAML too.
+ * What a change to a client leaves to do in the fixture file; nothing where no file is in use.
+ * @param change `before`: absent where the client was added; `after`: absent where it was removed; `secret`: whether it has another one
  */
-export function fixtureNotes(before: ClientView, after: ClientView): readonly string[] {
-  const isChanged = (name: string): boolean => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
-  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => !notInFixtures.includes(name) && isChanged(name),
+export async function fixtureNotes(
+  target: Target,
+  {
+    before,
+    after,
+    secret = false,
+  }: { readonly before?: ClientView; readonly after?: ClientView; readonly secret?: boolean },
+): Promise<readonly string[]> {
+  const id = after?.client_id ?? before?.client_id ?? "";
+  const files = await filesOf(target);
+  const file = files.find(({ clients }) => clients.includes(id))?.file;
+  if (after === undefined) {
+    return file === undefined
+      ? []
+      : [`${nameOf(file)} still has ${id}, and idp reset brings it back. Remove it there too.`];
+  }
+  if (file === undefined) return files.length === 0 ? [] : [newEntry(files, after)];
+  const isChanged = (name: string): boolean => JSON.stringify(before?.[name]) !== JSON.stringify(after[name]);
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])].filter(
+    (name) => name !== "public" && name !== "client_secret" && isChanged(name),
   );
-  if (changed.length === 0) return [];
-  const file = usualNames.find((name) => existsSync(name));
-  const quote = file?.endsWith(".json") === true ? JSON.stringify : String;
-  const lines = changed.map((name) =>
-    after[name] === undefined ? `  remove ${quote(name)}` : `  ${quote(name)}: ${printableJson(after[name], 0)}`,
-  );
-  const where = `${file ?? "a fixture file"}, at client ${after.client_id}`;
+  const fields = [
+    ...names.map((name) => [name, after[name]] as const),
+    ...(secret ? [["client_secret", someSecret] as const] : []),
+  ];
+  if (fields.length === 0) return [];
   return [
-    `The fixtures do not have this change yet, and idp reset undoes it. To keep it, write in ${where}:\n${lines.join("\n")}`,
+    [
+      `${nameOf(file)} does not have this change yet, and idp reset undoes it. To keep it, change client ${id} there:`,
+      ...lines(file, fields).map((line) => `  ${line}`),
+    ].join("\n"),
   ];
 }

@@ -104,6 +104,10 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       client: z.string().nullable(),
     }),
   ),
+  "fixtures.list": doc(
+    "List the fixture files in use; a reset goes back to them",
+    z.array(z.object({ file: z.string().describe("As it was named"), clients: z.array(z.string()) })),
+  ),
   seed: doc(
     "Apply fixtures: whole or not at all",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),

@@ -7,6 +7,7 @@
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
+import { fixtureOperations } from "./fixtures.ts";
 import { grantOperations } from "./grants.ts";
 import { issueOperations } from "./issue.ts";
 import { keyOperations } from "./keys.ts";
@@ -32,6 +33,7 @@ export const operations = {
   ...keyOperations,
   ...issueOperations,
   ...tokenOperations,
+  ...fixtureOperations,
   ...stateOperations,
 };
 
