@@ -141,7 +141,7 @@ test("by keyboard alone: a wrong password is told, the right one goes on", async
   await enter();
   expect(await place()).toBe("login error-credentials");
   expect(await page.title()).toMatch(/^Error: /);
-  expect(await page.getByTestId("login-error").textContent()).toContain("do not match");
+  expect(await page.getByTestId("login-error").textContent()).toContain("Wrong user name or password");
   expect(await page.getByTestId("login-username").inputValue()).toBe("alice");
   expect(await page.getByTestId("login-password").inputValue()).toBe("");
   await tabTo("login-password");

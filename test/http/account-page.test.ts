@@ -171,7 +171,7 @@ test("who is suspended while signed in is told why the account page asks to sign
   await idp.call("users.suspend", { username: user });
   const login = await browser.open("/account");
   expect([login.status, login.page, login.state]).toEqual([200, "login", "default"]);
-  expect(wordsOf(login.body)).toContain(`The account “${user}” is suspended.`);
+  expect(wordsOf(login.body)).toContain(`The account “${user}” is suspended`);
   expect(login.body).toContain(`<code>idp users restore ${user}</code>`);
 });
 
@@ -193,7 +193,7 @@ test("an app that somebody removed elsewhere is said to be gone", async () => {
   await idp.revoke({ user: "alice", client: "shop" });
   const gone = await browser.press(page, "account-revoke-confirm");
   expect([gone.page, gone.state]).toEqual(["account", "gone"]);
-  expect(wordsOf(gone.body).replace(/\s+/g, " ")).toContain("The access of The Shop was already removed.");
+  expect(wordsOf(gone.body).replace(/\s+/g, " ")).toContain("The Shop already had no access.");
 });
 
 test("after a sign-out that an app asked for, the page leads back to the address it registered for that", async () => {

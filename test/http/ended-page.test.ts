@@ -25,20 +25,20 @@ test("leads back to the app where it is known", () => {
 
 test("names the app to go back to where there is no address of it", () => {
   const html = ended({ step: "consent", state: "expired", client: demoApp });
-  expect(wordsOf(html).replace(/\s+/g, " ")).toContain("Go back to Demo App and start again from there.");
+  expect(wordsOf(html).replace(/\s+/g, " ")).toContain("Return to Demo App and start again.");
   expect(html).not.toContain("consent-again");
 });
 
 test("names localhost and 127.0.0.1 as the likely cause of a missing cookie, and leads to the right address", () => {
   const href = "http://localhost:4370/interaction/f7Q2/login";
   const html = ended({ step: "login", state: "no-cookie", href });
-  expect(wordsOf(html)).toMatch(/“localhost” and “127\.0\.0\.1” are two different places/);
+  expect(wordsOf(html)).toMatch(/“localhost” and “127\.0\.0\.1” are two different sites/);
   expect(hooked(html, "login-again").attributes["href"]).toBe(href);
 });
 
 test("sends nobody back who has answered already", () => {
   const html = ended({ step: "consent", state: "finished" });
-  expect(html).toContain("You have answered already");
+  expect(html).toContain("You already answered");
   expect(html).not.toContain("start again");
   expect(html).not.toContain("Error:");
 });

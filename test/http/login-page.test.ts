@@ -51,7 +51,7 @@ test("shows the password form alone where the picker is off, and first after a w
 });
 
 test.each([
-  ["error-credentials", "do not match"],
+  ["error-credentials", "Wrong user name or password"],
   ["error-suspended", "suspended"],
   ["error-banned", "banned"],
 ] as const)("%s is told first, and by the title", (state, words) => {
@@ -77,7 +77,7 @@ test("shows a message of the route in place of the sentence of the state", () =>
   });
   expect(html).toContain("alice has no password");
   expect(html).toContain("idp users edit alice");
-  expect(html).not.toContain("do not match");
+  expect(html).not.toContain("Wrong user name or password");
 });
 
 test("says after how long a sign-in is asked for again, and fixes the user name", () => {
@@ -88,7 +88,7 @@ test("says after how long a sign-in is asked for again, and fixes the user name"
     isFixed: true,
     reauth: { signedInAgo: 7300, maxAge: 300 },
   });
-  expect(html).toContain("You signed in 2 hours ago. The app asks for a sign-in within the last 5 minutes.");
+  expect(html).toContain("You signed in 2 hours ago. The app requires a sign-in within the last 5 minutes.");
   expect(hooked(html, "login-username").attributes).toHaveProperty("readonly");
   expect(html).toContain("Confirm it is you");
 });

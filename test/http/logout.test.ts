@@ -90,10 +90,10 @@ test("a public client may leave the port of a loopback address open, as that of 
 test("the page says why the browser stays here", async () => {
   const visit = await new Browser(idp.issuer).open(logoutUrl({ post_logout_redirect_uri: bye }));
   expect([visit.page, visit.left]).toEqual(["signed-out", null]);
-  expect(visit.body).toContain("no id_token_hint and no client_id");
+  expect(visit.body).toContain("neither an id_token_hint nor a client_id");
   const { browser } = await signedIn();
   const asked = await browser.open(logoutUrl({ post_logout_redirect_uri: bye }));
-  expect((await browser.press(asked, "logout-confirm")).body).toContain("no id_token_hint and no client_id");
+  expect((await browser.press(asked, "logout-confirm")).body).toContain("neither an id_token_hint nor a client_id");
 });
 
 describe("with a genuine hint for this session: at once", () => {

@@ -143,7 +143,7 @@ describe("sign-in", () => {
     await enroll(idp, { username: "plain" });
     const { status, page, state, body, headers } = await login(username, password);
     expect([status, page, state]).toEqual([401, "login", "error-credentials"]);
-    expect(body).toMatch(/id="login-error"[^]*do not match/);
+    expect(body).toMatch(/id="login-error"[^]*Wrong user name or password/);
     expect(headers.getSetCookie()).toEqual([]);
     if (password !== "") expect(body).not.toContain(`value="${password}"`);
   });
