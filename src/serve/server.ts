@@ -6,6 +6,7 @@ import type { RequestListener } from "node:http";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";
 import { plainCommandLine } from "../core/hint.ts";
+import { createClock } from "../core/testing/clock.ts";
 import { addRoutes, createApp } from "../http/app.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer } from "../http/pages/render.ts";
@@ -52,7 +53,9 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
   const { adminToken = random(24) } = options;
-  const store = await openStore({ data: options.data ?? null, now, kind: "server", version, log });
+  const clock = createClock(now, () => performance.now());
+  const { passed } = clock;
+  const store = await openStore({ data: options.data ?? null, now, passed, kind: "server", version, log });
   let listening: Listening | null = null;
   let issuer: Issuer | null = null;
   // Open requests may wait for passwords, and passwords for the store.

@@ -3,8 +3,16 @@
  * anybody sees them.
  */
 import type { Operation } from "./journal.ts";
-import { ConflictError, type CollectionName, type Collections, type ReadTx, type Store, type Tx } from "./store.ts";
-import { createSweep, purge } from "./sweep.ts";
+import {
+  ConflictError,
+  type CollectionName,
+  type Collections,
+  type ReadTx,
+  type Store,
+  type StoreClock,
+  type Tx,
+} from "./store.ts";
+import { createSweep } from "./sweep.ts";
 import { createTables, deepFreeze, durableCollections, type AnyRecord, type Entry, type Table } from "./table.ts";
 
 /** What makes changes durable. */
@@ -34,14 +42,16 @@ export interface Engine extends Pick<Store, "transaction" | "read"> {
   load(collection: CollectionName, record: AnyRecord): void;
   /** Takes in an operation of a journal: the last one wins. @throws {TypeError} */
   replay(operation: Operation): void;
-  /** The records of all durable collections as they are now, in their order, without the expired ones. */
+  /** The records of all durable collections as they are now, in their order, without those that may be removed. */
   capture(): Partial<Record<CollectionName, readonly AnyRecord[]>>;
 }
 
-/**
- * @param options `now`: the time in milliseconds since 1970; `durability`: absent, everything is as durable as it gets at once
- */
-export function createEngine({ now, durability }: { now: () => number; durability?: Durability }): Engine {
+/** @param options `durability`: absent, everything is as durable as it gets at once */
+export function createEngine({
+  now,
+  passed = now,
+  durability,
+}: StoreClock & { readonly durability?: Durability | undefined }): Engine {
   const tables = createTables();
   const sweep = createSweep(Object.values(tables));
 
@@ -60,6 +70,8 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
   };
 
   const alive = (entry: Entry): boolean => entry.expiresAt > at;
+  /** Until then an expired record is only hidden: the clock may be set back. */
+  const removable = (): number => Math.min(at, passed());
 
   function handOut<C extends CollectionName>(_: C, entry: Entry): Collections[C] {
     if (!entry.frozen) {
@@ -142,8 +154,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     all,
     count(collection) {
       const table = tableOf(collection);
-      if (table.expiring() > 0) for (const entry of table.entries()) purge(table, entry, at);
-      return table.size();
+      return table.expiring() === 0 ? table.size() : [...table.entries()].filter(alive).length;
     },
     insert: (collection, record) => write(collection, record, false),
     put: (collection, record) => write(collection, record, true),
@@ -193,7 +204,7 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
         }
       });
       if ("error" in outcome) undo(done.splice(0));
-      else sweep(done.length, at);
+      else sweep(done.length, removable());
       const written = "error" in outcome ? [] : operations;
       // Errors wait too: "name is taken" would be wrong if the write of the user who has it then fails.
       const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
@@ -227,9 +238,10 @@ export function createEngine({ now, durability }: { now: () => number; durabilit
     },
     capture() {
       at = now();
+      const until = removable();
       const recordsOf = (name: CollectionName): AnyRecord[] => {
         const records: AnyRecord[] = [];
-        for (const entry of tables[name].entries()) if (alive(entry)) records.push(entry.record);
+        for (const entry of tables[name].entries()) if (entry.expiresAt > until) records.push(entry.record);
         return records;
       };
       return Object.fromEntries(durableCollections.map((name) => [name, recordsOf(name)]));

@@ -18,7 +18,8 @@
  * 6. **Durable before the answer.** `transaction` resolves after its changes are on disk (where the store has a disk).
  *    It rejects with {@link StorageError} if they could not be written, and then memory holds what the disk holds.
  * 7. **Nothing unwritten is read.** What `read` resolves with is on disk too: a change whose write failed is never seen.
- * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent; it is removed in the course of time.
+ * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent. It is removed in the course of time once
+ *    its end is not after `passed()` either: until then it is there again where the clock is set back to before its end.
  * 9. **Indexed.** `get`, `find` and `findAll` cost the same however many records there are.
  * 10. **Volatile** collections may be lost when the process ends; nothing else about them differs.
  * 11. **Versions.** A record has another version after each change that was kept, also after it was removed and came back,
@@ -55,6 +56,14 @@ export interface Tx extends ReadTx {
   put<C extends CollectionName>(collection: C, record: Collections[C]): void;
   /** Removes the record and returns it; undefined if there is none. */
   remove<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
+}
+
+/** Two clocks, in milliseconds since 1970. */
+export interface StoreClock {
+  /** May be moved in both directions. */
+  readonly now: () => number;
+  /** A time that has passed for good: whatever ended before it is never asked for again. Absent: `now`, which only moves on then. */
+  readonly passed?: (() => number) | undefined;
 }
 
 export interface Store {

@@ -5,8 +5,8 @@ import type { Entry, Table } from "./table.ts";
 const looksPerChange = 2;
 
 /** Writes nothing to the journal: a record that is read from it again has still expired. */
-export function purge(table: Table, entry: Entry, now: number): void {
-  if (entry.expiresAt <= now && table.get(entry.key) === entry) table.set(entry.key, undefined);
+function purge(table: Table, entry: Entry, until: number): void {
+  if (entry.expiresAt <= until && table.get(entry.key) === entry) table.set(entry.key, undefined);
 }
 
 /** Round and round over all that can expire; undefined after each round. */
@@ -19,14 +19,17 @@ function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry:
   }
 }
 
-/** @returns a function to call after each transaction with the number of its changes; it continues where it stopped */
-export function createSweep(tables: readonly Table[]): (changes: number, now: number) => void {
+/**
+ * @returns a function to call after each transaction with the number of its changes, and the time up to which an expired record may be
+ *   removed; it continues where it stopped
+ */
+export function createSweep(tables: readonly Table[]): (changes: number, until: number) => void {
   const cursor = candidates(tables);
-  return (changes, now) => {
+  return (changes, until) => {
     for (let i = 0; i < changes * looksPerChange; i++) {
       const { value } = cursor.next();
       if (value === undefined) return;
-      purge(value.table, value.entry, now);
+      purge(value.table, value.entry, until);
     }
   };
 }

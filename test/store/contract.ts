@@ -1,19 +1,30 @@
 /** What every store guarantees, in the order of `src/store/store.ts`. An adapter's test file is one call of this. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ConflictError, type Collections, type ReadTx, type Store, type Tx, type User } from "../../src/store/store.ts";
+import {
+  ConflictError,
+  type Collections,
+  type ReadTx,
+  type Store,
+  type StoreClock,
+  type Tx,
+  type User,
+} from "../../src/store/store.ts";
 import { client, code, deadToken, grant, session, user } from "./records.ts";
 
 const start = 1_700_000_000_000;
 
 /** @param open opens an empty store with this clock */
-export function storeContract(name: string, open: (now: () => number) => Promise<Store>): void {
+export function storeContract(name: string, open: (clock: StoreClock) => Promise<Store>): void {
   describe(`${name}: the store's guarantees`, () => {
     let store: Store;
     let time = start;
+    /** Up to when time has passed for good, where the clock is ahead of that. */
+    let passed = Infinity;
 
     beforeEach(async () => {
       time = start;
-      store = await open(() => time);
+      passed = Infinity;
+      store = await open({ now: () => time, passed: () => passed });
     });
     afterEach(() => store.close());
 
@@ -283,6 +294,20 @@ export function storeContract(name: string, open: (now: () => number) => Promise
         for (let i = 0; i < 1000; i++) await store.transaction((tx) => tx.put("meta", { id: "settings", value: i }));
         time = start;
         expect(await store.read((tx) => tx.count("deadTokens"))).toBe(0);
+      });
+
+      test("what has not expired for good is there again when the clock is set back", async () => {
+        passed = start + 999;
+        time = start + 1_000_000;
+        for (let i = 0; i < 100; i++) await store.transaction((tx) => tx.put("meta", { id: "settings", value: i }));
+        expect(await store.read((tx) => tx.count("sessions"))).toBe(0);
+        time = start;
+        expect(await store.read((tx) => tx.count("sessions"))).toBe(1);
+        passed = start + 1000;
+        time = start + 1000;
+        for (let i = 0; i < 100; i++) await store.transaction((tx) => tx.put("meta", { id: "settings", value: i }));
+        time = start;
+        expect(await store.read((tx) => tx.count("sessions"))).toBe(0);
       });
 
       test("a record that was renewed stays", async () => {

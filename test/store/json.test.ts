@@ -21,8 +21,8 @@ import { storeContract } from "./contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
 import { code, session, user } from "./records.ts";
 
-storeContract("json", (now) => openAt(newFolder(), { now }));
-storeContract("json, run twice", async (now) => runTwice(await openAt(newFolder(), { now })));
+storeContract("json", (clock) => openAt(newFolder(), clock));
+storeContract("json, run twice", async (clock) => runTwice(await openAt(newFolder(), clock)));
 
 const scope = (name: string, text = "") => ({ name, description: { en: text }, claims: [] });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -49,6 +49,18 @@ describe("json: on disk", () => {
     expect(existsSync(file)).toBe(true);
     await (await openAt(dir)).close();
     expect(existsSync(file)).toBe(true);
+  });
+
+  test("what expired by a clock that may be set back is in data.json, and what expired for good is not", async () => {
+    const [end, other] = [1_700_000_000_000, 1_700_000_001_000];
+    const store = await openAt(dir, { now: () => other, passed: () => end });
+    await store.transaction((tx) => {
+      tx.insert("sessions", session("gone", end));
+      tx.insert("sessions", session("hidden", other));
+    });
+    await store.close();
+    expect(dataOf(dir)).toContain("sid-hidden");
+    expect(dataOf(dir)).not.toContain("sid-gone");
   });
 
   test("what was put is there when the data is opened again, in its order and by its indexes; volatile records are not", async () => {

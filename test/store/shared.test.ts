@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createCommitQueue } from "../../src/store/commit-queue.ts";
 import { createEngine } from "../../src/store/engine.ts";
 import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/journal.ts";
-import { StorageError, type Store, type Tx } from "../../src/store/store.ts";
+import { StorageError, type Store, type StoreClock, type Tx } from "../../src/store/store.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { journalContract } from "./journal-contract.ts";
@@ -27,14 +27,14 @@ function memoryJournal(): Journal {
   };
 }
 
-async function openOn(journal: Journal, now: () => number = Date.now): Promise<Store> {
+async function openOn(journal: Journal, clock: StoreClock = { now: Date.now }): Promise<Store> {
   const entries = await journal.since(0);
   const queue = createCommitQueue(
     { journal, seq: entries.length },
     (operation) => engine.replay(operation),
     new StorageError("closed"),
   );
-  const engine = createEngine({ now, durability: queue });
+  const engine = createEngine({ ...clock, durability: queue });
   for (const operation of entries.flat()) engine.replay(operation);
   return { location: "shared", transaction: engine.transaction, read: engine.read, close: () => queue.close() };
 }
@@ -43,7 +43,7 @@ journalContract("memory", async () => {
   const journal = memoryJournal();
   return { journal, again: async () => journal };
 });
-storeContract("on a journal", (now) => openOn(memoryJournal(), now));
+storeContract("on a journal", (clock) => openOn(memoryJournal(), clock));
 
 describe.each([
   ["two stores on one journal", (store: Store) => store],

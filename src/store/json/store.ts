@@ -33,13 +33,11 @@ import { lostFolder, openJournalFile, readJournal, type Position } from "./journ
 import type { JournalEntry } from "../journal.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
-import { DataFileError, StorageError, type Store } from "../store.ts";
+import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
-export interface JsonStoreOptions {
+export interface JsonStoreOptions extends StoreClock {
   /** The data folder; made where there is none. */
   readonly dir: string;
-  /** The time in milliseconds since 1970. */
-  readonly now: () => number;
   /** A server holds the data for its lifetime, a command for milliseconds: so a command waits for a command, but not for a server. */
   readonly kind: "server" | "command";
   /** Version of `idp`, for the lock file. */
@@ -91,7 +89,7 @@ async function settle(journalPath: string): Promise<void> {
 async function openData(
   dir: string,
   isNewFolder: boolean,
-  { dir: shown, now, log }: JsonStoreOptions,
+  { dir: shown, now, passed, log }: JsonStoreOptions,
   lock: HeldLock,
 ): Promise<JsonStore> {
   const dataPath = join(dir, "data.json");
@@ -130,7 +128,7 @@ async function openData(
     (operation) => engine.replay(operation),
     new StorageError(`${location} is closed`),
   );
-  const engine = createEngine({ now, durability: queue });
+  const engine = createEngine({ now, passed, durability: queue });
   await loadSnapshot(engine, db.data, dataPath);
   if (content !== null) replayLines(engine, content.lines.slice(held.lines), journalPath);
   // The records live in the engine now.

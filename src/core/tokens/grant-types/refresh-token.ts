@@ -10,7 +10,7 @@ import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
-import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokensEnd, tokenState } from "../state.ts";
+import { fixOf, isDead, killFamily, noteLife, placeInFamily, stateEnd, tokenState } from "../state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accept.ts";
 import type { RefreshClaims } from "../claims.ts";
 
@@ -92,7 +92,7 @@ function renew(
       generation,
       rotatedAt: place === "grace" ? (family?.rotatedAt ?? 0) : ctx.now(),
       deadBecause: null,
-      expiresAt: tokensEnd(tx, ctx),
+      expiresAt: stateEnd(tx, ctx),
     });
   }
   recordUse(tx, ctx, grant);
