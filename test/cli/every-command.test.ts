@@ -34,6 +34,8 @@ const calls: Readonly<Record<string, Call>> = {
   open: { words: "device", code: 0, stopped: 5, aboutServer: true },
   doctor: { words: "", code: 0, aboutServer: true },
   completion: { words: "bash", code: 0 },
+  version: { words: "", code: 0 },
+  scopes: { words: "", code: 0 },
   start: { words: "--memory --fixtures missing.json", code: 7, endless: true },
   env: { words: "--client app", code: 0 },
   exec: { words: "-- true", code: 0, child: true, foreign: true },

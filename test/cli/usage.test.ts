@@ -6,11 +6,11 @@ import { idpHere, idpIn } from "../helpers/command.ts";
 
 /** What a person meets who types something wrong. */
 
-test("--version", async () => {
-  expect(await idp(["--version"], { cwd: newFolder() })).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-  });
+test("--version, and the command version", async () => {
+  const { code, stdout } = await idp(["--version"], { cwd: newFolder() });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await idpHere(["version"])).toMatchObject({ code, stdout });
+  expect(JSON.parse((await idpHere(["version", "--json"])).stdout)).toEqual({ version: stdout.trim() });
 });
 
 test.each([

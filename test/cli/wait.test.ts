@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { beginHere, idpHere } from "../helpers/command.ts";
 
 /** `idp wait`, in a script that starts a server in the background. */
 
@@ -26,4 +28,16 @@ test.each([[], ["--url", "http://localhost:1"]])("exit 5 where the time ran out 
   expect(JSON.parse(stderr)).toMatchObject({
     error: { code: "no_server", hint: expect.stringContaining("idp start") },
   });
+});
+
+test("what is waited for is said once, unless there is nothing to wait for", async () => {
+  const cwd = newFolder();
+  const words = ["wait", "--data", join(cwd, ".idp")];
+  const waiting = beginHere(words);
+  await waiting.told(/Waiting/);
+  const { issuer } = await startIdp([], { cwd });
+  const stdout = `ready   ${issuer}\n`;
+  const stderr = `Waiting up to 30 s for a server on ${join(cwd, ".idp")}…\n`;
+  expect(await waiting.ended).toEqual({ code: 0, stdout, stderr });
+  expect(await idpHere(words)).toEqual({ code: 0, stdout, stderr: "" });
 });

@@ -140,6 +140,11 @@ export function declareRecords(program: Command, act: Act): void {
   declareUsers(program, act);
   declareClients(program, act);
   declareGrants(program, act);
+  program
+    .command("scopes")
+    .description("list the scopes that apps can ask for, with the claims of each")
+    .addHelpText("after", examples("idp scopes", "idp scopes --json | jq -r '.[].name'"))
+    .action(act(async (cli) => (await import("../scopes.ts")).listScopes(cli)));
   declareRevoke(program, act);
 }
 

@@ -75,8 +75,8 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .action(act(async (cli) => (await import("../server/stop.ts")).stop(cli)));
   program
     .command("wait")
-    .description("wait until the server is ready; exit 5 where the time ran out")
-    .addOption(new Option("--timeout <seconds>", "for how long; 0 looks once").argParser(seconds(0)).default(30))
+    .description("wait until a server runs on the data folder, or answers at --url; exit 5 if none does in time")
+    .addOption(new Option("--timeout <seconds>", "how long to wait; 0: check once").argParser(seconds(0)).default(30))
     .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
     .action(act(async (cli, flags: WaitFlags) => (await import("../server/wait.ts")).wait(cli, flags)));
   program

@@ -20,6 +20,11 @@ export function declareTools(program: Command, act: Act): void {
     .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
     .action(act(async (cli) => (await import("../doctor/doctor.ts")).doctor(cli)));
   program
+    .command("version")
+    .description("print the version")
+    .addHelpText("after", examples("idp version", "idp version --json | jq -r .version"))
+    .action(act(async () => (await import("../version.ts")).printVersion()));
+  program
     .command("completion")
     .description("print the script that completes commands, flags and names in a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))

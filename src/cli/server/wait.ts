@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
-import { answer, type Outcome } from "../output/print.ts";
+import { answer, say, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import { addressOf, startCommand } from "../target/target.ts";
 
@@ -16,14 +16,15 @@ const pause = 25;
 /** `idp wait`: returns once the server answers. It needs no admin token. */
 export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Outcome> {
   const until = cli.now() + timeout * 1000;
-  for (;;) {
+  const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
+  for (let isFirst = true; ; isFirst = false) {
     const url = addressOf(cli);
     const issuer = url === null ? null : await issuerAt(url, Math.max(1000, until - cli.now()));
     if (issuer !== null) return answer({ ready: true, url, issuer }, (shown) => `ready   ${shown.issuer}`);
     if (cli.now() + pause > until) break;
+    if (isFirst && !cli.json) say(cli, `Waiting up to ${timeout} s for a server ${where}…`);
     await delay(pause);
   }
-  const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
   throw new OperationError("no_server", `no server ${where} was ready within ${timeout} s`, {
     hint: { text: "Wait longer with --timeout SECONDS. To start it", command: startCommand },
   });

@@ -59,7 +59,14 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "sessions.remove": doc("End a session", nothing),
   "scopes.list": doc(
     "List the scopes that may be asked for",
-    z.array(z.object({ name: z.string(), builtIn: z.boolean().describe("false: a fixture defines it") })),
+    z.array(
+      z.object({
+        name: z.string(),
+        builtIn: z.boolean().describe("false: a fixture defines it"),
+        description: z.record(z.string(), z.string()).describe("By language"),
+        claims: z.array(z.string()).describe("What it releases"),
+      }),
+    ),
   ),
   "keys.list": doc("List keys", z.array(key)),
   "keys.show": doc("Show a key, by its kid", key),

@@ -4,7 +4,7 @@ import type { Context, Settings } from "../context.ts";
 /** Which claims a scope releases, in the three forms of CONTRACT 2.5. */
 
 /** OpenID Connect Core 5.4. */
-const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
+export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
   [
     "profile",
     [

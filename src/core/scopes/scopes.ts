@@ -4,6 +4,7 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
+import { standardByScope } from "./claims.ts";
 import { addScopes } from "../fix-commands.ts";
 
 /**
@@ -42,13 +43,42 @@ export interface ScopeView {
   readonly name: string;
   /** False: a fixture defines it. */
   readonly builtIn: boolean;
+  /** By language. */
+  readonly description: Readonly<Record<string, string>>;
+  /** What it releases. */
+  readonly claims: readonly string[];
 }
+
+const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
+  openid: "Who the user is",
+  profile: "The user's profile",
+  email: "The e-mail address",
+  details: "Website, location and birth date",
+  phone: "The phone number",
+  social: "Social links",
+  address: "The postal address",
+  offline_access: "Accepted; a refresh token is always issued",
+};
+
+/** What scopes of the spec release beyond OpenID Connect's: fields of the native UserInfo (CONTRACT 2.5). */
+const otherClaims: Readonly<Partial<Record<string, readonly string[]>>> = {
+  openid: ["sub"],
+  details: ["website", "location", "birthDate"],
+  social: ["socialLinks"],
+};
 
 /** Every scope that somebody defined: the spec, then fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [
-    ...builtInScopes.map((name) => ({ name, builtIn: true })),
-    ...[...tx.all("scopes")].map(({ name }) => ({ name, builtIn: false })),
+    ...builtInScopes.map((name) => {
+      return {
+        name,
+        builtIn: true,
+        description: { en: descriptions[name] },
+        claims: standardByScope.get(name) ?? otherClaims[name] ?? [],
+      };
+    }),
+    ...[...tx.all("scopes")].map((scope) => ({ builtIn: false, ...scope })),
   ]);
 
 /** The names of all of them, and the claims that those of fixtures release. */
