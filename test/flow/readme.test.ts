@@ -38,8 +38,9 @@ test("your users, and testers, in the README", async () => {
 test.each(headingsOf("docs/cookbook.md"))("cookbook: %s", async (heading) => {
   const { cwd, env } = newProject();
   await startIdp([], { cwd, env });
-  expect(lines(heading)).not.toHaveLength(0);
-  for (const line of lines(heading)) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  const recipes = blocks(heading, "sh");
+  expect(recipes).not.toHaveLength(0);
+  for (const recipe of recipes) expect(await shell(recipe, { cwd, env }), recipe).toMatchObject({ code: 0 });
 });
 
 test("commands", async () => {
