@@ -15,6 +15,7 @@ import {
 } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
+import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
 import type { RequestEvent } from "./http/request-log.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
@@ -32,6 +33,7 @@ export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.
 export type { FixtureClient } from "./core/fixtures/schema/client.ts";
 export type { FixtureUser } from "./core/fixtures/schema/user.ts";
 export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantView };
+export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
 export type { Tls, TokenResponse };
@@ -51,6 +53,13 @@ export interface Idp {
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
   issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
   revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
+  /** Responses that are wrong on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
+  readonly faults: {
+    add(fault: FaultInput): Promise<Fault>;
+    list(): Promise<readonly Fault[]>;
+    remove(id: string): Promise<null>;
+    clear(): Promise<null>;
+  };
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
   call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
   /**
@@ -96,6 +105,12 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
       issueCode: (input) => call("issue.code", input),
       issueTokens: (input) => call("issue.tokens", input),
       revoke: (selection) => call("revoke", selection),
+      faults: {
+        add: (fault) => call("faults.add", { fault: { ...fault } }),
+        list: () => call("faults.list", {}),
+        remove: (id) => call("faults.remove", { id }),
+        clear: () => call("faults.clear", {}),
+      },
       changeFixtures: (others) => whileOpen(() => changeFixtures(ctx, others)),
       reset: () => call("reset", {}),
       ...{ call, closed, close },

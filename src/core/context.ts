@@ -7,6 +7,7 @@
 import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
+import type { Faults } from "./testing/faults.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
@@ -103,5 +104,7 @@ export interface Context {
   /** Slows down guessing. */
   readonly attempts: Attempts;
   readonly fixtures: FixturesInUse;
+  /** Responses that a tester wants to be wrong. */
+  readonly faults: Faults;
   readonly log: Log;
 }

@@ -9,6 +9,8 @@ export interface Status {
   readonly clients: number;
   /** Active ones. */
   readonly grants: number;
+  /** Active ones. */
+  readonly faults: number;
 }
 
 /** Counts what there is. */
@@ -22,5 +24,6 @@ export const status = (ctx: Context): Promise<Status> =>
       users: tx.count("users"),
       clients: tx.count("clients"),
       grants,
+      faults: ctx.faults.size,
     };
   });

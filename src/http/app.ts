@@ -18,6 +18,7 @@ import {
 } from "./pages/account.ts";
 import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts";
 import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
+import { withFaults } from "./faults.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
 import { anyOrigin, registeredOrigins } from "./input/cors.ts";
@@ -168,7 +169,7 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
   ];
   // For a path that matches no route, or cannot be decoded.
   router.use(["/api", "/_idp"], enter({ name: "none", kind: "api" }));
-  for (const route of routes) mount(router, route, check);
+  for (const route of routes) mount(router, withFaults(web, route), check);
   const guard = apiGuard(web, control.adminToken);
   router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
 
@@ -176,7 +177,8 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
   app.use(`${base}/`, router);
   if (base !== "") {
     // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
-    mount(app, { ...document, name: "discovery", path: metadataPath + base, get: discovery(web) }, check);
+    const route = { ...document, name: "discovery", path: metadataPath + base, get: discovery(web) } as const;
+    mount(app, withFaults(web, route), check);
   }
   app.use(check, nothing);
   app.use(errorHandler(web, onUnexpected));

@@ -41,7 +41,7 @@ export interface RouteRecord {
 // A handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;
 
-const methods = ["get", "post", "put", "patch", "delete"] as const;
+export const methods = ["get", "post", "put", "patch", "delete"] as const;
 
 /** The handler of each method. */
 export type Handlers = Readonly<Partial<Record<(typeof methods)[number], Handler>>>;

@@ -33,6 +33,8 @@ export interface RequestNotes {
   error?: string;
   mismatch?: Mismatch | null;
   fix?: string | null;
+  /** The faults that the request took, each with its id and what it did. */
+  fault?: string;
 }
 
 /** Starts the notes of a request; the caller reads them once it is answered. */

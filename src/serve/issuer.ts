@@ -6,6 +6,8 @@ import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
+import { faultsOf } from "../core/testing/fault-admin.ts";
+import { createFaults } from "../core/testing/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";
@@ -72,7 +74,9 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
     },
     attempts: createAttempts(now),
     fixtures: fixturesInUse(options.fixtures, sources),
+    faults: createFaults(),
   };
+  ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
   return {
     ctx,

@@ -178,12 +178,12 @@ describe("what passes", () => {
 describe("what is refused", () => {
   it.each<[unknown, string]>([
     // The file.
-    [undefined, "$ a fixture file is an object with users, clients, scopes, grants, settings, not null"],
-    [null, "$ a fixture file is an object with users, clients, scopes, grants, settings, not null"],
-    [[], "$ a fixture file is an object with users, clients, scopes, grants, settings, not a list"],
-    ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, not text"],
+    [undefined, "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not null"],
+    [null, "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not null"],
+    [[], "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not a list"],
+    ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not text"],
     [{ userz: [] }, "userz unknown key. Did you mean users?"],
-    [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings"],
+    [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings, faults"],
     [
       { format: "idp-state", schemaVersion: 1, users: [{ passwordHash: null }], scopes: [] },
       "format says that idp export wrote this; idp import puts it in place of all there is",

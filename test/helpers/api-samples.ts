@@ -167,6 +167,41 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     ],
   },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
+  "faults.add": {
+    good: [
+      { endpoint: "token", status: 503, header: { "Retry-After": "2" }, delay: "1.5s", after: true },
+      { endpoint: "any", client: "demo-app", user: "alice", grant_type: "refresh_token", method: "POST", drop: true },
+      { endpoint: "authorize", error: "server_error", description: "not now", times: 7, skip: 0 },
+      { endpoint: "userinfo", body: "", content_type: "text/html", drop_after: 0, always: true },
+      ...[
+        { endpoint: "token", flaw: "iss-wrong", delay: 0 },
+        { endpoint: "jwks", flaw: "keys-empty" },
+      ],
+    ],
+    bad: [
+      ...[{}, { endpoint: "token" }, { endpoint: "login", drop: true }, { endpoint: "token", drop: true, nope: 1 }],
+      ...[199, 600, "503"].map((status) => ({ endpoint: "token", status })),
+      ...["3h", "-1", "10000", -1, 10_000].map((delay) => ({ endpoint: "token", delay })),
+      ...["status", "body", "drop_after"].flatMap((name) => [
+        { endpoint: "token", [name]: 503, drop: true },
+        { endpoint: "token", [name]: name === "body" ? "x" : 503, flaw: "iss-wrong" },
+      ]),
+      ...["error", "description", "content_type"].map((name) => ({ endpoint: "token", [name]: "x", drop: true })),
+      { endpoint: "token", header: { a: "b" }, delay: 1 },
+      { endpoint: "token", status: 503, header: { "Content-Length": "1" } },
+      { endpoint: "token", status: 503, header: { a: "b\r\nc: d" } },
+      { endpoint: "token", error: 'a"b', status: 400 },
+      { endpoint: "token", body: "x", error: "x", status: 400 },
+      { endpoint: "token", drop: true, always: true, times: 1 },
+      { endpoint: "token", drop: true, times: 0 },
+      { endpoint: "jwks", drop: true, client: "demo-app" },
+      { endpoint: "par", drop: true, user: "alice" },
+      { endpoint: "userinfo", drop: true, grant_type: "refresh_token" },
+      { endpoint: "any", flaw: "iss-wrong" },
+      { endpoint: "userinfo", flaw: "nonce-wrong" },
+      { endpoint: "token", flaw: "unknown" },
+    ],
+  },
   seed: {
     good: [
       ...[

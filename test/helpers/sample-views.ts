@@ -458,7 +458,10 @@ const formPostViews = {
   "form-post": {
     ...common,
     action: "http://localhost:3000/callback",
-    parameters: { code: "4KKNHi", state: "af0ifjsldkj" },
+    parameters: [
+      ["code", "4KKNHi"],
+      ["state", "af0ifjsldkj"],
+    ],
   },
 } satisfies Record<string, FormPostView>;
 

@@ -160,6 +160,14 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
     const retired = (await idp.call("keys.list", {})).find(({ status }) => status === "retired");
     return { path: `/keys/${retired?.kid}` };
   },
+  "faults.add": async () => ({
+    path: "/faults",
+    body: { endpoint: "token", client: "app", status: 503, header: { "Retry-After": "2" }, delay: "3s", times: 2 },
+  }),
+  "faults.list": async () => ({ path: "/faults" }),
+  "faults.flaws": async () => ({ path: "/faults/flaws" }),
+  "faults.remove": async () => ({ path: "/faults/f1" }),
+  "faults.clear": async () => ({ path: "/faults" }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),
   export: async () => ({ path: "/export" }),

@@ -2,6 +2,7 @@ import { createAttempts } from "../../core/attempts.ts";
 import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
+import { createFaults } from "../../core/testing/faults.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";
 import type { Runner } from "../../core/operations/operation.ts";
@@ -48,6 +49,7 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
       inTurn: (work) => work(),
     },
     attempts: createAttempts(now),
+    faults: createFaults(),
     ...{ store, now, random: randomText, passwords, log },
   };
 }

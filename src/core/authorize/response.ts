@@ -31,7 +31,8 @@ export class RedirectedError extends Error {
 /** The response: where it goes and what it says. */
 export interface AuthorizationResponse {
   readonly target: ResponseTarget;
-  readonly parameters: Readonly<Record<string, string>>;
+  /** Names and values. */
+  readonly parameters: readonly (readonly [string, string])[];
 }
 
 /** Completes a response: adds `state` as it was sent, and `iss`, which tells the client who responded (RFC 9207 2). */
@@ -41,13 +42,17 @@ export const answerClient = (
   parameters: Readonly<Record<string, string>>,
 ): AuthorizationResponse => ({
   target,
-  parameters: { ...parameters, ...(target.state === null ? {} : { state: target.state }), iss: issuer },
+  parameters: Object.entries({
+    ...parameters,
+    ...(target.state === null ? {} : { state: target.state }),
+    iss: issuer,
+  }),
 });
 
 /** The address that carries a response. The redirect URI in it stays exactly as it was registered; it has no fragment of its own. */
 export function responseLocation({ target: { redirectUri, mode }, parameters }: AuthorizationResponse): string {
   const separator = mode === "fragment" ? "#" : redirectUri.includes("?") ? "&" : "?";
-  return redirectUri + separator + new URLSearchParams(parameters).toString();
+  return redirectUri + separator + new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */

@@ -77,6 +77,19 @@ export function requireRegistered(ctx: Pick<Context, "settings">, client: Client
   }
 }
 
+/** Where the response of a request goes; null if client and redirect URI are not proven. Changes nothing: a pushed request stays. */
+export const provenTarget = (ctx: Context, raw: RawParameters): Promise<ResponseTarget | null> =>
+  ctx.store.read((tx) => {
+    const pushed = tx.get("pushedRequests", single(raw, "request_uri") ?? "");
+    const parameters = pushed !== undefined && pushed.clientId === raw["client_id"] ? pushed.parameters : raw;
+    try {
+      return targetOf(parameters, settleClient(tx, ctx, parameters).redirectUri);
+    } catch (error) {
+      if (error instanceof OAuthError) return null;
+      throw error;
+    }
+  });
+
 /** The mode that the request asks for, if it is supported. */
 export const askedMode = (raw: RawParameters): ResponseMode | undefined => responseModeOf(single(raw, "response_mode"));
 

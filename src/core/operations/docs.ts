@@ -3,6 +3,8 @@ import type { FixtureFile } from "../fixtures/schema/schema.ts";
 import {
   client,
   exported,
+  fault,
+  flaw,
   grant,
   key,
   nothing,
@@ -115,6 +117,11 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     "List the fixture files in use; a reset goes back to them",
     z.array(z.object({ file: z.string().describe("As it was named"), clients: z.array(z.string()) })),
   ),
+  "faults.list": doc("List the faults that are active", z.array(fault)),
+  "faults.add": doc("Add a fault: the requests that match it get a response that is wrong on purpose", fault),
+  "faults.clear": doc("Remove all faults", nothing),
+  "faults.flaws": doc("List the flaws that a response can have, and what each should make a client do", z.array(flaw)),
+  "faults.remove": doc("Remove a fault", nothing),
   seed: doc(
     "Apply fixtures: whole or not at all",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),
@@ -158,6 +165,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       users: z.int(),
       clients: z.int(),
       grants: z.int().describe("Active ones"),
+      faults: z.int().describe("Active ones: faults list"),
       server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
     }),
   ),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { challengeSyntax } from "../authorize/pkce.ts";
+import { faultSchema } from "../fixtures/schema/fault.ts";
 import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
 import { exportForms } from "../fixtures/state/state.ts";
 import { issuerForm } from "../issuer.ts";
@@ -87,6 +88,7 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
     },
   },
   "token.verify": { fields: { leeway: z.number().min(0).describe("Seconds") } },
+  "faults.add": { body: faultSchema, note: "The client and the user must exist: 422." },
   seed: { body: z.union([fixtureFileSchema, z.strictObject({ sources })]), note: fixtureNote },
   reset: {
     body: z.union([

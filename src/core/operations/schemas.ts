@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { clientSchema } from "../fixtures/schema/client.ts";
+import { faultSchema } from "../fixtures/schema/fault.ts";
 import { userSchema } from "../fixtures/schema/user.ts";
 import { jsonValue } from "../fixtures/schema/fields.ts";
 import { clientExtras, recordSchemas } from "../fixtures/state/schema.ts";
@@ -101,6 +102,29 @@ export const tokenResponse = z.object({
   scope: z.string(),
   refresh_token: z.string(),
   id_token: z.string(),
+});
+
+const { times: _, always: __, skip: ___, after: ____, ...faultFields } = faultSchema.shape;
+export const fault = z
+  .object({
+    id: z.string(),
+    ...faultFields,
+    times: z.int().nullable().describe("null: always"),
+    remaining: z.int().nullable().describe("How many requests will still take it; null: always"),
+    skip: z.int().describe("How many matching requests still pass first"),
+    after: z.boolean().describe("The work is done first, and only its response is spoiled"),
+  })
+  .describe("A response that is wrong on purpose");
+
+export const flaw = z.object({
+  name: z.string(),
+  endpoint: z.string(),
+  place: z
+    .string()
+    .describe("What is wrong: the authorization response, the ID token, the token response, UserInfo, keys, discovery"),
+  wrong: z.string(),
+  should: z.string().describe("What it should make a client do"),
+  rule: z.string().describe("The paragraph that says so"),
 });
 
 const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));

@@ -29,17 +29,29 @@ export const stateOperations = {
     "/seed",
     {
       sources: "array?",
-      ...{ users: "any?", clients: "any?", scopes: "any?", grants: "any?", settings: "any?", $schema: "any?" },
+      ...{
+        users: "any?",
+        clients: "any?",
+        scopes: "any?",
+        grants: "any?",
+        settings: "any?",
+        faults: "any?",
+        $schema: "any?",
+      },
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
-      const [{ seed }, { tellAll }] = await Promise.all([
+      const [{ seed }, { faultsOf }, { tellAll }] = await Promise.all([
         import("../fixtures/apply/seed.ts"),
+        import("../testing/fault-admin.ts"),
         import("../logout/backchannel.ts"),
       ]);
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);
       const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
       try {
-        return await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+        const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+        const faults = await faultsOf(meant);
+        if (faults.length > 0) ctx.faults.putFixtures(faults);
+        return seeded;
       } finally {
         // Whatever became of the passwords.
         await ctx.reloadSettings();

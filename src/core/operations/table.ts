@@ -8,6 +8,7 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { fixtureOperations } from "./fixtures.ts";
+import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
 import { issueOperations } from "./issue.ts";
 import { keyOperations } from "./keys.ts";
@@ -34,6 +35,7 @@ export const operations = {
   ...issueOperations,
   ...tokenOperations,
   ...fixtureOperations,
+  ...faultOperations,
   ...stateOperations,
 };
 

@@ -1,5 +1,9 @@
 /*
- * core/testing: what a tester controls. flaws.ts makes tokens that are wrong in one respect.
+ * core/testing: what a tester controls. flaws.ts makes tokens that are wrong in one respect, for an operator.
+ *
+ * faults.ts keeps the faults of an issuer and says which request takes one; fault-request.ts finds out whose request it is; fault-admin.ts
+ * adds and removes them. flaw-list.ts lists what a response can have wrong, spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the
+ * only place that asks for a fault.
  */
 import { createPrivateKey, createSecretKey } from "node:crypto";
 import type { Context } from "../context.ts";
@@ -23,10 +27,10 @@ export const flawNames = [
 export type Flaw = (typeof flawNames)[number];
 
 /** Seconds: more than the clocks of two machines are ever apart, or any verifier allows for. */
-const distance = 3600;
+export const distance = 3600;
 
 /** Names that never resolve (RFC 6761 6.4). */
-const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
+export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
 
 /** As a flag has it. */
 const shown = (flaw: Flaw): string => flaw.replaceAll("_", "-");

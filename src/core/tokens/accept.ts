@@ -5,6 +5,7 @@ import { findGrant } from "../grants/grants.ts";
 import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { relative } from "../time-words.ts";
+import { flawOf } from "./flawed.ts";
 import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims, type TokenKind } from "./claims.ts";
 
 /** The only file that verifies this server's own tokens. */
@@ -199,6 +200,8 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     const jws = parse(hint, ["HS256", ...publicAlgs]);
     checkSignature(jws, await idTokenKey(ctx, jws));
     checkClaims(ctx, jws, "id", ["sub", "aud"], { allowExpired: true });
+    const flaw = await ctx.store.read((tx) => flawOf(tx, hint));
+    if (flaw !== undefined) throw new TokenProblem(flaw);
     const { sub, aud, sid } = jws.payload;
     return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {

@@ -21,6 +21,7 @@ import { approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
 import { seconds, tenYears } from "../time.ts";
+import { rememberFlawed } from "./flawed.ts";
 import { noteLife } from "./state.ts";
 import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
@@ -89,13 +90,16 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   };
   const token = { ...plain, claims: bendClaims(ctx, changed, flaws, life) };
   const { jti, exp } = token.claims;
-  if (flaws.length > 0 && typeof jti === "string") {
+  const signed = await signFlawed(ctx, token, flaws);
+  if (flaws.length > 0) {
     await ctx.store.transaction((tx) => {
-      tx.put("deadTokens", { jti, reason: flawedReason(flaws), at: ctx.now(), expiresAt: Number(exp) * 1000 });
+      const [reason, at] = [flawedReason(flaws), ctx.now()];
+      if (typeof jti === "string") tx.put("deadTokens", { jti, reason, at, expiresAt: Number(exp) * 1000 });
+      else rememberFlawed(tx, ctx, signed, reason);
     });
   }
   return {
-    token: await signFlawed(ctx, token, flaws),
+    token: signed,
     type: kind,
     expires_in: Number(exp) - seconds(ctx),
     warnings: warningsOf(flaws),

@@ -124,7 +124,7 @@ function leftHash(token: string, alg: string): string {
 }
 
 /** The key that signs a client's ID tokens; for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
-async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
+export async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
   const alg = client.id_token_signed_response_alg ?? "RS256";
   if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };
   const known = publicAlgs.find((name) => name === alg);

@@ -17,6 +17,7 @@ const made: Readonly<Partial<Record<OperationName, Made>>> = {
   "clients.add": { at: "/client_id", parameter: "client_id", to: ["clients.show", "clients.edit", "clients.remove"] },
   "grants.add": grant,
   "issue.grant": grant,
+  "faults.add": { at: "/id", parameter: "id", to: ["faults.remove"] },
   "keys.rotate": { at: "/0/kid", parameter: "id", to: ["keys.show", "keys.remove"] },
 };
 

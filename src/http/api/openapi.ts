@@ -7,6 +7,7 @@ import {
   jsonValueSchema,
   type ClientRules,
 } from "../../core/fixtures/schema/json-schema.ts";
+import { faultSchema } from "../../core/fixtures/schema/fault.ts";
 import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
 import { userSchema } from "../../core/fixtures/schema/user.ts";
 import { operationDocs } from "../../core/operations/docs.ts";
@@ -18,6 +19,7 @@ import {
   clientInput,
   clientPatch,
   clientRecord,
+  fault,
   grant,
   key,
   session,
@@ -39,8 +41,10 @@ const named: Readonly<Record<string, z.ZodType>> = {
   Grant: grant,
   Session: session,
   Key: key,
+  Fault: fault,
   FixtureUser: userSchema,
   FixtureClient: clientSchema,
+  FixtureFault: faultSchema,
   Fixtures: fixtureFileSchema,
 };
 

@@ -36,6 +36,15 @@ function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
 /** Whether the client tries Basic: then a refusal has to say so (RFC 6749 5.2). */
 export const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
 
+/** The client that a Basic header names; null: there is none, or it cannot be read. */
+export function basicId(req: Request): string | null {
+  try {
+    return isBasic(req) ? readBasic(req.headers.authorization ?? "").id : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Who guesses: pages of any origin, which send it (Fetch 3.1), share an allowance that is not the one of the apps on their machine. */
 const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
 

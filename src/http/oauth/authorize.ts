@@ -18,6 +18,8 @@ import { responseLocation, type AuthorizationResponse } from "../../core/authori
 
 /** The authorization endpoint (RFC 6749 3.1). */
 
+type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
+
 export const getAuthorize = (web: Web) => (req: Request, res: Response) => authorize(web, req, res, clientQuery(req));
 
 /**
@@ -78,9 +80,14 @@ export function takeStep(web: Web, req: Request, res: Response, { step, sessionC
       return;
     case "return":
       note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
+      res.locals["authorizationResponse"] = step;
       sendToClient(web, req, res, step.answer);
   }
 }
+
+/** The authorization response that a request ends with, if it grants something; null: it ends with something else. */
+export const authorizationResponseOf = (res: Response): ReturnStep | null =>
+  (res.locals["authorizationResponse"] as ReturnStep | undefined) ?? null;
 
 /** The answer to the client: a redirect, or a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2). */
 export function sendToClient(web: Web, req: Request, res: Response, answer: AuthorizationResponse): void {

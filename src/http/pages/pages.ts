@@ -198,7 +198,7 @@ export function renderSignedOut(renderer: Renderer, view: SignedOutView): Page {
 
 export function renderFormPost(renderer: Renderer, view: FormPostView): Page {
   const { page, say } = writerOf(renderer, view);
-  const parameters = Object.entries(view.parameters).map(([name, value]) => ({ name, value }));
+  const parameters = view.parameters.map(([name, value]) => ({ name, value }));
   const heading = { state: "default", title: say("form-post.title") };
   return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
 }

@@ -207,5 +207,5 @@ export interface SignedOutView extends View {
 export interface FormPostView extends View {
   /** The redirect URI. */
   readonly action: string;
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
 }

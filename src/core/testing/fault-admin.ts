@@ -1,0 +1,92 @@
+import type { Context } from "../context.ts";
+import { OperationError, type Problem } from "../errors.ts";
+import { checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
+import { readSource, type FixtureSource } from "../fixtures/read/source.ts";
+import { isObject } from "../json-object.ts";
+import { didYouMean } from "../nearest.ts";
+import { faultInWords, faultsIn, type Fault, type FaultInput } from "./faults.ts";
+import { flawList } from "./flaw-list.ts";
+
+/** Adding, listing and removing faults. */
+
+/**
+ * Adds a fault.
+ * @throws {OperationError} invalid, with every problem; a client or user that does not exist is one, for no request would take the fault
+ */
+export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
+  await checkEntry("fault", entry, ctx.settings);
+  const input = entry as unknown as FaultInput;
+  const problems = await unknownNames(ctx, input);
+  if (problems.length > 0) {
+    const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
+    throw new OperationError("invalid", `the fault was not added: ${listed}`, { problems });
+  }
+  const fault = ctx.faults.add(input);
+  ctx.log(`fault ${faultInWords(fault)}`);
+  return fault;
+}
+
+const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise<readonly Problem[]> =>
+  store.read((tx) => {
+    const missing = (path: string, name: string, names: readonly string[]): Problem => ({
+      path,
+      message: didYouMean(name, names, `There is no ${path} "${name}"`).text,
+    });
+    const problems: Problem[] = [];
+    if (client !== undefined && tx.get("clients", client) === undefined) {
+      problems.push(
+        missing(
+          "client",
+          client,
+          Array.from(tx.all("clients"), (one) => one.client_id),
+        ),
+      );
+    }
+    if (user !== undefined && tx.find("users", "username", user) === undefined) {
+      problems.push(
+        missing(
+          "user",
+          user,
+          Array.from(tx.all("users"), (one) => one.username),
+        ),
+      );
+    }
+    return problems;
+  });
+
+/** @throws {OperationError} not_found */
+export function removeFault(ctx: Context, { id }: { readonly id: string }): null {
+  if (ctx.faults.remove(id)) return null;
+  throw new OperationError(
+    "not_found",
+    `there is no fault "${id}": it was removed, or every request that it was for took it`,
+    {
+      hint: { text: "Those there are", command: ["idp", "faults", "list"] },
+    },
+  );
+}
+
+export function clearFaults(ctx: Context): null {
+  ctx.faults.clear();
+  return null;
+}
+
+/** A flaw as it is listed. */
+export interface FlawView {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly place: string;
+  readonly wrong: string;
+  readonly should: string;
+  readonly rule: string;
+}
+
+export const listFlaws = (): readonly FlawView[] => flawList;
+
+// Most files have none, and a large one takes long to read again.
+const mayHave = (source: FixtureSource): boolean =>
+  "value" in source ? isObject(source.value) && Object.hasOwn(source.value, "faults") : source.text.includes("faults");
+
+/** The faults of fixtures, which were checked with the rest of them. */
+export const faultsOf = async (sources: readonly FixtureSource[]): Promise<readonly FaultInput[]> =>
+  faultsIn(await Promise.all(sources.filter(mayHave).map(readSource)));

@@ -1,0 +1,79 @@
+import type { ReadTx } from "../../store/store.ts";
+import { single, type RawParameters } from "../authorize/parameters.ts";
+import type { Context } from "../context.ts";
+import { hashOf } from "../secrets.ts";
+import { sessionOf } from "../sessions/sessions.ts";
+import { readToken, TokenProblem, verifyIdTokenHint } from "../tokens/accept.ts";
+import { readJws } from "../tokens/jws.ts";
+import type { FaultEndpoint } from "./fault-endpoints.ts";
+import type { FaultRequest } from "./faults.ts";
+
+/** Whose request it is, before anything of it is checked: found by reading only, so that a fault can be chosen by client and user. */
+
+/** What was sent, as the http layer read it. */
+export interface SentRequest {
+  readonly endpoint: FaultEndpoint;
+  readonly method: string;
+  /** Of the query and the body. */
+  readonly parameters: RawParameters;
+  /** The `client_id` of the Basic header or of the path. */
+  readonly client: string | null;
+  /** The access token of the Authorization header. */
+  readonly accessToken: string | null;
+  /** The session cookie. */
+  readonly session: string | null;
+}
+
+/** Client and user; each null if the request does not say. */
+interface Named {
+  readonly clientId: string | null;
+  readonly userId: string | null;
+}
+
+const nobody: Named = { clientId: null, userId: null };
+
+export async function faultRequestOf(ctx: Context, sent: SentRequest): Promise<FaultRequest> {
+  const { endpoint, method, parameters } = sent;
+  const request = { endpoint, method, grantType: single(parameters, "grant_type") ?? null };
+  if (!ctx.faults.asksFor("client") && !ctx.faults.asksFor("user")) return { ...request, client: null, user: null };
+  const named = (await namedByToken(ctx, sent)) ?? (await ctx.store.read((tx) => namedByRecord(tx, sent)));
+  const asserted = readJws(single(parameters, "client_assertion") ?? "")?.payload["sub"];
+  const client =
+    sent.client ??
+    single(parameters, "client_id") ??
+    (typeof asserted === "string" ? asserted : null) ??
+    named.clientId;
+  const { userId } = named;
+  const user = userId === null ? undefined : await ctx.store.read((tx) => tx.get("users", userId));
+  return { ...request, client, user: user?.username ?? null };
+}
+
+/** The tokens that a request may be about, the most telling one first. */
+const tokenNames = ["refresh_token", "subject_token", "token", "access_token"];
+
+async function namedByToken(ctx: Context, { parameters, accessToken }: SentRequest): Promise<Named | null> {
+  const sent = tokenNames.map((name) => single(parameters, name)).find((token) => token !== undefined);
+  const token = accessToken ?? sent;
+  if (token !== undefined) {
+    const found = readToken(ctx, token);
+    return found instanceof TokenProblem ? null : { clientId: found.claims.client_id, userId: found.claims.sub };
+  }
+  const hint = single(parameters, "id_token_hint");
+  if (hint === undefined) return null;
+  return verifyIdTokenHint(ctx, hint).then(
+    ({ clientId, sub }) => ({ clientId, userId: sub }),
+    () => null,
+  );
+}
+
+function namedByRecord(tx: ReadTx, { parameters, session, endpoint }: SentRequest): Named {
+  const [code, deviceCode] = [single(parameters, "code"), single(parameters, "device_code")];
+  if (code !== undefined) return tx.get("codes", hashOf(code)) ?? nobody;
+  const device = deviceCode === undefined ? undefined : tx.get("deviceRequests", hashOf(deviceCode));
+  if (device !== undefined) {
+    return { clientId: device.clientId, userId: device.grant?.userId ?? null };
+  }
+  // The cookie is sent to every address of this host; it says something at the endpoints that browsers open.
+  if (endpoint !== "authorize" && endpoint !== "logout") return nobody;
+  return { clientId: null, userId: sessionOf(tx, session)?.userId ?? null };
+}

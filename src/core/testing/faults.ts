@@ -1,0 +1,193 @@
+import type { JsonObject } from "../json-object.ts";
+import type { FaultEndpoint } from "./fault-endpoints.ts";
+import type { FlawName } from "./flaw-list.ts";
+
+/**
+ * The faults of an issuer: responses that a tester wants to be wrong. They are kept in memory. A fault spoils a response; it never accepts
+ * anything that the checks refuse.
+ */
+
+/** The request filters. A request must match every one that is given. */
+interface Filters {
+  readonly endpoint: FaultEndpoint | "any";
+  /** client_id */
+  readonly client?: string | undefined;
+  /** username */
+  readonly user?: string | undefined;
+  readonly grant_type?: string | undefined;
+  readonly method?: string | undefined;
+}
+
+/** What a fault does to a response. */
+interface Effects {
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+  readonly description?: string | undefined;
+  readonly header?: Readonly<Record<string, string>> | undefined;
+  /** Seconds, or text with a unit: "3s", "2m". */
+  readonly delay?: number | string | undefined;
+  readonly body?: string | undefined;
+  readonly content_type?: string | undefined;
+  readonly drop?: true | undefined;
+  /** Bytes of the body. */
+  readonly drop_after?: number | undefined;
+  readonly flaw?: FlawName | undefined;
+}
+
+/** A fault as it is added; it was checked by the rules of fixtures. */
+export interface FaultInput extends Filters, Effects {
+  /** How many requests take it. Default: 1. */
+  readonly times?: number | undefined;
+  readonly always?: true | undefined;
+  /** How many matching requests pass before the first one takes it. */
+  readonly skip?: number | undefined;
+  readonly after?: boolean | undefined;
+}
+
+/** A fault as it is shown: only what it has. */
+export interface Fault extends Filters, Effects {
+  readonly id: string;
+  /** Null: always. */
+  readonly times: number | null;
+  /** How many requests will still take it. Null: always. */
+  readonly remaining: number | null;
+  /** How many matching requests still pass first. */
+  readonly skip: number;
+  /** True: the work is done first, and only its response is spoiled. */
+  readonly after: boolean;
+}
+
+/** What a request says that faults can be chosen by. */
+export interface FaultRequest {
+  readonly endpoint: FaultEndpoint;
+  readonly method: string;
+  readonly grantType: string | null;
+  readonly client: string | null;
+  /** username */
+  readonly user: string | null;
+}
+
+/** Seconds of a checked delay. */
+export function delayOf({ delay = 0 }: Pick<Effects, "delay">): number {
+  if (typeof delay === "number") return delay;
+  return delay.endsWith("m") ? Number(delay.slice(0, -1)) * 60 : Number(delay.replace("s", ""));
+}
+
+/** Whether a fault answers in the place of the server. */
+export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
+  status !== undefined || body !== undefined || error !== undefined;
+
+/** Flaws need a response that was made, and so does a connection that is closed in the middle of one. */
+const needsResponse = (fault: Effects): boolean =>
+  fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
+
+/** What a fault does, in a few words. */
+export function effectOf(fault: Effects): string {
+  const { status, error, body, drop, drop_after: bytes, flaw, delay } = fault;
+  const own = error ?? (body === undefined ? "temporarily_unavailable" : "other body");
+  const parts = [
+    delay === undefined ? null : `delay ${delayOf(fault)} s`,
+    hasOwnResponse(fault) ? `${status === undefined ? "" : `${status} `}${own}` : null,
+    drop === undefined ? null : "connection closed",
+    bytes === undefined ? null : `connection closed after ${bytes} bytes`,
+    flaw === undefined ? null : `flaw ${flaw}`,
+  ];
+  return parts.filter((part) => part !== null).join(", ");
+}
+
+/** A fault in a sentence for the log. */
+export const faultInWords = (fault: Fault): string =>
+  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${fault.remaining === null ? "always" : `${fault.remaining} times`}`;
+
+/** Whether a fault applies to the response of a request. Absent: each does. */
+type Fits = (fault: Fault) => boolean;
+
+export interface Faults {
+  /** How many are active; 0 in almost every server. */
+  readonly size: number;
+  /** Whether one of them asks for this filter: finding out what a request says may cost a look at the data. */
+  asksFor(filter: "client" | "user"): boolean;
+  list(): readonly Fault[];
+  add(input: FaultInput): Fault;
+  /** @returns whether there was one */
+  remove(id: string): boolean;
+  clear(): void;
+  /** Replaces the faults of earlier fixtures; others stay. */
+  putFixtures(inputs: readonly FaultInput[]): void;
+  /**
+   * Takes the first fault that this request matches. Nothing is awaited, so each of the N times is taken once.
+   * @param when `before` anything is changed, or `after` the work, when the response is known
+   */
+  take(when: "before" | "after", request: FaultRequest, fits?: Fits): Fault | null;
+}
+
+interface Kept {
+  fault: Fault;
+  readonly ofFixtures: boolean;
+}
+
+const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
+  (fault.endpoint === "any" || fault.endpoint === request.endpoint) &&
+  (fault.client ?? request.client) === request.client &&
+  (fault.user ?? request.user) === request.user &&
+  (fault.grant_type ?? request.grantType) === request.grantType &&
+  (fault.method ?? request.method) === request.method;
+
+export function createFaults(): Faults {
+  const kept = new Map<string, Kept>();
+  let added = 0;
+
+  function add(input: FaultInput, ofFixtures: boolean): Fault {
+    added += 1;
+    const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
+    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    const count = always === true ? null : times;
+    const id = `f${added}`;
+    const isAfter = after || needsResponse(input);
+    const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
+    kept.set(id, { fault, ofFixtures });
+    return fault;
+  }
+
+  return {
+    get size() {
+      return kept.size;
+    },
+    asksFor: (filter) => [...kept.values()].some(({ fault }) => fault[filter] !== undefined),
+    list: () => Array.from(kept.values(), ({ fault }) => fault),
+    add: (input) => add(input, false),
+    remove: (id) => kept.delete(id),
+    clear: () => {
+      kept.clear();
+    },
+    putFixtures(inputs) {
+      for (const [id, { ofFixtures }] of kept) if (ofFixtures) kept.delete(id);
+      for (const input of inputs) add(input, true);
+    },
+    take(when, request, fits = () => true) {
+      for (const [id, entry] of kept) {
+        const { fault } = entry;
+        if (fault.after !== (when === "after") || !matches(entry, request) || !fits(fault)) continue;
+        if (fault.skip > 0) {
+          entry.fault = { ...fault, skip: fault.skip - 1 };
+          continue;
+        }
+        if (fault.remaining === null) return fault;
+        if (fault.remaining === 1) kept.delete(id);
+        else entry.fault = { ...fault, remaining: fault.remaining - 1 };
+        return fault;
+      }
+      return null;
+    },
+  };
+}
+
+/** The body of `--status`, in the form of RFC 6749 5.2. */
+export const errorOf = ({ id, error, description }: Fault): { error: string; error_description: string } => ({
+  error: error ?? "temporarily_unavailable",
+  error_description: description ?? `fault ${id} answers here; "idp faults list" shows it`.replaceAll('"', "'"),
+});
+
+/** Where fixtures name faults. */
+export const faultsIn = (documents: readonly { readonly value: unknown }[]): readonly FaultInput[] =>
+  documents.flatMap(({ value }) => ((value as JsonObject | undefined)?.["faults"] as FaultInput[] | undefined) ?? []);

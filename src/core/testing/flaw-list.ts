@@ -1,0 +1,111 @@
+import type { FaultEndpoint } from "./fault-endpoints.ts";
+
+/** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
+
+/** What is wrong. */
+export type FlawPlace = "response" | "id-token" | "token" | "userinfo" | "keys" | "discovery";
+
+interface FlawRow {
+  readonly name: string;
+  readonly endpoint: FaultEndpoint;
+  readonly place: FlawPlace;
+  /** What is wrong with the response. */
+  readonly wrong: string;
+  /** What it should make a client do. */
+  readonly should: string;
+  readonly rule: string;
+}
+
+const rows = <const N extends string>(
+  endpoint: FaultEndpoint,
+  place: FlawPlace,
+  ...words: readonly (readonly [name: N, wrong: string, should: string, rule: string])[]
+) => words.map(([name, wrong, should, rule]) => ({ name, endpoint, place, wrong, should, rule }));
+
+const refuseResponse = "refuse the response; exchange no code";
+const refuseToken = "refuse the ID token; sign nobody in";
+const optional = "refuse the ID token where it checks this";
+
+export const flawList = [
+  ...rows(
+    "authorize",
+    "response",
+    ["state-missing", "state is left out", refuseResponse, "RFC 6749 4.1.2, 10.12"],
+    ["state-wrong", "state is another value", refuseResponse, "RFC 6749 4.1.2, 10.12"],
+    ["iss-missing", "iss is left out, although discovery announces it", refuseResponse, "RFC 9207 2.4"],
+    ["iss-wrong", "iss is another issuer", refuseResponse, "RFC 9207 2.4"],
+    ["code-missing", "code is left out", "show that the sign-in failed", "RFC 6749 4.1.2"],
+    ["code-twice", "code comes twice", refuseResponse, "RFC 6749 3.1"],
+    ["error-and-code", "an error comes with the code", refuseResponse, "RFC 6749 4.1.2.1"],
+  ),
+  ...rows(
+    "token",
+    "id-token",
+    ["id-token-missing", "id_token is left out", "refuse the response; sign nobody in", "OpenID Connect Core 3.1.3.3"],
+    [
+      "signature-wrong",
+      "one bit of the signature is wrong",
+      "refuse the ID token; not required where it comes over TLS",
+      "OpenID Connect Core 3.1.3.7 (6)",
+    ],
+    ["alg-none", "the ID token is not signed", refuseToken, "OpenID Connect Core 3.1.3.7 (7), RFC 8725 3.2"],
+    [
+      "kid-unknown",
+      "the ID token is signed with a key that nobody publishes",
+      "read the keys again, then refuse the ID token",
+      "OpenID Connect Core 10.1.1",
+    ],
+    ["kid-missing", "the header has no kid", "use the only key that fits, or refuse", "OpenID Connect Core 10.1"],
+    ["iss-wrong", "iss is another issuer", refuseToken, "OpenID Connect Core 3.1.3.7 (2)"],
+    ["aud-wrong", "aud is another client", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
+    ["aud-extra", "aud has a second client beside this one", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
+    ["azp-wrong", "azp is another client", optional, "OpenID Connect Core 3.1.3.7 (5)"],
+    ["exp-past", "the ID token expired an hour before it was issued", refuseToken, "OpenID Connect Core 3.1.3.7 (9)"],
+    ["iat-future", "iat is an hour from now", optional, "OpenID Connect Core 3.1.3.7 (10)"],
+    ["iat-missing", "iat is left out", refuseToken, "OpenID Connect Core 2"],
+    ["sub-missing", "sub is left out", refuseToken, "OpenID Connect Core 2"],
+    ["nonce-wrong", "nonce is another value", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
+    ["nonce-missing", "nonce is left out, although one was sent", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
+    ["at-hash-wrong", "at_hash is of another access token", optional, "OpenID Connect Core 3.1.3.8"],
+  ),
+  ...rows(
+    "token",
+    "token",
+    ["token-type-wrong", "token_type is one that nobody knows", "not use the access token", "RFC 6749 7.1"],
+    ["expires-in-missing", "expires_in is left out", "go on, and refresh after a 401", "RFC 6749 5.1"],
+    ["refresh-token-missing", "refresh_token is left out", "go on with the token that it has", "RFC 6749 5.1, 6"],
+    ["scope-wider", "scope names one that was not asked for", "not take it for granted", "RFC 6749 3.3, 5.1"],
+  ),
+  ...rows(
+    "userinfo",
+    "userinfo",
+    ["sub-wrong", "sub is another user", "not use what UserInfo says", "OpenID Connect Core 5.3.2"],
+    ["sub-missing", "sub is left out", "not use what UserInfo says", "OpenID Connect Core 5.3.2"],
+  ),
+  ...rows(
+    "jwks",
+    "keys",
+    [
+      "keys-rotated",
+      "the set holds other keys than those that sign",
+      "read the keys again once, then accept",
+      "OpenID Connect Core 10.1.1",
+    ],
+    ["keys-empty", "the set holds no key", "refuse the ID token", "OpenID Connect Core 10.1, RFC 7517 5"],
+    ["keys-duplicate-kid", "a second key has the kid of each key", "try both, or refuse the ID token", "RFC 7517 4.5"],
+  ),
+  ...rows("discovery", "discovery", [
+    "issuer-mismatch",
+    "issuer is not the address it was read from",
+    "refuse the document",
+    "OpenID Connect Discovery 4.3, RFC 8414 3.3",
+  ]),
+] as const satisfies readonly FlawRow[];
+
+export type FlawName = (typeof flawList)[number]["name"];
+
+export const flawNames: readonly FlawName[] = [...new Set(flawList.map(({ name }) => name))];
+
+/** The flaws that an endpoint can have. */
+export const flawsAt = (endpoint: string): readonly FlawName[] =>
+  flawList.filter((flaw) => flaw.endpoint === endpoint).map(({ name }) => name);

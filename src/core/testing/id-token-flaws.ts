@@ -1,0 +1,76 @@
+import type { Context } from "../context.ts";
+import type { JsonObject } from "../json-object.ts";
+import { tokenTypes } from "../tokens/claims.ts";
+import { rememberFlawed } from "../tokens/flawed.ts";
+import type { Jws } from "../tokens/jws.ts";
+import { idTokenSigner, sign, type UnsignedToken } from "../tokens/sign.ts";
+import { distance, elsewhere, signFlawed } from "./flaws.ts";
+import type { FlawName } from "./flaw-list.ts";
+
+/** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */
+
+type Claims = JsonObject;
+
+const without = (claims: Claims, name: string): Claims | null => {
+  const { [name]: left, ...rest } = claims;
+  return left === undefined ? null : rest;
+};
+const changed = (claims: Claims, name: string, value: unknown): Claims | null =>
+  claims[name] === undefined ? null : { ...claims, [name]: value };
+
+/** Null: the ID token cannot have the flaw. Times are by the token's own: clients may have another clock. */
+const claimFlaws: Readonly<Partial<Record<FlawName, (claims: Claims) => Claims | null>>> = {
+  "iss-wrong": (claims) => changed(claims, "iss", elsewhere.issuer),
+  "aud-wrong": (claims) => changed(claims, "aud", elsewhere.audience),
+  "aud-extra": (claims) => changed(claims, "aud", [claims["aud"], elsewhere.audience]),
+  "azp-wrong": (claims) => changed(claims, "azp", elsewhere.audience),
+  "exp-past": (claims) => changed(claims, "exp", Number(claims["iat"]) - distance),
+  "iat-future": (claims) => changed(claims, "iat", Number(claims["iat"]) + distance),
+  "iat-missing": (claims) => without(claims, "iat"),
+  "sub-missing": (claims) => without(claims, "sub"),
+  "nonce-wrong": (claims) => changed(claims, "nonce", `${String(claims["nonce"])}x`),
+  "nonce-missing": (claims) => without(claims, "nonce"),
+  "at-hash-wrong": (claims) => changed(claims, "at_hash", Buffer.alloc(16).toString("base64url")),
+};
+
+type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
+
+const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
+  Promise.resolve(sign({ ...token, signer: { alg, privateKey } }));
+
+/** Each with whether the header must have a kid for it: an ID token that is signed with its client's secret has none. */
+const signatureFlaws: Readonly<Partial<Record<FlawName, readonly [needsKid: boolean, sign: Sign]>>> = {
+  "signature-wrong": [false, (ctx, token) => signFlawed(ctx, token, ["bad_signature"])],
+  "alg-none": [false, (ctx, token) => signFlawed(ctx, token, ["alg_none"])],
+  "kid-unknown": [true, (ctx, token) => signFlawed(ctx, token, ["unknown_kid"])],
+  "kid-missing": [true, withoutKid],
+};
+
+/** The flawed ID token, signed as the client's ID tokens are. This server does not accept it. */
+async function signAgain(
+  ctx: Context,
+  flaw: FlawName,
+  clientId: string,
+  claims: Claims,
+  signer: Sign,
+): Promise<string> {
+  const client = await ctx.store.read((tx) => tx.get("clients", clientId));
+  if (client === undefined) throw new Error(`client "${clientId}" was removed while its ID token was signed again`);
+  const idToken = await signer(ctx, { typ: tokenTypes.id, signer: await idTokenSigner(ctx, client), claims });
+  await ctx.store.transaction((tx) => {
+    rememberFlawed(tx, ctx, idToken, `it was made to be refused (${flaw})`);
+  });
+  return idToken;
+}
+
+/** @returns null where the ID token cannot have the flaw */
+export function spoilIdToken({ header, payload }: Jws, flaw: FlawName): ((ctx: Context) => Promise<string>) | null {
+  const clientId = String(payload["aud"]);
+  const [needsKid, signer] = signatureFlaws[flaw] ?? [];
+  if (signer !== undefined) {
+    if (needsKid === true && header["kid"] === undefined) return null;
+    return (ctx) => signAgain(ctx, flaw, clientId, payload, signer);
+  }
+  const claims = claimFlaws[flaw]?.(payload) ?? null;
+  return claims && ((ctx) => signAgain(ctx, flaw, clientId, claims, (_ctx, token) => Promise.resolve(sign(token))));
+}

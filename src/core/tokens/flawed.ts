@@ -1,0 +1,18 @@
+import type { ReadTx, Tx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { hashOf } from "../secrets.ts";
+import { tenYears } from "../time.ts";
+
+/**
+ * ID tokens that were made to be refused. They have no `jti` to remember them by, and some of their flaws are for clients only to notice.
+ * An ID token is accepted as a hint long after it expired, so they are remembered for as long as anything here can live.
+ */
+
+const keyOf = (idToken: string): string => `id_token ${hashOf(idToken)}`;
+
+export function rememberFlawed(tx: Tx, ctx: Pick<Context, "now">, idToken: string, reason: string): void {
+  tx.put("deadTokens", { jti: keyOf(idToken), reason, at: ctx.now(), expiresAt: ctx.now() + tenYears * 1000 });
+}
+
+/** Why this ID token was made to be refused; undefined: it was not. */
+export const flawOf = (tx: ReadTx, idToken: string): string | undefined => tx.get("deadTokens", keyOf(idToken))?.reason;

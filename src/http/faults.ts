@@ -1,0 +1,162 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Request, RequestHandler, Response } from "express";
+import { answerClient, type ResponseTarget } from "../core/authorize/response.ts";
+import type { RawParameters } from "../core/authorize/parameters.ts";
+import { provenTarget } from "../core/authorize/target.ts";
+import { isObject, type JsonObject } from "../core/json-object.ts";
+import { faultEndpoints, type FaultEndpoint } from "../core/testing/fault-endpoints.ts";
+import { faultRequestOf } from "../core/testing/fault-request.ts";
+import { delayOf, effectOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/testing/faults.ts";
+import type { FlawName } from "../core/testing/flaw-list.ts";
+import { spoilAuthorization, spoilJson } from "../core/testing/spoil.ts";
+import { privateApiHeaders } from "./answer/security-headers.ts";
+import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";
+import { readBrowser } from "./input/cookies.ts";
+import { basicId } from "./input/credentials.ts";
+import { bodyParameters, queryParameters } from "./input/params.ts";
+import { authorizationResponseOf, sendToClient } from "./oauth/authorize.ts";
+import { methods, routeOf, type Handlers, type Route } from "./route.ts";
+import { note, type Web } from "./web.ts";
+
+/**
+ * The only place that gives a request its faults: one before the handler of an endpoint runs, and one for the response that it made.
+ * A fault spoils a response and lets nothing pass: a handler either runs with all its checks, or does not run.
+ */
+
+/** A request that may take faults. */
+interface Exchange {
+  readonly web: Web;
+  readonly req: Request;
+  readonly res: Response;
+  readonly request: FaultRequest;
+  /** What the faults that it took do. */
+  readonly taken: string[];
+}
+
+/** The route with faults, if its endpoint can have them. */
+export function withFaults(web: Web, route: Route): Route {
+  const { name } = route;
+  // The pages of a sign-in make authorization responses too.
+  const isPage = name === "login" || name === "consent";
+  const endpoint = isPage ? "authorize" : faultEndpoints.find((one) => one === name);
+  if (endpoint === undefined) return route;
+  const handlers = methods.flatMap((method) => {
+    const handler = route[method] as RequestHandler | undefined;
+    if (handler === undefined) return [];
+    const faulty: RequestHandler = (req, res, next) =>
+      web.ctx.faults.size === 0 ? handler(req, res, next) : handle(web, endpoint, handler, req, res, next);
+    return [[method, faulty] as const];
+  });
+  return { ...route, ...(Object.fromEntries(handlers) as Handlers) };
+}
+
+async function handle(
+  web: Web,
+  endpoint: FaultEndpoint,
+  handler: RequestHandler,
+  ...[req, res, next]: Parameters<RequestHandler>
+): Promise<void> {
+  const request = await readRequest(web, endpoint, req);
+  const exchange: Exchange = { web, req, res, request, taken: [] };
+  // On a page the authorization request has begun already.
+  if (routeOf(res).name === endpoint && !(await before(exchange))) return;
+  holdResponse(res, (made) => {
+    after(exchange, made).catch(next);
+  });
+  await handler(req, res, next);
+}
+
+const readRequest = (web: Web, endpoint: FaultEndpoint, req: Request): Promise<FaultRequest> =>
+  faultRequestOf(web.ctx, {
+    endpoint,
+    method: req.method,
+    parameters: { ...queryParameters(req), ...(isObject(req.body) && bodyParameters(req)) },
+    client: basicId(req) ?? (typeof req.params["clientId"] === "string" ? req.params["clientId"] : null),
+    accessToken: /^(?:bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
+    session: readBrowser(web, req).session,
+  });
+
+/** Faults before anything is changed. @returns whether the handler still has to run */
+async function before(exchange: Exchange): Promise<boolean> {
+  const { web, req, request } = exchange;
+  // Nothing is sent to an address that is not proven to be the client's; the handler refuses such a request.
+  const raw = (): RawParameters => (req.method === "POST" ? bodyParameters(req) : queryParameters(req));
+  const target = request.endpoint === "authorize" ? await provenTarget(web.ctx, raw()) : null;
+  const fault = web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));
+  if (fault === null) return true;
+  if (!(await begin(exchange, fault))) return false;
+  if (!hasOwnResponse(fault)) return true;
+  sendOwn(exchange, fault, target);
+  return false;
+}
+
+/** Faults once the work is done: the response is made, and not sent yet. */
+async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
+  const { web, req, res, request } = exchange;
+  const isAuthorize = request.endpoint === "authorize";
+  // Its response is what goes back to the client, whichever page makes it.
+  const authorization = isAuthorize ? authorizationResponseOf(res) : null;
+  if (isAuthorize && authorization === null) {
+    sendMade(res, made);
+    return;
+  }
+  const body = isAuthorize || made.status !== 200 ? null : parsed(made.body);
+  const flawed = (flaw: FlawName): (() => Promise<void>) | null => {
+    if (authorization !== null) {
+      const answer = spoilAuthorization(authorization.answer, flaw);
+      return answer && (async () => sendToClient(web, req, res, answer));
+    }
+    const spoil = spoilJson(request.endpoint, body, flaw);
+    return spoil && (async () => sendMade(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
+  };
+  const asked = authorization ? { ...request, client: authorization.clientId, user: authorization.username } : request;
+  const fault = web.ctx.faults.take("after", asked, ({ flaw }) => flaw === undefined || flawed(flaw) !== null);
+  if (fault === null) {
+    sendMade(res, made);
+    return;
+  }
+  if (!(await begin(exchange, fault))) return;
+  const send = fault.flaw === undefined ? null : flawed(fault.flaw);
+  if (send !== null) await send();
+  else if (hasOwnResponse(fault)) sendOwn(exchange, fault, authorization?.answer.target ?? null);
+  else sendMade(res, made, fault.drop_after);
+}
+
+/** Notes that the request took the fault, waits and closes the connection where it says so. @returns whether to go on */
+async function begin({ req, res, taken }: Exchange, fault: Fault): Promise<boolean> {
+  taken.push(`${fault.id}: ${effectOf(fault)}`);
+  note(res, { fault: taken.join("; ") });
+  const gone = new AbortController();
+  res.once("close", () => {
+    gone.abort();
+  });
+  const waited = await delay(delayOf(fault) * 1000, true, { signal: gone.signal }).catch(() => false);
+  if (fault.drop === true) req.socket.destroy();
+  return waited && fault.drop !== true;
+}
+
+const isRedirect = ({ request }: Exchange, { error }: Fault): boolean =>
+  request.endpoint === "authorize" && error !== undefined;
+
+/** Sends what the fault says in the place of a response. */
+function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null): void {
+  const { web, req, res } = exchange;
+  if (target !== null && isRedirect(exchange, fault)) {
+    sendToClient(web, req, res, answerClient(web.ctx.issuer, target, errorOf(fault)));
+    return;
+  }
+  const { body, content_type: type = "application/json; charset=utf-8", header, drop_after: bytes } = fault;
+  const status = fault.status ?? 200;
+  const headers = { ...privateApiHeaders, "Content-Type": type, ...header };
+  sendMade(res, { status, headers, body: body === undefined ? bytesOf(errorOf(fault)) : Buffer.from(body) }, bytes);
+}
+
+const bytesOf = (body: JsonObject): Buffer => Buffer.from(JSON.stringify(body));
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
