@@ -137,3 +137,10 @@ test("in tests", async () => {
   writeFileSync(join(cwd, "app.mjs"), program);
   expect(await shell("node app.mjs", { cwd, env })).toEqual({ code: 0, stdout: "200\n403\n", stderr: "" });
 });
+
+test("the JavaScript library", async () => {
+  const { cwd, env } = newProject();
+  const [program = ""] = blocks("In a program", "js");
+  writeFileSync(join(cwd, "app.mjs"), program);
+  expect(await shell("node app.mjs", { cwd, env })).toEqual({ code: 0, stdout: "localhost\nsuspended\n", stderr: "" });
+});
