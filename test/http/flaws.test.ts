@@ -1,0 +1,336 @@
+import { createHash } from "node:crypto";
+import { compactVerify, createLocalJWKSet, createRemoteJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
+import * as oauth from "oauth4webapi";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { flawList, type FlawName } from "../../src/core/testing/flaw-list.ts";
+import type { FaultInput, Idp } from "../../src/index.ts";
+import { register, serve, type App } from "../helpers/app.ts";
+import { Browser, formsOf } from "../helpers/browser.ts";
+import { callback, jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
+
+/** Flaws: each makes a response wrong in one respect, the rest of it verifies, and this server takes none of it. jose and oauth4webapi judge. */
+
+let idp: Idp;
+let app: App;
+let server: oauth.AuthorizationServer;
+beforeAll(async () => {
+  idp = await serve();
+  app = await register(idp, { userinfo_format: "standard" });
+  server = (await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json()) as oauth.AuthorizationServer;
+});
+afterEach(() => idp.faults.clear());
+
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
+const http = { [oauth.allowInsecureRequests]: true };
+const nonce = "n-0S6_WzA2Mj";
+const scope = "openid profile email";
+const client = (): oauth.Client => ({ client_id: app.credentials.client_id });
+const add = (endpoint: FaultInput["endpoint"], flaw: FlawName, more: Partial<FaultInput> = {}) =>
+  idp.faults.add({ endpoint, flaw, ...more });
+const keysOf = async (): Promise<JSONWebKeySet> =>
+  (await (await fetch(`${idp.issuer}/api/v2/oauth/jwks`)).json()) as JSONWebKeySet;
+
+/** What is wrong with a token response, in the words of the checks that fail. */
+async function problemsOf(response: Body): Promise<string[]> {
+  const problems: string[] = [];
+  const check = (name: string, ok: boolean): void => {
+    if (!ok) problems.push(name);
+  };
+  check("token_type", response["token_type"] === "Bearer");
+  check("expires_in", response["expires_in"] === 1800);
+  check("scope", response.scope === scope);
+  check("refresh_token", typeof response["refresh_token"] === "string");
+  check("access_token", (await userinfo(idp, response.access_token)).status === 200);
+  check("id_token", typeof response["id_token"] === "string");
+  if (typeof response["id_token"] !== "string") return problems;
+  const [header, claims] = [jwtPart(response.id_token, 0), jwtPart(response.id_token, 1)];
+  const { keys } = await keysOf();
+  const key = header["kid"] === undefined ? keys[0] : keys.find(({ kid }) => kid === header["kid"]);
+  check("alg", header["alg"] === "RS256");
+  if (header["alg"] === "RS256") {
+    check("kid", header["kid"] !== undefined);
+    check("key", key !== undefined);
+    const verified = compactVerify(response.id_token, createLocalJWKSet({ keys: key === undefined ? [] : [key] }));
+    if (key !== undefined)
+      check(
+        "signature",
+        await verified.then(
+          () => true,
+          () => false,
+        ),
+      );
+    else await verified.catch(() => undefined);
+  }
+  const now = Date.now() / 1000 + 1;
+  const { client_id } = app.credentials;
+  const atHash = createHash("sha256").update(response.access_token).digest().subarray(0, 16).toString("base64url");
+  check("iss", claims["iss"] === idp.issuer);
+  check("aud", claims["aud"] === client_id);
+  check("azp", claims["azp"] === client_id);
+  check("exp", Number(claims["exp"]) > now);
+  check("iat", Number(claims["iat"]) <= now);
+  check("sub", claims["sub"] === "7123456789012345678");
+  check("nonce", claims["nonce"] === nonce);
+  check("at_hash", claims["at_hash"] === atHash);
+  check("the rest", claims["email"] === "alice@example.test" && typeof claims["sid"] === "string");
+  return problems;
+}
+
+/** What oauth4webapi makes of it: null where it accepts it. */
+const refusalOf = (response: Body): Promise<string | null> =>
+  oauth
+    .processAuthorizationCodeResponse(server, client(), Response.json(response), {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    })
+    .then(
+      () => null,
+      (error: unknown) => String(error),
+    );
+
+/** With each flaw of the token endpoint: the checks that fail, and what oauth4webapi does. */
+const tokenFlaws: readonly (readonly [FlawName, readonly string[], "refused" | "accepted"])[] = [
+  ["id-token-missing", ["id_token"], "refused"],
+  ["signature-wrong", ["signature"], "accepted"],
+  ["alg-none", ["alg"], "refused"],
+  ["kid-unknown", ["key"], "accepted"],
+  ["kid-missing", ["kid"], "accepted"],
+  ["iss-wrong", ["iss"], "refused"],
+  ["aud-wrong", ["aud"], "refused"],
+  ["aud-extra", ["aud"], "accepted"],
+  ["azp-wrong", ["azp"], "accepted"],
+  ["exp-past", ["exp"], "refused"],
+  ["iat-future", ["iat"], "accepted"],
+  ["iat-missing", ["iat"], "refused"],
+  ["sub-missing", ["sub"], "refused"],
+  ["nonce-wrong", ["nonce"], "refused"],
+  ["nonce-missing", ["nonce"], "refused"],
+  ["at-hash-wrong", ["at_hash"], "accepted"],
+  ["token-type-wrong", ["token_type"], "refused"],
+  ["expires-in-missing", ["expires_in"], "accepted"],
+  ["refresh-token-missing", ["refresh_token"], "accepted"],
+  ["scope-wider", ["scope"], "accepted"],
+];
+
+describe("token responses and ID tokens", () => {
+  const tokens = async (): Promise<Body> => (await app.exchange((await app.signIn()).code)).json;
+
+  test("a control has nothing wrong", async () => {
+    const response = await tokens();
+    expect(await problemsOf(response)).toEqual([]);
+    expect(await refusalOf(response)).toBeNull();
+  });
+
+  test("every flaw of the token endpoint is tested", () => {
+    const names = flawList.filter(({ endpoint }) => endpoint === "token").map(({ name }) => name);
+    expect(tokenFlaws.map(([name]) => name).sort()).toEqual(names.sort());
+  });
+
+  test.each(tokenFlaws)("%s: one respect, and no other", async (flaw, problems, verdict) => {
+    await add("token", flaw);
+    const response = await tokens();
+    expect(await problemsOf(response)).toEqual(problems);
+    expect((await refusalOf(response)) === null ? "accepted" : "refused").toBe(verdict);
+    expect(await problemsOf(await tokens())).toEqual([]);
+  });
+
+  test.each(tokenFlaws.filter(([, [problem = ""]]) => !/^(id_token$|token_type|expires|refresh|scope)/.test(problem)))(
+    "%s: this server does not take the ID token as a hint",
+    async (flaw) => {
+      const { browser, code } = await app.signIn();
+      const good = (await app.exchange(code)).json.id_token;
+      const ask = async (hint: string) =>
+        (await browser.open(app.url({ id_token_hint: hint, prompt: "none" }))).left?.searchParams.get("error");
+      expect(await ask(good)).toBeNull();
+      await add("token", flaw);
+      const { id_token: bad } = (await app.exchange((await app.signIn({ browser })).code)).json;
+      expect(await ask(bad)).toBe("invalid_request");
+    },
+  );
+
+  test("a refused request does not use it up, nor does a response that cannot have it", async () => {
+    const { refresh_token } = await tokens();
+    await add("token", "nonce-wrong");
+    expect((await app.exchange("not-a-code")).status).toBe(400);
+    // A refreshed ID token has no nonce (OpenID Connect Core 12.2).
+    expect((await app.refresh(refresh_token)).status).toBe(200);
+    const own = await post(idp, paths.token, {
+      ...{ client_id: "demo-service", client_secret: "demo-service-secret", grant_type: "client_credentials" },
+    });
+    expect(own.status).toBe(200);
+    expect(await idp.faults.list()).toMatchObject([{ remaining: 1 }]);
+    expect(await problemsOf(await tokens())).toEqual(["nonce"]);
+  });
+
+  test("ID tokens that are signed with the client's secret", async () => {
+    const secret = await register(idp, { id_token_signed_response_alg: "HS256" });
+    await add("token", "kid-missing");
+    await add("token", "nonce-wrong", { times: 1 });
+    const { id_token } = await secret.tokens();
+    const key = Buffer.from(secret.credentials.client_secret ?? "");
+    const { payload } = await jwtVerify(id_token, key, { algorithms: ["HS256"], issuer: idp.issuer });
+    expect(payload["nonce"]).not.toBe(nonce);
+    expect(await idp.faults.list()).toMatchObject([{ flaw: "kid-missing", remaining: 1 }]);
+  });
+
+  test("10 at once: exactly 3 take it", async () => {
+    const codes = await Promise.all(Array.from({ length: 10 }, () => app.signIn()));
+    await add("token", "nonce-wrong", { times: 3 });
+    const all = await Promise.all(codes.map(async ({ code }) => (await app.exchange(code)).json.id_token));
+    expect(all.filter((token) => jwtPart(token, 1)["nonce"] !== nonce)).toHaveLength(3);
+  });
+});
+
+/** What a client must make of each: oauth4webapi refuses all. */
+const responseFlaws: Readonly<Record<string, (sent: URLSearchParams) => string[]>> = {
+  "state-missing": (sent) => pairs(sent).filter((pair) => !pair.startsWith("state=")),
+  "state-wrong": (sent) => pairs(sent).map((pair) => (pair.startsWith("state=") ? "state=f0ifjsldkjx" : pair)),
+  "iss-missing": (sent) => pairs(sent).filter((pair) => !pair.startsWith("iss=")),
+  "iss-wrong": (sent) =>
+    pairs(sent).map((pair) => (pair.startsWith("iss=") ? "iss=https://wrong-issuer.invalid" : pair)),
+  "code-missing": (sent) => pairs(sent).filter((pair) => !pair.startsWith("code=")),
+  "code-twice": (sent) => [...pairs(sent), `code=${sent.get("code") ?? ""}`],
+  "error-and-code": (sent) => [...pairs(sent), "error=access_denied"],
+};
+const pairs = (sent: URLSearchParams): string[] => [...sent].map(([name, value]) => `${name}=${value}`);
+
+describe("authorization responses", () => {
+  /** A sign-in; the response that the client got, in its response mode. */
+  async function respond(mode: string): Promise<URLSearchParams> {
+    const browser = new Browser(idp.issuer);
+    const visit = await browser.open(app.url({ response_mode: mode, prompt: "consent" }));
+    const consent = visit.page === "login" ? await browser.press(visit, "login-as-alice") : visit;
+    const end = await browser.press(consent, "consent-allow");
+    if (mode === "form_post") {
+      return new URLSearchParams(formsOf(end.body)[0]?.fields.map(([name, value]) => [name, value]));
+    }
+    return mode === "fragment" ? new URLSearchParams(end.left?.hash.slice(1)) : new URLSearchParams(end.left?.search);
+  }
+  /** Whether the client would redeem a code. */
+  const accepts = async (sent: URLSearchParams): Promise<boolean> => {
+    try {
+      const parameters = oauth.validateAuthResponse(server, client(), sent, "af0ifjsldkj");
+      const options = { [oauth.customFetch]: async () => new Response(), ...http };
+      await oauth.authorizationCodeGrantRequest(
+        server,
+        client(),
+        oauth.None(),
+        parameters,
+        callback,
+        "v".repeat(43),
+        options,
+      );
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  test("every flaw of the authorization response is tested", () => {
+    const names = flawList.filter(({ endpoint }) => endpoint === "authorize").map(({ name }) => name);
+    expect(Object.keys(responseFlaws).sort()).toEqual([...names].sort());
+  });
+
+  const rows = Object.keys(responseFlaws).flatMap((flaw) =>
+    ["query", "fragment", "form_post"].map((mode) => [flaw as FlawName, mode] as const),
+  );
+  test.each(rows)("%s by %s", async (flaw, mode) => {
+    const control = await respond(mode);
+    expect([...control.keys()]).toEqual(["code", "state", "iss"]);
+    expect(await accepts(control)).toBe(true);
+    await add("authorize", flaw);
+    const sent = await respond(mode);
+    control.set("code", sent.get("code") ?? "");
+    expect(pairs(sent)).toEqual(responseFlaws[flaw]?.(control));
+    expect(await accepts(sent)).toBe(false);
+    expect(await idp.faults.list()).toEqual([]);
+  });
+
+  test("a refusal does not use it up, nor does a response without state; client and user choose it", async () => {
+    await add("authorize", "state-wrong", { user: "bob", client: app.credentials.client_id });
+    const browser = new Browser(idp.issuer);
+    expect((await browser.open(app.url({ prompt: "none" }))).left?.searchParams.get("error")).toBe("login_required");
+    expect((await app.signIn({ user: "alice" })).back.searchParams.get("state")).toBe("af0ifjsldkj");
+    expect((await app.signIn({ user: "bob", state: null })).back.searchParams.has("state")).toBe(false);
+    expect((await app.signIn({ user: "bob" })).back.searchParams.get("state")).not.toBe("af0ifjsldkj");
+  });
+});
+
+describe("UserInfo", () => {
+  test.each(["sub-wrong", "sub-missing"] as const)("%s", async (flaw) => {
+    const { access_token, id_token } = await app.tokens();
+    const sub = String(jwtPart(id_token, 1)["sub"]);
+    const verdict = async (body: unknown): Promise<boolean> =>
+      oauth.processUserInfoResponse(server, client(), sub, Response.json(body)).then(
+        () => true,
+        () => false,
+      );
+    const control = (await userinfo(idp, access_token)).json;
+    expect(await verdict(control)).toBe(true);
+    await add("userinfo", flaw);
+    expect((await userinfo(idp, "not-a-token")).status).toBe(401);
+    const { sub: bad, ...rest } = (await userinfo(idp, access_token)).json;
+    expect({ ...rest, sub }).toEqual(control);
+    expect(bad === undefined ? "sub-missing" : bad === sub ? "control" : "sub-wrong").toBe(flaw);
+    expect(await verdict({ ...rest, ...(bad !== undefined && { sub: bad }) })).toBe(false);
+  });
+});
+
+describe("keys and discovery", () => {
+  /** jose, as a resource server has it: it reads the keys, and again for a key that it does not know. */
+  const verify = (idToken: string) =>
+    jwtVerify(idToken, createRemoteJWKSet(new URL(`${idp.issuer}/api/v2/oauth/jwks`), { cooldownDuration: 0 }), {
+      issuer: idp.issuer,
+      audience: app.credentials.client_id,
+    }).then(
+      () => "accepted",
+      (error: unknown) => (error as { readonly code: string }).code,
+    );
+
+  test.each([
+    ["keys-rotated", 1, "accepted"],
+    ["keys-rotated", 9, "ERR_JWKS_NO_MATCHING_KEY"],
+    ["keys-empty", 9, "ERR_JWKS_NO_MATCHING_KEY"],
+    ["keys-duplicate-kid", 1, "ERR_JWKS_MULTIPLE_MATCHING_KEYS"],
+  ] as const)("%s, %i times: %s", async (flaw, times, verdict) => {
+    const { id_token } = await app.tokens();
+    expect(await verify(id_token)).toBe("accepted");
+    await add("jwks", flaw, { times });
+    expect(await verify(id_token)).toBe(verdict);
+    await idp.faults.clear();
+    expect(await verify(id_token)).toBe("accepted");
+  });
+
+  test("the sets differ in their keys alone, and the server's own stay", async () => {
+    const control = await keysOf();
+    const kids = ({ keys }: JSONWebKeySet) => keys.map(({ kid }) => kid);
+    await add("jwks", "keys-rotated");
+    const rotated = await keysOf();
+    expect(rotated.keys.map(({ kty, alg, use }) => [kty, alg, use])).toEqual(
+      control.keys.map(({ kty, alg, use }) => [kty, alg, use]),
+    );
+    expect(kids(rotated).some((kid) => kids(control).includes(kid))).toBe(false);
+    await add("jwks", "keys-empty");
+    expect(await keysOf()).toEqual({ keys: [] });
+    await add("jwks", "keys-duplicate-kid");
+    const twice = await keysOf();
+    expect(kids(twice)).toEqual([...kids(control), ...kids(control)]);
+    expect(twice.keys.slice(control.keys.length)).toEqual(control.keys);
+    expect(twice.keys[0]?.n).not.toBe(control.keys[0]?.n);
+    expect(JSON.stringify([rotated, twice])).not.toMatch(/"(?:d|p|q|dp|dq|qi|k)":/);
+    expect(await keysOf()).toEqual(control);
+  });
+
+  test.each(["oidc", "oauth2"] as const)("issuer-mismatch in discovery of %s", async (algorithm) => {
+    const issuer = new URL(idp.issuer);
+    const read = async () =>
+      oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm, ...http }));
+    const control = await read();
+    await add("discovery", "issuer-mismatch", { times: 2 });
+    await expect(read()).rejects.toThrow("issuer");
+    const path = algorithm === "oidc" ? "openid-configuration" : "oauth-authorization-server";
+    const spoiled = (await (await fetch(`${idp.issuer}/.well-known/${path}`)).json()) as oauth.AuthorizationServer;
+    expect({ ...spoiled, issuer: idp.issuer }).toEqual(control);
+    expect(spoiled.issuer).not.toBe(idp.issuer);
+  });
+});
