@@ -52,7 +52,11 @@ export const answerClient = (
 /** The address that carries a response. The redirect URI in it stays exactly as it was registered; it has no fragment of its own. */
 export function responseLocation({ target: { redirectUri, mode }, parameters }: AuthorizationResponse): string {
   const separator = mode === "fragment" ? "#" : redirectUri.includes("?") ? "&" : "?";
-  return redirectUri + separator + new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+  return (
+    redirectUri +
+    separator +
+    new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString()
+  );
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */
