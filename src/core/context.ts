@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults.ts";
+import type { InspectorAccess } from "./inspector/access.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
@@ -103,6 +104,8 @@ export interface Context {
   readonly passwords: PendingPasswords;
   /** Slows down guessing. */
   readonly attempts: Attempts;
+  /** Who may use the inspector. */
+  readonly inspector: InspectorAccess;
   readonly fixtures: FixturesInUse;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;

@@ -29,6 +29,7 @@ import { hostCheck } from "./input/host-check.ts";
 import { postIntrospect } from "./oauth/introspect.ts";
 import { getLogin, postLogin } from "./pages/login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
+import { inspectorRoutes } from "./inspector/inspector.ts";
 import { notFound } from "./not-found.ts";
 import { observe } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
@@ -165,6 +166,7 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
     ...oauthRoutes(web),
     ...(web.dynamicRegistration ? registrationRoutes(web) : []),
     ...pageRoutes(web),
+    ...inspectorRoutes(web),
     ...apiRoutes(web, control),
   ];
   // For a path that matches no route, or cannot be decoded.

@@ -23,6 +23,7 @@ type RouteName =
   | "try-it"
   | "health"
   | "stylesheet"
+  | "inspector"
   | "api"
   | "none";
 

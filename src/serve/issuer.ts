@@ -2,6 +2,7 @@ import { createAttempts } from "../core/attempts.ts";
 import { tellAll, type Telling } from "../core/logout/backchannel.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
+import { createInspectorAccess } from "../core/inspector/access.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
@@ -73,6 +74,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
       settings = await readSettings();
     },
     attempts: createAttempts(now),
+    inspector: createInspectorAccess(now, random),
     fixtures: fixturesInUse(options.fixtures, sources),
     faults: createFaults(),
   };

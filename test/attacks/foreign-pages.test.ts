@@ -197,6 +197,10 @@ const issuerPaths = [
   "/_idp/assets/style.css",
 ];
 
+const inspectorPaths = ["", "users", "clients", "grants", "tokens", "fixtures", "change"].map(
+  (path) => `/_idp/${path}`,
+);
+
 /** Every path of the control API. */
 async function controlPaths(): Promise<string[]> {
   const response = await fetch(`${idp.issuer}/_idp/api/openapi.json`, {
@@ -209,7 +213,7 @@ async function controlPaths(): Promise<string[]> {
 const control = await controlPaths();
 
 describe("DNS rebinding: a foreign Host opens nothing, on any path", () => {
-  const paths = ["/nothing", "/_idp/api/nothing", ...issuerPaths, ...control];
+  const paths = ["/nothing", "/_idp/api/nothing", ...issuerPaths, ...inspectorPaths, ...control];
   test("the paths are those of the server", async () => {
     expect(control).toEqual(expect.arrayContaining(["/_idp/api/users/x", "/_idp/api/openapi.json"]));
     // A path that is added there has to be added above; one more is for issuers with a path.

@@ -33,6 +33,21 @@ import {
 import { type Page } from "../../src/http/pages/page-writer.ts";
 import { personOf, type PersonView } from "../../src/http/pages/person.ts";
 import type { Renderer } from "../../src/http/pages/render.ts";
+import {
+  renderClients,
+  renderClosed,
+  renderFixtures,
+  renderGrants,
+  renderTokens,
+  renderUsers,
+  type ClientsView,
+  type ClosedView,
+  type FixturesView,
+  type GrantsView,
+  type TokensView,
+  type UsersView,
+} from "../../src/http/inspector/views.ts";
+import { clientsViews, closedViews, fixturesViews, grantsViews, tokensViews, usersViews } from "./inspector-views.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {
@@ -529,6 +544,7 @@ const home: HomeView = {
   discovery: "http://localhost:4370/.well-known/openid-configuration",
   accountHref: "/account",
   tryIt: true,
+  loginHint: null,
   beginAction: "/_idp/try",
   csrf: "c5rf",
   elsewhere: null,
@@ -537,6 +553,7 @@ const home: HomeView = {
 
 const homeViews = {
   "home-try-it": home,
+  "home-sign-in-as": { ...home, loginHint: "alice" },
   "home-elsewhere": { ...home, beginAction: null, csrf: "", elsewhere: "http://localhost:4370" },
   "home-off": { ...home, tryIt: false, beginAction: null, csrf: "" },
 } satisfies Record<string, HomeView>;
@@ -727,6 +744,12 @@ export const samples: readonly Sample[] = [
   ...of<TryItView>(renderTryIt, tryItViews),
   ...of<TryItFailedView>(renderTryItFailed, tryItFailedViews),
   ...of<ErrorView>(renderError, errorViews),
+  ...of<ClosedView>(renderClosed, closedViews),
+  ...of<UsersView>(renderUsers, usersViews),
+  ...of<ClientsView>(renderClients, clientsViews),
+  ...of<GrantsView>(renderGrants, grantsViews),
+  ...of<TokensView>(renderTokens, tokensViews),
+  ...of<FixturesView>(renderFixtures, fixturesViews),
 ];
 
 const kinds = [
@@ -742,6 +765,18 @@ const kinds = [
     "login-reauth",
   ],
   ["home-elsewhere", "home-off", "home-try-it", "try-it-done", "try-it-refused", "try-it-removed"],
+  [
+    "inspector-clients",
+    "inspector-clients-done",
+    "inspector-clients-refused",
+    "inspector-fixtures",
+    "inspector-fixtures-problems",
+    "inspector-forbidden",
+    "inspector-grants",
+    "inspector-tokens-checked",
+    "inspector-users",
+    "inspector-users-done",
+  ],
   ["error-other-user", "error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
 ].flat();
 

@@ -172,6 +172,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   reset: async () => ({ path: "/reset", body: {} }),
   export: async () => ({ path: "/export" }),
   import: async () => ({ path: "/import", body: await idp.call("export", {}) }),
+  "inspector.open": async () => ({ path: "/inspector/open" }),
   "issuer.set": async () => ({ path: "/issuer", body: { issuer: idp.issuer } }),
 };
 

@@ -1,6 +1,7 @@
 import { createAttempts } from "../../core/attempts.ts";
 import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
+import { createInspectorAccess } from "../../core/inspector/access.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
@@ -50,6 +51,7 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
     },
     attempts: createAttempts(now),
     faults: createFaults(),
+    inspector: createInspectorAccess(now, randomText),
     ...{ store, now, random: randomText, passwords, log },
   };
 }

@@ -122,6 +122,10 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "faults.clear": doc("Remove all faults", nothing),
   "faults.flaws": doc("List the flaws that a response can have, and what each should make a client do", z.array(flaw)),
   "faults.remove": doc("Remove a fault", nothing),
+  "inspector.open": doc(
+    "Make a key that opens the inspector once, within ten minutes",
+    z.object({ url: z.string().describe("With the key"), expires_in: z.int().describe("Seconds") }),
+  ),
   seed: doc(
     "Apply fixtures: whole or not at all",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),

@@ -10,6 +10,7 @@ import { clientOperations } from "./clients.ts";
 import { fixtureOperations } from "./fixtures.ts";
 import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
+import { inspectorOperations } from "./inspector.ts";
 import { issueOperations } from "./issue.ts";
 import { keyOperations } from "./keys.ts";
 import { scopeOperations } from "./scopes.ts";
@@ -36,6 +37,7 @@ export const operations = {
   ...tokenOperations,
   ...fixtureOperations,
   ...faultOperations,
+  ...inspectorOperations,
   ...stateOperations,
 };
 

@@ -65,8 +65,11 @@ const registerTryIt = (ctx: Context): Promise<void> =>
     tx.put("clients", client);
   });
 
-/** Begins a sign-in. @returns the path of the authorization request, below the issuer, and what the app keeps until the response */
-export async function beginTryIt(ctx: Context): Promise<{ readonly path: string; readonly secrets: TryItSecrets }> {
+/** Begins a sign-in. @param loginHint who is to sign in; absent: anybody @returns the path of the authorization request, below the issuer, and what the app keeps until the response */
+export async function beginTryIt(
+  ctx: Context,
+  loginHint?: string,
+): Promise<{ readonly path: string; readonly secrets: TryItSecrets }> {
   await registerTryIt(ctx);
   const secrets = { state: ctx.random(16), nonce: ctx.random(16), verifier: ctx.random(32) };
   const query = new URLSearchParams({
@@ -78,6 +81,7 @@ export async function beginTryIt(ctx: Context): Promise<{ readonly path: string;
     nonce: secrets.nonce,
     code_challenge: challengeOf(secrets.verifier),
     code_challenge_method: "S256",
+    ...(loginHint !== undefined && { login_hint: loginHint }),
   });
   return { path: `${endpoints.authorize}?${query.toString()}`, secrets };
 }

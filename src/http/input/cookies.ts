@@ -1,10 +1,11 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
+import { inspectorPath } from "../../core/inspector/access.ts";
 import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "../web.ts";
 
-/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”. */
+/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”, `…_inspector` of the inspector. */
 
 /** What a person chose for every page: kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
@@ -73,3 +74,15 @@ export const setTryItCookie = (web: Web, res: Response, value: string): void => 
 
 export const readTryItCookie = (web: Web, req: Request): string =>
   parse(req.headers.cookie ?? "")[nameOf(web, "try")] ?? "";
+
+/** Opens the inspector until the server or the browser ends. Strict, and for its pages alone: no link, and no other server here, gets it sent. */
+export const setInspectorCookie = (web: Web, res: Response, value: string): void => {
+  const path = web.base + inspectorPath;
+  const cookie = { ...attributes(web), sameSite: "strict", name: inspectorCookie(web), value, path } as const;
+  res.appendHeader("Set-Cookie", serialize(cookie));
+};
+
+const inspectorCookie = (web: Web): string => `idp_${web.port()}_inspector`;
+
+export const readInspectorCookie = (web: Web, req: Request): string | null =>
+  parse(req.headers.cookie ?? "")[inspectorCookie(web)] ?? null;

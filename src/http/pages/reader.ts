@@ -51,8 +51,8 @@ function themeFor(web: Web, req: Request, res: Response, query: RawParameters): 
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? "system";
 }
 
-/** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`). */
-const notKept = /^(lang|theme)$|token|secret|password|assertion/;
+/** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`, the key of the inspector). */
+const notKept = /^(lang|theme|key)$|token|secret|password|assertion/;
 
 function keptOf(query: RawParameters): string {
   const kept = new URLSearchParams();

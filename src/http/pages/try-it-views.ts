@@ -20,6 +20,8 @@ export interface HomeView extends BeginView {
   readonly accountHref: string;
   /** The setting `try_it` is on. */
   readonly tryIt: boolean;
+  /** Who is to sign in, by a link of the inspector; null: anybody. */
+  readonly loginHint: string | null;
   /** The start page under the issuer's name, where the page was opened under another one; else null. */
   readonly elsewhere: string | null;
   /** The command that signs in from a terminal. */

@@ -57,6 +57,7 @@ export function sendHome(web: Web, req: Request, res: Response): void {
     discovery: baseOf(ctx.issuer) + discoveryPath,
     accountHref: `${base}/account`,
     tryIt,
+    loginHint: single(queryParameters(req), "login_hint") ?? null,
     ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
     elsewhere: tryIt && !isIssuer ? ctx.issuer : null,
     command: commandLine(["idp", "login"]),
@@ -67,8 +68,9 @@ export function sendHome(web: Web, req: Request, res: Response): void {
 export const postTryIt = (web: Web) => async (req: Request, res: Response) => {
   requireTryIt(web);
   requireOwnOrigin(web, req);
-  checkTryItCsrf(readBrowser(web, req).id, single(bodyParameters(req), "csrf") ?? "");
-  const { path, secrets } = await beginTryIt(web.ctx);
+  const body = bodyParameters(req);
+  checkTryItCsrf(readBrowser(web, req).id, single(body, "csrf") ?? "");
+  const { path, secrets } = await beginTryIt(web.ctx, single(body, "login_hint"));
   const { state, nonce, verifier } = secrets;
   setTryItCookie(web, res, `${state}.${nonce}.${verifier}`);
   note(res, { client: tryItClientId, note: "to the authorization endpoint" });

@@ -1,0 +1,88 @@
+import type { Request, RequestHandler, Response } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { inspectorCsrf, inspectorPath } from "../../core/inspector/access.ts";
+import { sameSecret } from "../../core/secrets.ts";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { redirect } from "../answer/answer.ts";
+import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
+import { isForeignPart, isOwnOrigin } from "../input/form-origin.ts";
+import { standingOf } from "../input/host-check.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { viewFor } from "../pages/reader.ts";
+import type { Web } from "../web.ts";
+import { renderClosed, type ClosedView } from "./views.ts";
+
+/** Who may use the inspector: a browser with its cookie, under a name of ours (CONTRACT 10). */
+
+/** The session of the inspector that a request belongs to. */
+interface Session {
+  /** Each form carries it. */
+  readonly csrf: string;
+}
+
+/** Null: the cookie is missing, or of another process. Under `*`, a foreign page may point its name at this machine. */
+function sessionOf(web: Web, req: Request): Session | null {
+  const secret = readInspectorCookie(web, req);
+  if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
+  return web.ctx.inspector.isSession(secret) ? { csrf: inspectorCsrf(secret) } : null;
+}
+
+/** Whether a person opens the page: a browser that only looks ahead, or a part of a foreign page, uses up no key. */
+const isVisit = (web: Web, req: Request): boolean =>
+  req.method === "GET" &&
+  req.get("sec-purpose") === undefined &&
+  req.get("purpose") === undefined &&
+  !isForeignPart(req) &&
+  standingOf(web, req.headers.host) === "own";
+
+/** `GET /_idp/?key=…`: takes the key, and leads to the page without it. */
+export const takeKey =
+  (web: Web): RequestHandler =>
+  (req, res, next) => {
+    const key = single(queryParameters(req), "key");
+    if (key === undefined) {
+      next();
+      return;
+    }
+    const secret = isVisit(web, req) ? web.ctx.inspector.redeem(key) : null;
+    if (secret !== null) setInspectorCookie(web, res, secret);
+    // A key that was used before, by the back button for example, changes nothing for a browser that is in.
+    if (secret !== null || sessionOf(web, req) !== null) redirect(res, web.base + inspectorPath);
+    else sendClosed(web, req, res, "key");
+  };
+
+/** Shows nothing to anybody else. */
+export const insidersOnly =
+  (web: Web): RequestHandler =>
+  (req, res, next) => {
+    if (sessionOf(web, req) === null) sendClosed(web, req, res, "cookie");
+    else next();
+  };
+
+function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"]): void {
+  const view = {
+    ...viewFor(web, req, res),
+    keptQuery: "",
+    why,
+    command: web.commandLine(["idp", "open"]),
+    href: web.base + inspectorPath,
+  };
+  sendPage(res, 403, renderClosed(web.renderer, view));
+}
+
+/** Behind {@link insidersOnly}. */
+export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.csrf ?? "";
+
+/**
+ * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing; unlike the forms of other pages,
+ * these are only taken with an `Origin`.
+ * @throws {InteractionError} csrf
+ */
+export function changeOf(web: Web, req: Request): RawParameters {
+  const { origin } = req.headers;
+  const body = bodyParameters(req);
+  const isOurs = origin !== undefined && isOwnOrigin(web, req, origin);
+  if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrfOf(web, req))) throw new InteractionError("csrf");
+  return body;
+}

@@ -1,0 +1,57 @@
+import type { Context } from "../../core/context.ts";
+import { commandOn } from "../../core/hint.ts";
+import { operations } from "../../core/operations/table.ts";
+import type { Tab } from "./tabs.ts";
+
+/** What the forms of the inspector change: one row each, with the command that does the same. */
+
+interface Change {
+  /** The tab that has the form. */
+  readonly tab: Tab;
+  /** @param target a username, a client id, … @param value what was typed, where the form has a field */
+  readonly run: (ctx: Context, target: string, value: string) => Promise<unknown>;
+  readonly command: (target: string, value: string) => readonly string[];
+}
+
+/** No operation of these needs to know the process. */
+const runner = { server: null };
+
+const ofUser = (name: "suspend" | "ban" | "restore"): Change => ({
+  tab: "users",
+  run: (ctx, username) => operations[`users.${name}`].run(ctx, { username }, runner),
+  command: (username) => commandOn(["idp", "users", name], username),
+});
+
+const table = {
+  suspend: ofUser("suspend"),
+  ban: ofUser("ban"),
+  restore: ofUser("restore"),
+  "add-redirect-uri": {
+    tab: "clients",
+    async run(ctx, client_id, uri) {
+      const { redirect_uris } = await operations["clients.show"].run(ctx, { client_id }, runner);
+      const entry = { redirect_uris: [...new Set([...redirect_uris, uri])] };
+      await operations["clients.edit"].run(ctx, { client_id, entry }, runner);
+    },
+    command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, ["--add-redirect-uri", uri]),
+  },
+  revoke: {
+    tab: "grants",
+    run: (ctx, id) => operations["grants.revoke"].run(ctx, { id }, runner),
+    command: (id) => commandOn(["idp", "grants", "revoke"], id),
+  },
+  "end-session": {
+    tab: "grants",
+    run: (ctx, id) => operations["sessions.end"].run(ctx, { id }, runner),
+    command: (id) => commandOn(["idp", "sessions", "end"], id),
+  },
+} as const satisfies Readonly<Record<string, Change>>;
+
+export type ChangeName = keyof typeof table;
+
+/** Null: there is no change of this name. */
+export const changeNamed = (name: string): Change | null =>
+  Object.hasOwn(table, name) ? table[name as ChangeName] : null;
+
+export const commandFor = (name: ChangeName, target: string, value = ""): readonly string[] =>
+  table[name].command(target, value);

@@ -1,0 +1,27 @@
+import { operations } from "../../core/operations/table.ts";
+import { bodyParameters } from "../input/params.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { renderClients } from "./views.ts";
+
+/** Clients, and a form for each that adds a redirect URI. */
+
+export const showClients: ShowTab = async (web, req, res, refusal) => {
+  const query = searchOf(req, bodyParameters(req));
+  const all = await operations["clients.list"].run(web.ctx, {}, { server: null });
+  const nameOf = ({ client_name: name }: (typeof all)[number]): string => (typeof name === "string" ? name : "");
+  const found = all.filter((client) => matches(query, client.client_id, nameOf(client), ...client.redirect_uris));
+  const page = renderClients(web.renderer, {
+    ...tabView(web, req, res, refusal),
+    query,
+    more: Math.max(0, found.length - shownRows),
+    clients: found.slice(0, shownRows).map((client) => ({
+      id: client.client_id,
+      name: nameOf(client),
+      isPublic: client.public,
+      redirectUris: client.redirect_uris,
+      add: changeView(web, "add-redirect-uri", client.client_id, "URI"),
+    })),
+  });
+  sendPage(res, statusFor(web, refusal), page);
+};

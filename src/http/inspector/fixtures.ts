@@ -1,0 +1,32 @@
+import type { Context } from "../../core/context.ts";
+import { OperationError, problemText } from "../../core/errors.ts";
+import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { statusFor, tabView, type ShowTab } from "./tab.ts";
+import { renderFixtures } from "./views.ts";
+
+/** The fixtures in use, and what is wrong with their files as they are now. */
+
+/** Reads the files again: since the start they may have changed. */
+async function problemsIn({ fixtures, settings }: Context): Promise<readonly string[]> {
+  try {
+    await fixtures.inTurn(async () => checkFixtures(fixtures.latest(), settings));
+    return [];
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    return error.problems.length === 0 ? [error.message] : error.problems.map(problemText);
+  }
+}
+
+export const showFixtures: ShowTab = async (web, req, res, refusal) => {
+  const { ctx, commandLine } = web;
+  const sources = ctx.fixtures.sources().map((source) => ("name" in source ? source.name : null));
+  const files = sources.filter((name) => name !== null);
+  const page = renderFixtures(web.renderer, {
+    ...tabView(web, req, res, refusal),
+    sources,
+    problems: await problemsIn(ctx),
+    command: commandLine(["idp", "seed", "--check", ...files]),
+  });
+  sendPage(res, statusFor(web, refusal), page);
+};

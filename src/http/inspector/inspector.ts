@@ -1,0 +1,50 @@
+/*
+ * http/inspector: the pages below `/_idp/` on which a person sees and does what the commands do (CONTRACT 10).
+ *
+ * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file for
+ * each tab makes its view (views.ts).
+ */
+import type { Request, RequestHandler, Response } from "express";
+import { inspectorPath } from "../../core/inspector/access.ts";
+import { redirect } from "../answer/answer.ts";
+import { formBody } from "../input/bodies.ts";
+import type { Route } from "../route.ts";
+import type { Web } from "../web.ts";
+import { insidersOnly, takeKey } from "./access.ts";
+import { showClients } from "./clients.ts";
+import { showFixtures } from "./fixtures.ts";
+import { showGrants } from "./grants.ts";
+import { changePath, postChange, type ShowTab } from "./tab.ts";
+import { postTokens, showTokens } from "./tokens.ts";
+import { showUsers } from "./users.ts";
+import { tabs, type Tab } from "./tabs.ts";
+
+const shows: Readonly<Record<Tab, ShowTab>> = {
+  users: showUsers,
+  clients: showClients,
+  grants: showGrants,
+  tokens: showTokens,
+  fixtures: showFixtures,
+};
+
+export function inspectorRoutes(web: Web): readonly Route[] {
+  const page = { kind: "page", name: "inspector", guard: [insidersOnly(web)], body: formBody } as const;
+  const path = (tab: Tab): string => inspectorPath + tabs[tab];
+  const tab = (name: Tab): Route => ({
+    ...page,
+    path: path(name),
+    get: (req: Request, res: Response) => shows[name](web, req, res, null),
+  });
+  const first: RequestHandler = (_req, res) => {
+    redirect(res, web.base + path("users"));
+  };
+  return [
+    { ...page, path: inspectorPath, guard: [takeKey(web), insidersOnly(web)], get: first },
+    tab("users"),
+    tab("clients"),
+    tab("grants"),
+    { ...tab("tokens"), post: postTokens(web) },
+    tab("fixtures"),
+    { ...page, path: changePath, post: postChange(web, shows) },
+  ];
+}

@@ -1,0 +1,104 @@
+import type { Request, Response } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { OperationError, problemText } from "../../core/errors.ts";
+import { hintText } from "../../core/hint.ts";
+import { inspectorPath } from "../../core/inspector/access.ts";
+import { hashOf, sameSecret } from "../../core/secrets.ts";
+import { answerTo } from "../answer/error-answers.ts";
+import { redirect } from "../answer/answer.ts";
+import { queryParameters, single } from "../input/params.ts";
+import { viewFor } from "../pages/reader.ts";
+import type { Web } from "../web.ts";
+import { changeOf, csrfOf } from "./access.ts";
+import { changeNamed, commandFor, type ChangeName } from "./changes.ts";
+import { tabs, type Tab } from "./tabs.ts";
+import type { ChangeView, TabView } from "./views.ts";
+
+/** What the tabs have in common: their frame, their search, and the form that changes something. */
+
+/** So many rows are shown of a list. */
+export const shownRows = 100;
+
+/** Shows a tab. @param refusal why its form was refused; null: it was asked for */
+export type ShowTab = (web: Web, req: Request, res: Response, refusal: OperationError | null) => Promise<void>;
+
+/** Below the issuer. */
+export const changePath = `${inspectorPath}change`;
+
+const pathOf = (web: Web, tab: Tab): string => web.base + inspectorPath + tabs[tab];
+
+export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
+  const view = viewFor(web, req, res);
+  return {
+    ...view,
+    // The answer to a form is not at the address of its tab.
+    keptQuery: refusal === null ? view.keptQuery : null,
+    csrf: csrfOf(web, req),
+    href: web.base + inspectorPath,
+    changeAction: web.base + changePath,
+    issuer: web.ctx.issuer,
+    done: refusal === null ? doneIn(web, req) : null,
+    refused: refusal && {
+      message: refusal.summary,
+      problems: refusal.problems.map(problemText),
+      fix: refusal.hint && hintText(refusal.hint, web.commandLine),
+    },
+  };
+}
+
+/** The status of a tab that shows a refusal. */
+export const statusFor = (web: Web, refusal: OperationError | null): number =>
+  refusal === null ? 200 : answerTo(refusal, web.commandLine).status;
+
+/** What was searched for: by the address, or by the page whose form was refused. */
+export const searchOf = (req: Request, body: RawParameters = {}): string =>
+  (single(queryParameters(req), "q") ?? single(body, "q") ?? "").trim();
+
+/** Whether a text is found in one of the values, without regard to the case of ASCII letters. */
+export const matches = (query: string, ...values: readonly string[]): boolean => {
+  const wanted = query.toLowerCase();
+  return values.some((value) => value.toLowerCase().includes(wanted));
+};
+
+export const changeView = (web: Web, name: ChangeName, target: string, value?: string): ChangeView => ({
+  kind: name,
+  target,
+  command: web.commandLine(commandFor(name, target, value)),
+});
+
+/** Made for one session: nobody else can write an address that says that something was done. */
+const proofOf = (csrf: string, ...done: readonly string[]): string => hashOf([csrf, ...done].join("\n"));
+
+/** What the last form did, as the address says. */
+function doneIn(web: Web, req: Request): TabView["done"] {
+  const query = queryParameters(req);
+  const [done = "", target = "", value = "", proof = ""] = ["done", "target", "value", "proof"].map((name) =>
+    single(query, name),
+  );
+  const change = changeNamed(done);
+  if (change === null || !sameSecret(proof, proofOf(csrfOf(web, req), done, target, value))) return null;
+  return {
+    text: { key: `inspector.done-${done}`, values: { target, value } },
+    command: web.commandLine(change.command(target, value)),
+  };
+}
+
+/** Takes a form that changes something, and leads back to its tab. @param shows each tab, with the refusal */
+export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
+  const body = changeOf(web, req);
+  const [name = "", target = "", value = "", q = ""] = ["change", "target", "value", "q"].map((field) =>
+    single(body, field),
+  );
+  const change = changeNamed(name);
+  if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
+  try {
+    await change.run(web.ctx, target, value.trim());
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    await shows[change.tab](web, req, res, error);
+    return;
+  }
+  const proof = proofOf(csrfOf(web, req), name, target, value.trim());
+  const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value: value.trim(), proof });
+  redirect(res, `${pathOf(web, change.tab)}?${query.toString()}`);
+};

@@ -1,0 +1,9 @@
+/** The tabs in their order, with their paths below `/_idp/`. */
+export const tabs = {
+  users: "users",
+  clients: "clients",
+  grants: "grants",
+  tokens: "tokens",
+  fixtures: "fixtures",
+} as const;
+export type Tab = keyof typeof tabs;

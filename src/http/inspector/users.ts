@@ -1,0 +1,42 @@
+import { baseOf } from "../../core/endpoints.ts";
+import { pageOfUsers } from "../../core/login/picker.ts";
+import { rolesOf } from "../../core/users/roles.ts";
+import type { User } from "../../store/store.ts";
+import { bodyParameters } from "../input/params.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import type { Web } from "../web.ts";
+import type { ChangeName } from "./changes.ts";
+import { changeView, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { renderUsers, type UsersView } from "./views.ts";
+
+/** Users: suspend, ban, restore, and a link to sign in as one of them. */
+
+const changesOf: Readonly<Record<User["status"], readonly ChangeName[]>> = {
+  active: ["suspend", "ban"],
+  suspended: ["restore", "ban"],
+  banned: ["restore"],
+};
+
+function rowOf(web: Web, user: User): UsersView["users"][number] {
+  const { username, displayName, email, status } = user;
+  const hint = new URLSearchParams({ login_hint: username }).toString();
+  return {
+    ...{ username, displayName, email, status },
+    roles: rolesOf(user),
+    signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.issuer)}/?${hint}` : null,
+    signInCommand: web.commandLine(["idp", "login", "--user", username]),
+    changes: changesOf[status].map((name) => changeView(web, name, username)),
+  };
+}
+
+export const showUsers: ShowTab = async (web, req, res, refusal) => {
+  const query = searchOf(req, bodyParameters(req));
+  const { users, total } = await pageOfUsers(web.ctx, { query, page: 1, size: shownRows, first: null });
+  const page = renderUsers(web.renderer, {
+    ...tabView(web, req, res, refusal),
+    query,
+    more: total - users.length,
+    users: users.map((user) => rowOf(web, user)),
+  });
+  sendPage(res, statusFor(web, refusal), page);
+};

@@ -1,0 +1,183 @@
+import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
+import { writerOf, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/render.ts";
+import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
+import type { View } from "../pages/views.ts";
+import type { ChangeName } from "./changes.ts";
+import { tabs, type Tab } from "./tabs.ts";
+
+/** What each tab of the inspector shows, and its page. */
+
+/** For a browser that may not see the inspector. */
+export interface ClosedView extends View {
+  /** It sent no cookie of this process; or a key that opens nothing any more. */
+  readonly why: "cookie" | "key";
+  /** Gives another key. */
+  readonly command: string;
+  /** The inspector: another try, for a browser that holds the cookie back after a link of another site. */
+  readonly href: string;
+}
+
+export function renderClosed(renderer: Renderer, view: ClosedView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const heading = { name: "inspector", state: "forbidden", title: say("inspector.closed"), failed: true };
+  const sentence = say(`inspector.closed-${view.why}`);
+  return page("inspector/closed", heading, { ...view, sentence }, plainPageHeaders);
+}
+
+/** What every tab shows. */
+export interface TabView extends View {
+  readonly csrf: string;
+  /** The path of the inspector. */
+  readonly href: string;
+  /** Where the forms that change something are posted to. */
+  readonly changeAction: string;
+  readonly issuer: string;
+  /** What the last form did, and the command that does the same; null: nothing was done just now. */
+  readonly done: { readonly text: Text; readonly command: string } | null;
+  /** Why it was refused. English. */
+  readonly refused: {
+    readonly message: string;
+    readonly problems: readonly string[];
+    readonly fix: string | null;
+  } | null;
+}
+
+/** A form with one button. */
+export interface ChangeView {
+  readonly kind: ChangeName;
+  /** What it changes: a username, a client id. */
+  readonly target: string;
+  readonly command: string;
+}
+
+/** A list that can be searched. */
+interface ListView extends TabView {
+  readonly query: string;
+  /** How many there are beside those that are shown. */
+  readonly more: number;
+}
+
+export interface UsersView extends ListView {
+  readonly users: readonly {
+    readonly username: string;
+    readonly displayName: string;
+    readonly email: string;
+    readonly status: "active" | "suspended" | "banned";
+    readonly roles: readonly string[];
+    /** A page that begins a sign-in as this user; null: the setting `try_it` is off. */
+    readonly signInHref: string | null;
+    readonly signInCommand: string;
+    readonly changes: readonly ChangeView[];
+  }[];
+}
+
+export interface ClientsView extends ListView {
+  readonly clients: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly isPublic: boolean;
+    readonly redirectUris: readonly string[];
+    readonly add: ChangeView;
+  }[];
+}
+
+export interface GrantsView extends ListView {
+  readonly grants: readonly {
+    readonly id: string;
+    readonly user: string;
+    readonly client: string;
+    readonly scope: string;
+    readonly status: "active" | "revoked";
+    /** ISO 8601: when it last changed. */
+    readonly at: string;
+    /** Null: it is revoked. */
+    readonly revoke: ChangeView | null;
+  }[];
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly user: string;
+    /** ISO 8601. */
+    readonly signedInAt: string;
+    readonly expiresAt: string;
+    readonly end: ChangeView;
+  }[];
+}
+
+export interface TokensView extends TabView {
+  readonly action: string;
+  readonly command: string;
+  readonly tokens: readonly TokenView[];
+}
+
+export interface TokenView {
+  /** Its member in the token response; null: it came alone. */
+  readonly name: string | null;
+  /** JSON. */
+  readonly header: string;
+  readonly payload: string;
+  readonly valid: boolean;
+  /** Each check, as `idp token verify` words it. English. */
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  readonly notes: readonly string[];
+}
+
+export interface FixturesView extends TabView {
+  /** The names of the files; null: no file, but the built-in demo or what a program passed. */
+  readonly sources: readonly (string | null)[];
+  /** `file:line:column path message`. English. */
+  readonly problems: readonly string[];
+  readonly command: string;
+}
+
+/** @param content what the template is given beside the view */
+function tabPage(
+  renderer: Renderer,
+  view: TabView,
+  tab: Tab,
+  content: (writer: ReturnType<typeof writerOf>) => object,
+  headers = formPageHeaders,
+): Page {
+  const writer = writerOf(renderer, view);
+  const title = writer.say(`inspector.tab-${tab}`);
+  return writer.page(
+    `inspector/${tab}`,
+    { name: "inspector", state: tab, title },
+    {
+      ...view,
+      tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
+      doneText: view.done && writer.plain(view.done.text),
+      ...content(writer),
+    },
+    headers,
+  );
+}
+
+const moreWords = ({ more }: ListView, lang: string): string | null => (more > 0 ? formatNumber(more, lang) : null);
+
+export const renderUsers = (renderer: Renderer, view: UsersView): Page =>
+  tabPage(renderer, view, "users", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
+
+export const renderClients = (renderer: Renderer, view: ClientsView): Page =>
+  tabPage(renderer, view, "clients", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
+
+/** @param timeZone an IANA name */
+export const renderGrants = (renderer: Renderer, view: GrantsView, timeZone = timeZoneHere()): Page =>
+  tabPage(renderer, view, "grants", ({ lang }) => {
+    const time = (iso: string): string => formatTime(iso, lang, timeZone);
+    return {
+      moreWords: moreWords(view, lang),
+      grants: view.grants.map((grant) => ({ ...grant, atWords: time(grant.at) })),
+      sessions: view.sessions.map((session) => ({
+        ...session,
+        signedInWords: time(session.signedInAt),
+        expiresWords: time(session.expiresAt),
+      })),
+    };
+  });
+
+export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
+  tabPage(renderer, view, "tokens", () => ({}));
+
+export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
+  tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);

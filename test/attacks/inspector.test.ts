@@ -1,0 +1,271 @@
+import { describe, expect, test } from "vitest";
+import type { RequestEvent } from "../../src/http/request-log.ts";
+import { serve } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { csrfOf, openInspector } from "../helpers/inspector.ts";
+import { rawRequest } from "../helpers/raw-http.ts";
+import { testClock } from "../helpers/clock.ts";
+
+/** The inspector without its key: nothing is shown, nothing is changed. */
+
+const events: RequestEvent[] = [];
+const idp = await underAttack({ onRequest: (event) => events.push(event), allowHosts: ["*"] });
+const { origin, host } = new URL(idp.issuer);
+const newKey = async (): Promise<string> => (await idp.call("inspector.open", {})).url;
+const tabs = ["", "users", "clients", "grants", "tokens", "fixtures"].map((tab) => `/_idp/${tab}`);
+const changes = ["/_idp/change", "/_idp/tokens"];
+
+/** A name, an address, a client: something that only the inside of the inspector shows. */
+const inside = /alice|demo-app|localhost:3000|name="csrf"/;
+
+/** @returns the response, and its text */
+async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
+  const response = await fetch(new URL(path, origin), {
+    method,
+    headers: { accept: "text/html", ...headers },
+    redirect: "manual",
+  });
+  return { response, body: await response.text(), cookies: response.headers.getSetCookie() };
+}
+
+describe("without the cookie, each tab says how to get in, and nothing else", () => {
+  const cookie = `idp_${idp.port}_inspector`;
+  test.each([
+    ["no cookie", {}],
+    ["an empty one", { cookie: `${cookie}=` }],
+    ["a made-up one", { cookie: `${cookie}=${"A".repeat(43)}` }],
+    ["the admin token in its place", { cookie: `${cookie}=${idp.adminToken}` }],
+    ["the admin token as a bearer", { authorization: `Bearer ${idp.adminToken}` }],
+  ])("%s", async (_name, headers) => {
+    for (const path of tabs) {
+      const { response, body } = await get(path, headers);
+      expect([path, response.status]).toEqual([path, 403]);
+      expect(body).toContain('data-state="forbidden"');
+      expect(body).toContain("<code>idp open</code>");
+      expect(body).not.toMatch(inside);
+    }
+    for (const path of changes) {
+      const body = new URLSearchParams({ change: "ban", target: "alice" });
+      const { status } = await fetch(origin + path, { method: "POST", headers: { ...headers, origin }, body });
+      expect(status).toBe(403);
+    }
+    expect(await idp.call("users.show", { username: "alice" })).toMatchObject({ status: "active" });
+  });
+
+  test("the cookie of another issuer on another port opens nothing, under its own name or under ours", async () => {
+    const other = await serve();
+    const { browser } = await openInspector(other);
+    const [[name, value] = ["", ""]] = browser.cookies;
+    expect(name).toBe(`idp_${other.port}_inspector`);
+    for (const given of [name, cookie]) {
+      expect((await get("/_idp/users", { cookie: `${given}=${value}` })).response.status).toBe(403);
+    }
+  });
+});
+
+describe("a key", () => {
+  test("has 256 bits, sets a cookie for these pages alone, and leaves the address", async () => {
+    const url = await newKey();
+    const key = new URL(url).searchParams.get("key") ?? "";
+    expect(Buffer.from(key, "base64url")).toHaveLength(32);
+    const { response, cookies, body } = await get(url);
+    expect([response.status, response.headers.get("location"), body]).toEqual([303, "/_idp/", ""]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(cookies).toEqual([
+      expect.stringMatching(/^idp_\d+_inspector=[\w-]{43}; Path=\/_idp\/; HttpOnly; SameSite=Strict$/) as string,
+    ]);
+    expect(cookies.join()).not.toContain(key);
+  });
+
+  test("opens one session", async () => {
+    const url = await newKey();
+    expect((await get(url)).response.status).toBe(303);
+    const again = await get(url);
+    expect([again.response.status, again.cookies]).toEqual([403, []]);
+    expect(again.body).toContain("This key opened the inspector before");
+    expect(again.body).not.toMatch(inside);
+  });
+
+  test("opens one session, whoever of fifty is first", async () => {
+    const url = await newKey();
+    const all = await Promise.all(Array.from({ length: 50 }, () => get(url)));
+    expect(all.filter(({ cookies }) => cookies.length > 0)).toHaveLength(1);
+  });
+
+  test("is too old after ten minutes", async () => {
+    const clock = testClock();
+    const aging = await serve({ now: clock.now });
+    const [late, early] = [await aging.call("inspector.open", {}), await aging.call("inspector.open", {})];
+    clock.pass(599);
+    expect((await get(early.url)).response.status).toBe(303);
+    clock.pass(1);
+    expect((await get(late.url)).response.status).toBe(403);
+  });
+
+  test.each<[name: string, headers: Record<string, string>, method?: string]>([
+    ["a HEAD", {}, "HEAD"],
+    ["a prefetch", { "sec-purpose": "prefetch" }],
+    ["a prerender", { "sec-purpose": "prefetch;prerender" }],
+    ["a prefetch of an older browser", { purpose: "prefetch" }],
+    ["an image of a page of another port", { "sec-fetch-site": "same-site", "sec-fetch-dest": "image" }],
+    ["a frame of a foreign page", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" }],
+  ])("is not used up by %s", async (_name, headers, method) => {
+    const url = await newKey();
+    const { response, cookies } = await get(url, headers, method);
+    expect([response.status, cookies]).toEqual([403, []]);
+    expect((await get(url)).response.status).toBe(303);
+  });
+
+  test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("%j is none", async (key) => {
+    const { response, cookies } = await get(`/_idp/?key=${key}`);
+    expect([response.status < 500, response.status >= 400, cookies]).toEqual([true, true, []]);
+  });
+
+  test("is in no line of the request log, and on no page", async () => {
+    const url = await newKey();
+    const key = new URL(url).searchParams.get("key") ?? "";
+    const closed = await get(url, { "sec-purpose": "prefetch" });
+    const foreign = await get(`${url}&key=2`);
+    await get(url);
+    expect(closed.body + foreign.body).not.toContain(key);
+    expect(events.length).toBeGreaterThan(0);
+    expect(JSON.stringify(events)).not.toContain(key);
+  });
+
+  test("does not take over a value that somebody planted: each key makes another cookie", async () => {
+    const planted = "B".repeat(43);
+    const { cookies } = await get(await newKey(), { cookie: `idp_${idp.port}_inspector=${planted}` });
+    expect(cookies.join()).not.toContain(planted);
+    expect((await get("/_idp/users", { cookie: `idp_${idp.port}_inspector=${planted}` })).response.status).toBe(403);
+  });
+
+  test("needs the control API, and that needs the admin token", async () => {
+    const { status } = await fetch(`${origin}/_idp/api/inspector/open`, { method: "POST" });
+    expect(status).toBe(401);
+  });
+});
+
+describe("a change", () => {
+  const send = async (path: string, change: (sent: { csrf: string; headers: Record<string, string> }) => void) => {
+    const { browser } = await openInspector(idp);
+    const sent = { csrf: csrfOf(await browser.open("/_idp/users")), headers: { origin } };
+    change(sent);
+    const body = new URLSearchParams({ csrf: sent.csrf, change: "ban", target: "bob", token: "a.b.c" });
+    return browser.request(origin + path, { method: "POST", headers: sent.headers, body });
+  };
+  const untouched = async () =>
+    expect(await idp.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
+
+  test.each([
+    "https://evil.test",
+    "null",
+    "",
+    `http://localhost:${idp.port + 1}`,
+    `https://localhost:${idp.port}`,
+    `http://localhost.evil.test:${idp.port}`,
+    `http://sub.localhost:${idp.port}`,
+  ])("of the origin %j is refused, with the cookie and the csrf value", async (foreign) => {
+    for (const path of changes) {
+      const { status } = await send(
+        path,
+        (sent) => (sent.headers = { origin: foreign, "sec-fetch-site": "same-origin" }),
+      );
+      expect([path, status]).toEqual([path, 403]);
+    }
+    await untouched();
+  });
+
+  test("without an Origin is refused", async () => {
+    for (const path of changes) expect((await send(path, (sent) => (sent.headers = {}))).status).toBe(403);
+    await untouched();
+  });
+
+  test("without the csrf value of this very session is refused", async () => {
+    const others = csrfOf(await (await openInspector(idp)).browser.open("/_idp/users"));
+    for (const csrf of ["", "guessed", others]) {
+      for (const path of changes) expect((await send(path, (sent) => (sent.csrf = csrf))).status).toBe(403);
+    }
+    await untouched();
+  });
+
+  test("is no GET, and no JSON", async () => {
+    const { browser } = await openInspector(idp);
+    const csrf = csrfOf(await browser.open("/_idp/users"));
+    const query = new URLSearchParams({ csrf, change: "ban", target: "bob" }).toString();
+    expect((await browser.request(`/_idp/change?${query}`, { headers: { origin } })).status).toBe(405);
+    const headers = { origin, "content-type": "application/json" };
+    const body = JSON.stringify({ csrf, change: "ban", target: "bob" });
+    expect((await browser.request("/_idp/change", { method: "POST", headers, body })).status).toBe(415);
+    await untouched();
+  });
+
+  test("of a name that is none does nothing", async () => {
+    const { browser } = await openInspector(idp);
+    const csrf = csrfOf(await browser.open("/_idp/users"));
+    for (const change of ["__proto__", "constructor", "toString", "users.remove", ""]) {
+      const body = new URLSearchParams({ csrf, change, target: "bob" });
+      const { status } = await browser.request("/_idp/change", { method: "POST", headers: { origin }, body });
+      expect([change, status]).toEqual([change, 422]);
+    }
+  });
+});
+
+test("DNS rebinding: under a name that only * allows, cookie and key open nothing", async () => {
+  const { browser } = await openInspector(idp);
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const raw = (path: string, more = "") =>
+    rawRequest(idp.port, `GET ${path} HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n${more}\r\n`);
+  const seen = await raw("/_idp/users", `Cookie: ${cookie}\r\nAccept: text/html\r\n`);
+  expect([seen.status, inside.test(seen.body)]).toEqual([403, false]);
+  const { pathname, search } = new URL(await newKey());
+  expect((await raw(pathname + search)).status).toBe(403);
+  expect((await get(pathname + search)).response.status).toBe(303);
+});
+
+test("no address makes a page say that something was done", async () => {
+  const { browser } = await openInspector(idp);
+  const forged = new URLSearchParams({ done: "suspend", target: "call 555-1234", value: "", proof: "x" }).toString();
+  const page = await browser.open(`/_idp/users?${forged}`);
+  expect(page.body).not.toContain("inspector-done");
+});
+
+test("no page of it is framed, kept or sent to others", async () => {
+  const { browser } = await openInspector(idp);
+  for (const path of tabs.slice(1)) {
+    const { headers } = await browser.open(path);
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    expect(headers.get("access-control-allow-origin")).toBeNull();
+    expect(["same-origin", "no-referrer"]).toContain(headers.get("referrer-policy"));
+  }
+});
+
+test("a session ends with the process", async () => {
+  const first = await serve();
+  const { browser } = await openInspector(first);
+  const { port } = first;
+  await first.close();
+  await serve({ port });
+  const [[name, value] = ["", ""]] = browser.cookies;
+  const bytes = `GET /_idp/users HTTP/1.1\r\nHost: localhost\r\nCookie: ${name}=${value}\r\nConnection: close\r\n\r\n`;
+  const { status, body } = await rawRequest(port, bytes);
+  expect([status, inside.test(body)]).toEqual([403, false]);
+});
+
+test("what a client or a user is called stands as text on every tab", async () => {
+  const mark = `"'><img src=x onerror=alert(1)>`;
+  await idp.call("seed", {
+    users: [{ username: "marked", displayName: mark, claims: { roles: [mark] } }],
+    clients: [{ client_id: "marked", client_name: mark, redirect_uris: ["http://localhost:1/"] }],
+  });
+  const { browser } = await openInspector(idp);
+  for (const path of tabs) {
+    const page = await browser.open(`${path}?q=&x=${encodeURIComponent(mark)}`);
+    expect(page.body).not.toContain("<img");
+  }
+  const found = await browser.open(`/_idp/users?q=${encodeURIComponent(mark)}`);
+  expect(found.body).not.toContain("<img");
+  expect(host).toBe(new URL(found.url).host);
+});

@@ -1,0 +1,204 @@
+import type {
+  ClientsView,
+  ClosedView,
+  FixturesView,
+  GrantsView,
+  TokensView,
+  UsersView,
+} from "../../src/http/inspector/views.ts";
+
+import type { ChangeName } from "../../src/http/inspector/changes.ts";
+
+/** A view of every tab of the inspector, in every state. */
+
+const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
+
+const tab = {
+  ...common,
+  csrf: "c5rf",
+  href: "/_idp/",
+  changeAction: "/_idp/change",
+  issuer: "http://localhost:4370",
+  done: null,
+  refused: null,
+};
+
+const closed: ClosedView = { ...common, why: "cookie", command: "npx dev-idp open", href: "/_idp/" };
+
+export const closedViews = {
+  "inspector-forbidden": closed,
+  "inspector-forbidden-key": { ...closed, why: "key" },
+} satisfies Record<string, ClosedView>;
+
+const row = (
+  username: string,
+  displayName: string,
+  status: UsersView["users"][number]["status"],
+  roles: readonly string[] = [],
+): UsersView["users"][number] => ({
+  ...{ username, displayName, email: `${username}@example.test`, status, roles },
+  signInHref: `http://localhost:4370/?login_hint=${username}`,
+  signInCommand: `npx dev-idp login --user ${username}`,
+  changes: (status === "active" ? (["suspend", "ban"] as const) : (["restore"] as const)).map((kind) => ({
+    kind,
+    target: username,
+    command: `npx dev-idp users ${kind} ${username}`,
+  })),
+});
+
+const done = (kind: ChangeName, target: string, command: string): UsersView["done"] => ({
+  text: { key: `inspector.done-${kind}`, values: { target, value: "" } },
+  command: `npx dev-idp ${command}`,
+});
+
+const users: UsersView = {
+  ...tab,
+  query: "",
+  more: 0,
+  users: [
+    row("alice", "Alice Adams", "active", ["admin", "support"]),
+    row("bob", "Bob", "active"),
+    row("carol", "Carol Çelik", "suspended"),
+    row("dave", "Dave Doe", "banned"),
+  ],
+};
+
+export const usersViews = {
+  "inspector-users": users,
+  "inspector-users-done": {
+    ...users,
+    query: "a",
+    more: 1400,
+    done: done("suspend", "carol", "users suspend carol"),
+    users: [row("carol", "Carol Çelik", "suspended"), { ...row("erin", "Erin", "active"), signInHref: null }],
+  },
+  "inspector-users-banned": { ...users, done: done("ban", "dave", "users ban dave") },
+  "inspector-users-restored": { ...users, done: done("restore", "alice", "users restore alice") },
+  "inspector-users-no-match": { ...users, query: "nobody", users: [] },
+  "inspector-users-none": { ...users, users: [] },
+} satisfies Record<string, UsersView>;
+
+const client = (
+  id: string,
+  name: string,
+  isPublic: boolean,
+  ...redirectUris: string[]
+): ClientsView["clients"][number] => ({
+  ...{ id, name, isPublic, redirectUris },
+  add: {
+    kind: "add-redirect-uri",
+    target: id,
+    command: `npx dev-idp clients edit ${id} --add-redirect-uri URI`,
+  },
+});
+
+const clients: ClientsView = {
+  ...tab,
+  query: "",
+  more: 0,
+  clients: [
+    client("demo-app", "Demo App", false, "http://localhost:3000/callback", "http://localhost:3001/auth/callback/demo"),
+    client("demo-spa", "Demo SPA", true, "http://localhost:5173/callback"),
+    client("demo-service", "", false),
+  ],
+};
+
+export const clientsViews = {
+  "inspector-clients": { ...clients, more: 23 },
+  "inspector-clients-done": {
+    ...clients,
+    done: {
+      text: {
+        key: "inspector.done-add-redirect-uri",
+        values: { target: "demo-app", value: "http://localhost:3001/callback" },
+      },
+      command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+    },
+  },
+  "inspector-clients-refused": {
+    ...clients,
+    keptQuery: null,
+    refused: {
+      message: "the client is not valid",
+      problems: ["redirect_uris[2]: must be an absolute URI, not “/callback”", "redirect_uris[3]: has a fragment"],
+      fix: "For example: npx dev-idp clients show demo-app",
+    },
+  },
+  "inspector-clients-no-match": { ...clients, query: "nothing", clients: [] },
+  "inspector-clients-none": { ...clients, clients: [] },
+} satisfies Record<string, ClientsView>;
+
+const grant = (id: string, user: string, status: "active" | "revoked"): GrantsView["grants"][number] => ({
+  ...{ id, user, client: "demo-app", scope: "openid profile email offline_access", status },
+  at: "2026-11-20T12:04:31.000Z",
+  revoke: status === "revoked" ? null : { kind: "revoke", target: id, command: `npx dev-idp grants revoke ${id}` },
+});
+
+const grants: GrantsView = {
+  ...tab,
+  query: "",
+  more: 12,
+  grants: [grant("g_8fK2aQxYz01b", "alice", "active"), grant("g_7yQ2mXk0aLw3", "bob", "revoked")],
+  sessions: [
+    {
+      id: "s_7yQ2mXk0aLw3",
+      user: "alice",
+      signedInAt: "2026-11-20T12:04:31.000Z",
+      expiresAt: "2026-11-21T12:04:31.000Z",
+      end: { kind: "end-session", target: "s_7yQ2mXk0aLw3", command: "npx dev-idp sessions end s_7yQ2mXk0aLw3" },
+    },
+  ],
+};
+
+export const grantsViews = {
+  "inspector-grants": grants,
+  "inspector-grants-revoked": { ...grants, done: done("revoke", "g_7yQ2mXk0aLw3", "grants revoke g_7yQ2mXk0aLw3") },
+  "inspector-grants-ended": { ...grants, done: done("end-session", "s_7yQ2", "sessions end s_7yQ2") },
+  "inspector-grants-none": { ...grants, grants: [], sessions: [], more: 0 },
+} satisfies Record<string, GrantsView>;
+
+const json = (value: object): string => JSON.stringify(value, null, 2);
+
+const token: TokensView["tokens"][number] = {
+  name: "access_token",
+  header: json({ alg: "RS256", typ: "at+jwt", kid: "QmE5c2tXc0FKb2N4" }),
+  payload: json({ iss: "http://localhost:4370", sub: "7123456789012345678", exp: 1_795_176_271, scope: "openid" }),
+  valid: false,
+  checks: [
+    { name: "signature", ok: true, detail: "RS256, key QmE5c2tXc0FKb2N4 of this server" },
+    { name: "exp", ok: false, detail: "it expired 4 min ago" },
+    { name: "state", ok: false, detail: "the user removed the access of the app, 5 min ago" },
+  ],
+  notes: ["It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL."],
+};
+
+const tokens: TokensView = {
+  ...tab,
+  action: "/_idp/tokens",
+  command: "npx dev-idp token verify -",
+  tokens: [],
+};
+
+export const tokensViews = {
+  "inspector-tokens": tokens,
+  "inspector-tokens-checked": {
+    ...tokens,
+    keptQuery: null,
+    tokens: [token, { ...token, name: null, valid: true, checks: token.checks.slice(0, 1), notes: [] }],
+  },
+} satisfies Record<string, TokensView>;
+
+const fixtures: FixturesView = {
+  ...tab,
+  sources: ["idp.fixtures.yaml", null],
+  problems: [],
+  command: "npx dev-idp seed --check idp.fixtures.yaml",
+};
+
+export const fixturesViews = {
+  "inspector-fixtures": fixtures,
+  "inspector-fixtures-problems": {
+    ...fixtures,
+    problems: ["idp.fixtures.yaml:4:5 users[0].emial unknown key. Did you mean email?"],
+  },
+} satisfies Record<string, FixturesView>;

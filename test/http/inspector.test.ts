@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { enroll, register, serve } from "../helpers/app.ts";
+import { approve, Browser } from "../helpers/browser.ts";
+import { userinfo } from "../helpers/client.ts";
+import { unescapeHtml } from "../helpers/html.ts";
+import { openInspector } from "../helpers/inspector.ts";
+
+/** The inspector: what a person with its cookie sees and does. Who has no cookie is in test/attacks/inspector.test.ts. */
+
+const idp = await serve({ settings: { try_it: true } });
+const { browser } = await openInspector(idp);
+const at = (path: string): string => `${idp.issuer}/_idp/${path}`;
+const textOf = ({ body }: { readonly body: string }): string => unescapeHtml(body.replace(/<[^>]*>/g, " "));
+
+test("a key leads to the first tab, by an address without it", async () => {
+  const { first } = await openInspector(idp);
+  expect([first.status, first.page]).toEqual([200, "inspector"]);
+  expect(first.url).not.toContain("key");
+});
+
+describe("users", () => {
+  test("are suspended, restored and banned, and each page says which command does the same", async () => {
+    const user = await enroll(idp);
+    const list = await browser.open(at(`users?q=${user}`));
+    expect(textOf(list)).toContain(`idp users suspend ${user}`);
+    const suspended = await browser.press(list, `suspend-${user}`);
+    expect([suspended.status, suspended.state]).toEqual([200, "users"]);
+    expect(textOf(suspended)).toMatch(new RegExp(`${user} is suspended\\..*idp users suspend ${user}`, "s"));
+    expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "suspended" });
+    // The search stays.
+    expect(suspended.body).not.toContain("row-user-alice");
+    const restored = await browser.press(suspended, `restore-${user}`);
+    expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "active" });
+    await browser.press(restored, `ban-${user}`);
+    expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "banned" });
+  });
+
+  test("each has a link that signs in as that user, in any browser", async () => {
+    const user = await enroll(idp, { displayName: "Link Me" });
+    const list = await browser.open(at(`users?q=${user}`));
+    const href = new RegExp(`id="sign-in-${user}"[^>]* href="([^"]+)"`).exec(list.body)?.[1] ?? "";
+    const other = new Browser(idp.issuer);
+    const login = await other.press(await other.open(unescapeHtml(href)), "home-try");
+    expect([login.page, login.state]).toEqual(["login", "hint"]);
+    const done = await approve(other, login, user);
+    expect([done.page, done.body.includes("Link Me")]).toEqual(["try-it", true]);
+  });
+
+  test("at most a hundred are listed", async () => {
+    const many = await serve();
+    await many.call("seed", { users: Array.from({ length: 150 }, (_, at) => ({ username: `many-${at}` })) });
+    const list = await (await openInspector(many)).browser.open(`${many.issuer}/_idp/users?q=many`);
+    expect(list.body.match(/ id="row-user-/g)).toHaveLength(100);
+    expect(textOf(list)).toMatch(/50 +more/);
+  });
+});
+
+describe("clients", () => {
+  test("get one more redirect URI, with which the next request passes", async () => {
+    const app = await register(idp);
+    const id = app.credentials.client_id;
+    const uri = "http://localhost:3999/callback?x=1";
+    const list = await browser.open(at("clients"));
+    const done = await browser.press(list, `add-redirect-uri-${id}`, { value: ` ${uri} ` });
+    expect(textOf(done)).toContain(`idp clients edit ${id} --add-redirect-uri '${uri}'`);
+    expect((await new Browser(idp.issuer).open(app.url({ redirect_uri: uri }))).page).toBe("login");
+    const again = await browser.press(done, `add-redirect-uri-${id}`, { value: uri });
+    expect([again.status, (await idp.call("clients.show", { client_id: id })).redirect_uris.length]).toEqual([200, 2]);
+  });
+
+  test("a URI that cannot be one is refused on the same page, with every problem", async () => {
+    const { client_id: id } = (await register(idp)).credentials;
+    const list = await browser.open(at(`clients?q=${id}`));
+    const refused = await browser.press(list, `add-redirect-uri-${id}`, { value: "/callback" });
+    expect([refused.status, refused.page, refused.state]).toEqual([422, "inspector", "clients"]);
+    expect(refused.body).toContain('id="inspector-refused"');
+    expect(textOf(refused)).toContain("redirect_uris[1]");
+    expect(refused.body).not.toContain("row-client-demo-app");
+    expect((await idp.call("clients.show", { client_id: id })).redirect_uris).toHaveLength(1);
+  });
+});
+
+test("grants are revoked and sessions ended", async () => {
+  const app = await register(idp);
+  const user = await enroll(idp);
+  const signedIn = await app.signIn({ user });
+  const { access_token: token } = (await app.exchange(signedIn.code)).json;
+  const list = await browser.open(at(`grants?q=${user}`));
+  const [grant] = await idp.call("grants.list", { user });
+  const revoked = await browser.press(list, `revoke-${grant?.id ?? ""}`);
+  expect(textOf(revoked)).toContain(`idp grants revoke ${grant?.id ?? ""}`);
+  expect((await userinfo(idp, token)).json).toMatchObject({ error: "access_revoked" });
+  const [session] = await idp.call("sessions.list", { user });
+  const ended = await browser.press(revoked, `end-session-${session?.id ?? ""}`);
+  expect(textOf(ended)).toContain(`The session ${session?.id ?? ""} has ended.`);
+  expect(await idp.call("sessions.list", { user })).toEqual([]);
+});
+
+describe("tokens", () => {
+  const check = async (token: string) => browser.press(await browser.open(at("tokens")), "inspector-verify", { token });
+  test("one is decoded and verified, and nothing repeats it", async () => {
+    const app = await register(idp);
+    const { access_token: token } = await app.tokens();
+    const shown = await check(token);
+    expect(textOf(shown)).toMatch(/Valid.*signature\s+passed.*"client_id"/s);
+    expect(shown.body).not.toContain(token);
+    expect(shown.url).not.toContain(token);
+  });
+
+  test("says why one is not valid", async () => {
+    const { token } = await idp.call("token.issue", { user: "alice", client: "demo-app", expired: true });
+    expect(textOf(await check(token))).toMatch(/Not valid.*exp\s+failed\s+expired/s);
+  });
+
+  test("takes a whole token response, and refuses what is no token", async () => {
+    const tokens = await idp.call("issue.tokens", { user: "alice", client: "demo-app" });
+    const shown = await check(JSON.stringify(tokens));
+    expect(shown.body.match(/<section class="token">/g)).toHaveLength(3);
+    const refused = await check("not.a.token");
+    expect([refused.status, refused.state]).toEqual([409, "tokens"]);
+    expect(refused.body).toContain('id="inspector-refused"');
+  });
+});
+
+test("fixtures: the problems of the files as they are now, with the command", async () => {
+  let text = "users:\n  - username: zoe\n";
+  const own = await serve({ fixtures: () => [{ name: "idp.fixtures.yaml", text }] });
+  const open = async () => (await openInspector(own)).browser.open(`${own.issuer}/_idp/fixtures`);
+  expect(textOf(await open())).toMatch(/no problems.*idp seed --check idp\.fixtures\.yaml/s);
+  text += "    emial: zoe@example.test\n";
+  expect(textOf(await open())).toContain("idp.fixtures.yaml:3:5 users[0].emial unknown key. Did you mean email?");
+});
+
+test("below the path of the issuer", async () => {
+  const below = await serve({ issuer: "http://localhost:4398/tenant" });
+  const { url } = await below.call("inspector.open", {});
+  expect(url).toMatch(/^http:\/\/localhost:4398\/tenant\/_idp\/\?key=/);
+  const answer = await fetch(url.replace("4398", String(below.port)), { redirect: "manual" });
+  expect(answer.headers.getSetCookie()).toEqual([expect.stringContaining("; Path=/tenant/_idp/;")]);
+});
+
+test("the pages as data", async () => {
+  const answer = await browser.request(at("users?q=alice"), { headers: { accept: "application/json" } });
+  expect(await answer.json()).toMatchObject({
+    page: "inspector",
+    state: "users",
+    csrf: expect.any(String) as string,
+    users: [{ username: "alice", status: "active", changes: [{ kind: "suspend" }, { kind: "ban" }] }],
+  });
+});
