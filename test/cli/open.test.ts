@@ -8,13 +8,29 @@ import { onTerminal } from "../helpers/terminal.ts";
 test("idp open prints the address of a page; off a terminal it opens nothing", async () => {
   const cwd = newFolder();
   const { issuer } = await startIdp([], { cwd });
-  expect(await idpIn(cwd, ["open"])).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
+  expect(await idpIn(cwd, ["open", "account"])).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
   const { stdout } = await idpIn(cwd, ["open", "discovery", "--json"]);
   const { url } = JSON.parse(stdout) as { url: string };
   expect(url).toBe(`${issuer}/.well-known/openid-configuration`);
   expect(await (await fetch(url)).json()).toMatchObject({ issuer });
   const elsewhere = await idpIn(newFolder(), ["open", "device", "--url", issuer]);
   expect(elsewhere).toEqual({ code: 0, stdout: `${issuer}/device\n`, stderr: "" });
+});
+
+test("idp open gives the inspector, each time with another key that opens it", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const first = (await idpIn(cwd, ["open"])).stdout.trim();
+  const second = (await idpIn(cwd, ["open", "inspector"])).stdout.trim();
+  expect(first).not.toBe(second);
+  for (const url of [first, second]) {
+    expect(url.startsWith(`${issuer}/_idp/?key=`)).toBe(true);
+    expect((await fetch(url, { redirect: "manual" })).status).toBe(303);
+  }
+  expect(await idpIn(newFolder(), ["open", "--url", issuer])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("wants its admin token"),
+  });
 });
 
 test("on a terminal too, an address that goes into a file opens no browser", { tags: ["script"] }, async () => {
@@ -31,7 +47,8 @@ test("below an issuer that ends in a slash there is one slash", async () => {
   const { output } = await startIdp(["--issuer", "http://localhost:4370/"], { cwd });
   expect(output.stdout).not.toContain("4370//");
   expect(output.stdout).toContain("http://localhost:4370/account\n");
-  expect(await idpIn(cwd, ["open"])).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
+  expect(await idpIn(cwd, ["open", "account"])).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
+  expect((await idpIn(cwd, ["open"])).stdout).toMatch(/^http:\/\/localhost:4370\/_idp\/\?key=/);
 });
 
 test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
@@ -45,5 +62,5 @@ test("idp open without a server: exit 5; a page that is none: exit 2", async () 
     code: 5,
     stderr: expect.stringContaining("nothing answers at http://localhost:1"),
   });
-  expect(await idpIn(cwd, ["open", "inspector"])).toMatchObject({ code: 2 });
+  expect(await idpIn(cwd, ["open", "nothing"])).toMatchObject({ code: 2 });
 });

@@ -28,6 +28,18 @@ test("h shows the keys, r pressed twice resets, q quits", { tags: ["script"] }, 
   expect(written()).toContain("\u001b[2J");
 });
 
+test("the inspector is on the screen with a key", { tags: ["script"] }, async () => {
+  const cwd = newFolder();
+  const { type, shown, ended, screen } = onTerminal(start, cwd);
+  await shown("Press h for the keys");
+  const [key] = /\/_idp\/\?key=[\w-]{43}/.exec(screen()) ?? [];
+  expect(key).toBeDefined();
+  type("h");
+  await shown("o  open the inspector in a browser");
+  type("q");
+  expect(await ended).toBe(0);
+});
+
 test("l signs in: the address is shown, and the server goes on", { tags: ["script"] }, async () => {
   const { type, shown, ended } = onTerminal(`${start} --memory`, newFolder(), { BROWSER: "true" });
   await shown("Press h for the keys");
@@ -49,4 +61,5 @@ test.each([
   expect(await ended).toBe(0);
   expect(screen()).not.toContain("Press h");
   expect(screen()).not.toContain(help);
+  expect(screen()).not.toContain("?key=");
 });

@@ -11,7 +11,11 @@ export function declareTools(program: Command, act: Act): void {
   program
     .command("open")
     .description("print the address of a page of the running server; on a terminal it is opened too")
-    .addArgument(new Argument("[page]", "which page").choices(["account", "device", "discovery"]).default("account"))
+    .addArgument(
+      new Argument("[page]", "which page")
+        .choices(["inspector", "account", "device", "discovery"])
+        .default("inspector"),
+    )
     .addHelpText("after", examples("idp open", "curl -s $(idp open discovery) | jq -r .issuer"))
     .action(act(async (cli, page: Page) => (await import("../server/open.ts")).open(cli, page)));
   program

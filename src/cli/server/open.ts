@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
-import { addressOf, startHint } from "../target/target.ts";
+import { addressOf, findTarget, startHint } from "../target/target.ts";
 
 /** What a browser can be sent to, by its name on the command line: its path below the issuer. */
 const paths = {
@@ -13,7 +13,7 @@ const paths = {
   discovery: "/.well-known/openid-configuration",
 } as const;
 
-export type Page = keyof typeof paths;
+export type Page = keyof typeof paths | "inspector";
 
 /** How long to wait for an answer, in milliseconds. */
 const patience = 5000;
@@ -26,7 +26,13 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
     const where = cli.url === null ? `no server runs on ${cli.data}` : `nothing answers at ${cli.url}`;
     throw new OperationError("no_server", where, { hint: await startHint(cli) });
   }
-  const url = `${baseOf(issuer)}${paths[page]}`;
+  const url = page === "inspector" ? await inspectorAddress(cli) : `${baseOf(issuer)}${paths[page]}`;
   if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);
   return answer({ url }, (shown) => shown.url);
+}
+
+/** With a key that opens it once. */
+async function inspectorAddress(cli: Invocation): Promise<string> {
+  const target = await findTarget(cli);
+  return (await target.call("inspector.open", {})).url;
 }

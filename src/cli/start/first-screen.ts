@@ -30,6 +30,8 @@ export interface Screen {
   /** Milliseconds from the start of the process to ready. */
   readonly took: number;
   readonly issuer: string;
+  /** The address of the inspector, with a key; null: nobody sits at this terminal. */
+  readonly inspector: string | null;
   /** The first few of them, and how many there are. */
   readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
@@ -113,6 +115,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     block("Issuer", [style.cyan(issuer)]),
     ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
+    ...(screen.inspector === null ? [] : [block("Inspector", [screen.inspector])]),
     block("Account", [`${baseOf(issuer)}/account`]),
     ...(screen.hasLogin ? [block("Try it", [`${line(["idp", "login"])}, or open the issuer in a browser`])] : []),
     "",

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { baseOf } from "../../core/endpoints.ts";
 import type { Idp } from "../../index.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -10,7 +9,7 @@ import { openBrowser } from "../server/open-browser.ts";
 /** Keys of `idp start` on a terminal: each is pressed alone, without Enter. */
 
 const help = [
-  "o  open the start page in a browser",
+  "o  open the inspector in a browser",
   "l  sign in, as an app does (idp login)",
   "r  reset to the fixtures",
   "c  clear the screen",
@@ -55,7 +54,7 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
   let signingIn = false;
 
   const actions: Readonly<Record<string, () => Promise<unknown> | undefined>> = {
-    o: () => openBrowser(cli, `${baseOf(idp.issuer)}/`),
+    o: () => idp.call("inspector.open", {}).then(({ url }) => openBrowser(cli, url)),
     l: () => {
       if (signingIn) return undefined;
       signingIn = true;

@@ -11,8 +11,13 @@ import { version } from "../../package.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
 
-/** @param file where the data is; null: in memory */
-export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string | null): Promise<Screen> {
+/** @param file where the data is; null: in memory @param forPerson whether a person reads it: a key of the inspector belongs into no log */
+export async function screenOf(
+  idp: Idp,
+  fixtures: FoundFixtures,
+  file: string | null,
+  forPerson: boolean,
+): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
   const { users: allUsers } = await idp.call("status", {});
   const clients = await idp.call("clients.list", { secrets: true });
@@ -23,6 +28,7 @@ export async function screenOf(idp: Idp, fixtures: FoundFixtures, file: string |
     version,
     took: performance.now(),
     issuer: idp.issuer,
+    inspector: forPerson ? (await idp.call("inspector.open", {})).url : null,
     listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
     users: {
       first: users.map(({ username, email, status }) => {

@@ -236,7 +236,9 @@ async function announce(
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
-      cli.stdout.write(`${firstScreen(escapeDeep(await screenOf(idp, fixtures, file)), cli.out, line)}\n`);
+      cli.stdout.write(
+        `${firstScreen(escapeDeep(await screenOf(idp, fixtures, file, cli.interactive && cli.stdout.isTTY)), cli.out, line)}\n`,
+      );
     }
     // What a script waits for.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
