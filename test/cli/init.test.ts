@@ -6,7 +6,7 @@ import { idp, newFolder } from "../helpers/cli.ts";
 import { idpHere, idpIn } from "../helpers/command.ts";
 import { controlC, down, enter, onTerminal } from "../helpers/terminal.ts";
 
-/** `idp init`: a fixture file for an app of one's own. */
+/** `idp init`: a fixture file, variables and code for an app. */
 
 const file = "idp.fixtures.yaml";
 
@@ -32,6 +32,7 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
       "  Returns to  http://localhost:3000/callback",
       "  Users       erin  password erin",
       "              true  password true",
+      "Wrote OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI into .env.local",
       "",
     ].join("\n"),
     stderr: [
@@ -42,6 +43,8 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
     ].join("\n"),
   });
   expect(text.replace(new RegExp(`"?${secret}"?`), "SECRET")).toMatchSnapshot();
+  const variables = readFileSync(join(cwd, ".env.local"), "utf8");
+  expect(variables).toBe(`# idp begin\n${(await idpIn(cwd, ["env"])).stdout}# idp end\n`);
   const seeded = await idpIn(cwd, ["seed"]);
   expect(seeded).toMatchObject({
     code: 0,
@@ -103,30 +106,6 @@ test("two runs make two secrets", async () => {
   expect(await secret()).not.toBe(await secret());
 });
 
-test.each([
-  ["vite", "public", "http://localhost:5173/callback"],
-  ["next", "confidential", "http://localhost:3000/callback"],
-  ["next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
-])("a project with %s in its package.json: type and redirect URI are proposed", async (dependency, type, uri) => {
-  const cwd = newFolder();
-  const manifest = { name: "@team/my app", dependencies: { next: "*" }, devDependencies: { [dependency]: "*" } };
-  if (dependency === "vite") Reflect.deleteProperty(manifest, "dependencies");
-  writeFileSync(join(cwd, "package.json"), JSON.stringify(manifest));
-  const { stdout } = await idpIn(cwd, ["init", "--no-input", "--json"]);
-  expect(JSON.parse(stdout)).toEqual({
-    file,
-    client: {
-      client_id: "my-app",
-      redirect_uris: [uri],
-      ...(type === "confidential" && { client_secret: expect.any(String) }),
-    },
-    users: [
-      { username: "alice", password: "alice" },
-      { username: "bob", password: "bob" },
-    ],
-  });
-});
-
 test("nothing is overwritten: exit 4; --force replaces, and only this file", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, file), "mine");
@@ -142,7 +121,9 @@ test("nothing is overwritten: exit 4; --force replaces, and only this file", asy
 });
 
 test.each([
-  [[], /the type of the app is missing.*\n.*--type public, confidential, service or cli/],
+  [["--for", "rails"], /Allowed choices are authjs, next-auth/],
+  [["--for", "passport", "--type", "public"], /--for passport is for another kind of app than --type public/],
+  [["--for", "passport", "--type", "service"], /another kind of app/],
   [["--type", "mobile"], /Allowed choices are public, confidential, service, cli/],
   [["--type", "service", "--redirect-uri", "http://localhost/"], /it takes no --redirect-uri/],
   [["--type", "public", "--redirect-uri", "http://example.test/"], /--redirect-uri "http:\/\/example.test\/" is http/],
@@ -170,6 +151,9 @@ test("on a terminal each is asked for, and a wrong answer again", { tags: ["scri
   type(down);
   await shown("❯ Server-rendered app   confidential");
   type(enter);
+  await shown("Which library signs users in?");
+  await shown("Another one, or none yet");
+  type(enter);
   await shown("Its client_id (app)");
   type(`..${enter}`);
   await shown("1 to 200 visible ASCII characters");
@@ -190,7 +174,7 @@ test("on a terminal each is asked for, and a wrong answer again", { tags: ["scri
 test("Ctrl+C in a question: exit 130, no stack trace, and no file", { tags: ["script"] }, async () => {
   const cwd = newFolder();
   const { type, shown, ended, screen } = onTerminal("init --type public", cwd);
-  await shown("Its client_id");
+  await shown("Which library signs users in?");
   type(controlC);
   expect(await ended).toBe(130);
   expect(screen()).not.toMatch(/Error|^\s+at /m);
@@ -207,4 +191,9 @@ test("in a git repository, what holds secrets is added to .gitignore, once", asy
   expect(stderr).toContain("Added to .gitignore: .env.local\n");
   expect(readFileSync(ignore, "utf8")).toBe("node_modules\n/.idp\n.env.local\n");
   expect((await idpIn(cwd, ["init", "--no-input", "--type", "public", "--force"])).stderr).not.toContain(".gitignore");
+  // What create-next-app and create-vite write.
+  for (const pattern of [".env*", "*.local"]) {
+    writeFileSync(ignore, `.idp/\n${pattern}\n`);
+    expect((await idpIn(cwd, ["init", "--type", "public", "--force"])).stderr).not.toContain(".gitignore");
+  }
 });

@@ -50,29 +50,41 @@ function withBlock(text: string, block: string, file: string): string {
   return text.slice(0, begin.start) + whole + text.slice(end.end);
 }
 
+/** The text without our block. */
+export function withoutBlock(text: string): string {
+  const lines = linesOf(text);
+  const begin = lines.find((line) => line.text === marks.begin);
+  const end = lines.find((line) => line.text === marks.end);
+  return begin === undefined || end === undefined ? text : text.slice(0, begin.start) + text.slice(end.end);
+}
+
 /** What is in a file; null: there is none. */
 export async function readTextFile(file: string): Promise<string | null> {
   try {
     return await readFile(file, bytesAsText);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
-    throw new OperationError("usage", `--write ${file} cannot be read (${codeOf(error)})`, { cause: error });
+    throw new OperationError("usage", `${file} cannot be read (${codeOf(error)})`, { cause: error });
   }
 }
 
 /**
  * Brings our block in a file up to date, in one step. A new file is the user's alone, since it holds a secret; another keeps its mode,
  * and a link stays one.
- * @param before its content as {@link readTextFile} gave it @returns whether anything changed
+ * @param before its content as {@link readTextFile} gave it @param first lines to add outside of the block, before it where it is new
+ * @returns whether anything changed
  */
-export async function writeBlock(file: string, before: string | null, block: string): Promise<boolean> {
-  const after = withBlock(before ?? "", Buffer.from(block).toString(bytesAsText), file);
+export async function writeBlock(file: string, before: string | null, block: string, first = ""): Promise<boolean> {
+  const asBytes = (text: string): string => Buffer.from(text).toString(bytesAsText);
+  const text = before ?? "";
+  const start = text === "" || first === "" || text.endsWith("\n") ? text : `${text}\n`;
+  const after = withBlock(start + asBytes(first), asBytes(block), file);
   if (after === before) return false;
   try {
     const mode = before === null ? 0o600 : (await stat(file)).mode & 0o777;
     await putFile(file, Buffer.from(after, bytesAsText), mode);
   } catch (error) {
-    throw cannotBeWritten(`--write ${file}`, error);
+    throw cannotBeWritten(file, error);
   }
   return true;
 }

@@ -3,16 +3,18 @@ import { OperationError } from "../../core/errors.ts";
 import { commandOn, type Hint } from "../../core/hint.ts";
 import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 import type { Library } from "./choices.ts";
-import { installedMajor } from "../init/project.ts";
+import { installedMajor } from "./manifest.ts";
+import { authjs, nextAuth } from "./libraries/authjs.ts";
+import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
-import type { Form } from "./libraries/form.ts";
-import { authjs, expressOpenidConnect, nextAuth, openidClient, passport } from "./libraries/node.ts";
+import type { Code, Form, Parts } from "./libraries/form.ts";
+import { expressOpenidConnect, openidClient, passport } from "./libraries/node.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
 
 /** The configuration of libraries that sign users in, in their own words: what they are given, and where they return to. */
 
-const forms: Readonly<Record<Library, Form>> = {
+export const forms: Readonly<Record<Library, Form>> = {
   authjs,
   "next-auth": nextAuth,
   "openid-client": openidClient,
@@ -55,6 +57,49 @@ export const canUse =
   (client: ClientView): boolean =>
     refusalOf(library, client) === null;
 
+/** @throws {OperationError} refused, where the two do not go together */
+function checkClient(library: Library, client: ClientView): void {
+  const refusal = refusalOf(library, client);
+  if (refusal === null) return;
+  throw new OperationError("refused", `${library} cannot use the client ${client.client_id}: ${refusal}`, {
+    hint: { text: "Another client", command: ["idp", "env", "--for", library, "--client", "CLIENT_ID"] },
+  });
+}
+
+/** @param folder the app's, where installed versions are looked for @param variables where code finds the values; null: it has them */
+function partsOf(
+  { returnsTo, usual, package: name }: Form,
+  issuer: string,
+  client: ClientView,
+  { folder, variables }: { readonly folder: string; readonly variables: Variables | null },
+): { readonly parts: Parts; readonly isRegistered: boolean } {
+  const uris = webUris(client);
+  const registered = uris.find((uri) => returnsTo.test(uri));
+  const redirectUri = registered ?? new URL(usual, uris[0]).href;
+  const origins = uris.map((uri) => new URL(uri).origin);
+  const {
+    scope,
+    token_endpoint_auth_method: method,
+    id_token_signed_response_alg: alg,
+    userinfo_format: userinfoFormat,
+    post_logout_redirect_uris: postLogout,
+  } = client;
+  const { client_secret: secret } = valuesOf(issuer, client);
+  const values = { issuer, clientId: client.client_id, secret, redirectUri };
+  const parts = {
+    ...values,
+    postLogoutRedirectUri: Array.isArray(postLogout) && typeof postLogout[0] === "string" ? postLogout[0] : null,
+    appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
+    authMethod: typeof method === "string" ? method : null,
+    userinfoFormat: typeof userinfoFormat === "string" ? userinfoFormat : null,
+    idTokenAlg: typeof alg === "string" ? alg : "RS256",
+    scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
+    major: name === undefined ? null : installedMajor(folder, name),
+    js: variables === null ? asTexts(values) : asVariables(values, variables),
+  };
+  return { parts, isRegistered: registered !== undefined };
+}
+
 /**
  * What a library is given to sign users in with a client.
  * @param client shown with its secret
@@ -68,46 +113,44 @@ export function configurationOf(
   client: ClientView,
   folder: string,
 ): { readonly text: string; readonly notes: readonly (string | Hint)[] } {
-  const refusal = refusalOf(library, client);
-  if (refusal !== null) {
-    throw new OperationError("refused", `${library} cannot use the client ${client.client_id}: ${refusal}`, {
-      hint: { text: "Another client", command: ["idp", "env", "--for", library, "--client", "CLIENT_ID"] },
-    });
-  }
+  checkClient(library, client);
   const form = forms[library];
-  const uris = webUris(client);
-  const registered = uris.find((uri) => form.returnsTo.test(uri));
-  const redirectUri = registered ?? new URL(form.usual, uris[0]).href;
-  const origins = uris.map((uri) => new URL(uri).origin);
-  const {
-    scope,
-    token_endpoint_auth_method: method,
-    id_token_signed_response_alg: alg,
-    userinfo_format: userinfoFormat,
-    post_logout_redirect_uris: postLogout,
-  } = client;
-  const { client_secret: secret } = valuesOf(issuer, client);
-  const parts = {
-    issuer,
-    clientId: client.client_id,
-    secret,
-    redirectUri,
-    postLogoutRedirectUri: Array.isArray(postLogout) && typeof postLogout[0] === "string" ? postLogout[0] : null,
-    appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
-    authMethod: typeof method === "string" ? method : null,
-    userinfoFormat: typeof userinfoFormat === "string" ? userinfoFormat : null,
-    idTokenAlg: typeof alg === "string" ? alg : "RS256",
-    scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
-    major: form.package === undefined ? null : installedMajor(folder, form.package),
-  };
-  const unregistered =
-    registered === undefined
-      ? [
-          {
-            text: `${library} returns to ${redirectUri}, which is not registered for ${client.client_id} yet`,
-            command: commandOn(["idp", "clients", "edit"], client.client_id, ["--add-redirect-uri", redirectUri]),
-          },
-        ]
-      : [];
+  const { parts, isRegistered } = partsOf(form, issuer, client, { folder, variables: null });
+  const unregistered = isRegistered
+    ? []
+    : [
+        {
+          text: `${library} returns to ${parts.redirectUri}, which is not registered for ${client.client_id} yet`,
+          command: commandOn(["idp", "clients", "edit"], client.client_id, ["--add-redirect-uri", parts.redirectUri]),
+        },
+      ];
   return { text: form.lines(parts).join("\n"), notes: [...unregistered, ...(form.notes?.(parts) ?? [])] };
+}
+
+/** The app that is to sign users in with a library. */
+export interface AppCode extends Code {
+  readonly folder: string;
+  /** The npm package that was found; null: none. */
+  readonly package: string | null;
+  /** Where its code finds `.env.local`; null: it cannot, so that the values are in the code. */
+  readonly variables: Variables | null;
+}
+
+/**
+ * The code for an app, and what `.env.local` holds for it beside the variables of `idp env`.
+ * @throws {OperationError} refused, where library and client do not go together
+ */
+export function piecesOf(library: Library, issuer: string, client: ClientView, app: AppCode) {
+  checkClient(library, client);
+  const form = forms[library];
+  const { parts } = partsOf(form, issuer, client, app);
+  const { signsInAt, variables, notes, lines, pieces } = form;
+  // `export` is for modules alone.
+  const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));
+  return {
+    pieces: pieces?.(parts, app, app.package) ?? [{ where: "into your app", lines: [...parts.js.load, ...config] }],
+    variables: app.variables === null ? [] : (variables?.(parts) ?? []),
+    signsInAt: signsInAt === undefined ? null : new URL(signsInAt, parts.redirectUri).href,
+    notes: notes?.(parts) ?? [],
+  };
 }

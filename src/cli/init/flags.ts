@@ -1,10 +1,12 @@
 import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
+import type { Library } from "../env/choices.ts";
 import type { AppType } from "../program/app-types.ts";
 
 /** The flags of `idp init`, as commander reads them. */
 export interface InitFlags {
   readonly from?: ToolName;
   readonly type?: AppType;
+  readonly for?: Library;
   readonly client?: string;
   readonly redirectUri?: readonly string[];
   readonly user?: readonly string[];

@@ -59,7 +59,11 @@ export async function initFrom(
 }
 
 /** @throws {OperationError} usage */
-function checkWords(tool: ToolName, files: readonly string[], { type, client, redirectUri, user }: InitFlags): void {
+function checkWords(
+  tool: ToolName,
+  files: readonly string[],
+  { type, for: library, client, redirectUri, user }: InitFlags,
+): void {
   const most = tool === "soluto" ? 2 : 1;
   const form = tool === "soluto" ? ["USERS", "CLIENTS"] : ["FILE"];
   if (files.length === 0 || files.length > most) {
@@ -71,6 +75,7 @@ function checkWords(tool: ToolName, files: readonly string[], { type, client, re
   }
   const flag = Object.entries({
     "--type": type,
+    "--for": library,
     "--client": client,
     "--redirect-uri": redirectUri,
     "--user": user,

@@ -1,121 +1,37 @@
 /*
- * cli/init: `idp init`: from an app's folder to a fixture file.
+ * cli/init: `idp init`: from an app's folder to a fixture file, the app's variables and the code that signs users in. project.ts says what
+ * is in the folder, app.ts asks for the rest, connect.ts makes variables and code, place.ts and env-file.ts write.
  */
-import { randomBytes } from "node:crypto";
-import { clientIdForm } from "../../core/clients/client-id.ts";
 import { OperationError } from "../../core/errors.ts";
-import { checkHttpHost } from "../../core/clients/http-hosts.ts";
-import { defaultSettings } from "../../core/context.ts";
-import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
-import { usernameForm } from "../../core/users/username.ts";
 import type { Hint } from "../../core/hint.ts";
-import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
-import { askText, choose, needed } from "../input/ask.ts";
+import type { Invocation } from "../invocation.ts";
+import { escapeLine, escapeText } from "../output/escape.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { pairs } from "../output/table.ts";
+import { findServer, startCommand } from "../target/target.ts";
+import { appOf } from "./app.ts";
+import { connectionOf, type Connection } from "./connect.ts";
+import { addToEnvFile, envFile } from "./env-file.ts";
 import { fixtureText, type App } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
-import { checkPlace, file, ignoreSecrets, schemaNearby, writeFixtures } from "./place.ts";
-import { projectOf, usual, type Project } from "./project.ts";
-import type { Invocation } from "../invocation.ts";
-import { answer, type Outcome } from "../output/print.ts";
-import { findServer, startCommand } from "../target/target.ts";
-import { pairs } from "../output/table.ts";
+import { checkPlace, file, ignoreSecrets, writeFixtures } from "./place.ts";
+import { projectOf } from "./project.ts";
 
-/** Short enough for the question and its answer to stand on one line of 80. */
-const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
-  { value: "public", name: "Browser app           public, PKCE" },
-  { value: "confidential", name: "Server-rendered app   confidential" },
-  { value: "service", name: "API or worker         client credentials" },
-  { value: "cli", name: "Command line, device  public, any port" },
-];
-
-/** The command once more, with a flag besides: off a terminal nobody is asked for a type that was not given. */
-function again(
-  cli: Invocation,
-  { type, client, redirectUri = [], user = [] }: InitFlags,
+/** The command once more, with a flag besides. */
+const again = (
+  { type, for: library, client, redirectUri = [], user = [] }: InitFlags,
   flag: string,
-): readonly string[] {
-  const isTold = type !== undefined || cli.interactive || projectOf(process.cwd()).type !== null;
-  const words = [
-    ...(isTold ? [] : ["--type", "public"]),
-    ...(type === undefined ? [] : ["--type", type]),
-    ...(client === undefined ? [] : ["--client", client]),
-    ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
-    ...user.flatMap((name) => ["--user", name]),
-  ];
-  return ["idp", "init", ...words, flag];
-}
-
-async function typeOf(cli: Invocation, flags: InitFlags, project: Project): Promise<AppType> {
-  if (flags.type !== undefined) return flags.type;
-  if (!cli.interactive) {
-    if (project.type !== null) return project.type;
-    throw needed("the type of the app", "Give it: --type public, confidential, service or cli");
-  }
-  const proposed = (value: AppType): number => (value === project.type ? 0 : 1);
-  const choices = [...typesInWords].sort((a, b) => proposed(a.value) - proposed(b.value));
-  const chosen = await choose(cli, "What calls the identity provider?", choices, ["--type", "TYPE"]);
-  return typesInWords.find(({ value }) => value === chosen)?.value ?? "public";
-}
-
-const clientIdProblem = (text: string): string | null =>
-  clientIdForm.test(text) ? null : "1 to 200 visible ASCII characters, without spaces, not . or ..";
-
-const redirectUriProblem =
-  (type: AppType) =>
-  (text: string): string | null =>
-    checkRedirectUri(text) ??
-    checkHttpHost(text, defaultSettings) ??
-    (type === "confidential" && hasOpenPort(text) ? "Only a public client may leave the port open." : null);
-
-async function redirectUrisOf(cli: Invocation, flags: InitFlags, type: AppType, project: Project) {
-  if (type === "service") {
-    if (flags.redirectUri === undefined) return [];
-    throw new OperationError("usage", "a service signs nobody in: it takes no --redirect-uri");
-  }
-  if (flags.redirectUri !== undefined) return flags.redirectUri;
-  // What a framework returns to is right for an app of its type only.
-  const known = type === project.type;
-  const web = known ? project.redirectUri : usual.redirectUri;
-  const proposal = type === "cli" ? loopbackRedirectUri : web;
-  if (!cli.interactive) return [proposal];
-  const message =
-    known && project.framework !== null ? `Redirect URI (proposed for ${project.framework})` : "Redirect URI";
-  return [await askText(cli, message, { proposal, problem: redirectUriProblem(type) })];
-}
-
-const namesIn = (text: string): readonly string[] => [...new Set(text.split(/[\s,]+/).filter((name) => name !== ""))];
-
-function usersProblem(text: string): string | null {
-  const wrong = namesIn(text).find((name) => !usernameForm.test(name));
-  return wrong === undefined ? null : `"${wrong}" is not a username: letters a to z, digits and . _ - @ +`;
-}
-
-async function usersOf(cli: Invocation, { user }: InitFlags, type: AppType): Promise<readonly string[]> {
-  if (user !== undefined) return [...new Set(user)];
-  if (type === "service") return [];
-  if (!cli.interactive) return ["alice", "bob"];
-  return namesIn(await askText(cli, "Users to sign in with", { proposal: "alice, bob", problem: usersProblem }));
-}
-
-async function appOf(cli: Invocation, flags: InitFlags): Promise<App> {
-  const project = projectOf(process.cwd());
-  const type = await typeOf(cli, flags, project);
-  const clientId =
-    flags.client ??
-    (cli.interactive
-      ? await askText(cli, "Its client_id", { proposal: project.clientId, problem: clientIdProblem })
-      : project.clientId);
-  const redirectUris = await redirectUrisOf(cli, flags, type, project);
-  const users = await usersOf(cli, flags, type);
-  const isPublic = type === "public" || type === "cli";
-  return {
-    ...{ type, clientId, redirectUris, users },
-    // Of letters and digits alone: no shell takes it for a flag.
-    secret: isPublic ? null : randomBytes(16).toString("hex"),
-    schema: schemaNearby(),
-  };
-}
+): readonly string[] => [
+  ...["idp", "init"],
+  ...(type === undefined ? [] : ["--type", type]),
+  ...(library === undefined ? [] : ["--for", library]),
+  ...(client === undefined ? [] : ["--client", client]),
+  ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
+  ...user.flatMap((name) => ["--user", name]),
+  flag,
+];
 
 /** The flag that a field came from. */
 const flagOf = (path: string): string =>
@@ -132,7 +48,7 @@ async function checkText(text: string): Promise<void> {
   }
 }
 
-/** `idp init`: a fixture file for an app. @param files of another tool, with `--from` */
+/** `idp init`: an app's fixture file, variables and code. @param files of another tool, with `--from` */
 export async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
   if (flags.from !== undefined) return (await import("./from.ts")).initFrom(cli, flags.from, files, flags);
   if (files.length > 0) {
@@ -140,53 +56,84 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
       hint: { text: "Write", command: ["idp", "init", "--from", "TOOL", ...files] },
     });
   }
-  const place = { flags, again: (flag: string) => again(cli, flags, flag) };
+  const place = { flags, again: (flag: string) => again(flags, flag) };
   checkPlace(place);
-  const app = await appOf(cli, flags);
+  const project = projectOf(process.cwd());
+  const { app, found, notes } = await appOf(cli, flags, project);
   const text = fixtureText(app);
   await checkText(text);
-  const { clientId: client_id, secret, redirectUris: redirect_uris, users } = app;
-  const document = {
-    file: flags.stdout === true ? null : file,
-    client: { client_id, ...(secret !== null && { client_secret: secret }), redirect_uris },
-    users: users.map((username) => ({ username, password: username })),
-    ...(flags.stdout === true && { text }),
-  };
-  if (flags.stdout === true) return answer(document, () => text.trimEnd());
+  if (flags.stdout === true) {
+    return answer({ ...documentOf(app), file: null, text }, () => text.trimEnd(), { notes });
+  }
+  const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
   writeFixtures(place, text);
+  const { own, more, pieces } = connection;
+  const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, more);
+  const titles = [project.frameworkTitle, found?.title ?? null].filter((title) => title !== null);
+  const document = {
+    ...documentOf(app),
+    file,
+    found: titles,
+    library: found?.library ?? null,
+    env: added.length === 0 ? null : { file: envFile, variables: added },
+    pieces,
+  };
+  return answer(document, (shown, style) => textOf(shown, pieces, style), {
+    notes: [...notes, ...(await nextNotes(cli, connection, different))],
+  });
+}
+
+const documentOf = ({ clientId, secret, redirectUris, users }: App) => ({
+  client: { client_id: clientId, ...(secret !== null && { client_secret: secret }), redirect_uris: redirectUris },
+  users: users.map((username) => ({ username, password: username })),
+});
+
+type Shown = ReturnType<typeof documentOf> & {
+  readonly found: readonly string[];
+  readonly env: { readonly variables: readonly string[] } | null;
+};
+
+/** Code stands at the start of its line, to be copied as it is. */
+function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces"], style: Style): string {
+  const longest = Math.max(0, ...users.map(({ username }) => username.length));
+  const rows = [
+    ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
+    ["Client", client.client_id] as const,
+    ...(client.client_secret === undefined ? [] : [["Secret", client.client_secret] as const]),
+    ...client.redirect_uris.map((uri) => ["Returns to", uri] as const),
+    ...users.map(
+      ({ username, password }, index) =>
+        [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
+    ),
+  ];
+  return [
+    `Created ${style.bold(file)}`,
+    pairs(rows, style, "  "),
+    ...(env === null ? [] : [`Wrote ${env.variables.join(", ")} into ${style.bold(envFile)}`]),
+    ...pieces.flatMap(({ where, text }) => ["", `Paste this ${style.bold(escapeLine(where))}:`, "", escapeText(text)]),
+    ...(pieces.length === 0 ? [] : [""]),
+  ].join("\n");
+}
+
+/** What comes next. */
+async function nextNotes(
+  cli: Invocation,
+  { signsInAt, notes }: Connection,
+  different: readonly string[],
+): Promise<readonly (string | Hint)[]> {
   const ignored = ignoreSecrets();
   const server = await findServer(cli).catch(() => null);
-  const longest = Math.max(0, ...users.map((username) => username.length));
   const next: Hint =
     server === null
       ? { text: "Next", command: startCommand }
       : { text: `Next, for the server that runs at ${server.url}`, command: ["idp", "seed"] };
-  return answer(
-    document,
-    (shown, style) =>
-      [
-        `Created ${style.bold(file)}`,
-        pairs(
-          [
-            ["Client", shown.client.client_id],
-            ...(shown.client.client_secret === undefined ? [] : [["Secret", shown.client.client_secret] as const]),
-            ...shown.client.redirect_uris.map((uri) => ["Returns to", uri] as const),
-            ...shown.users.map(
-              ({ username, password }, index) =>
-                [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
-            ),
-          ],
-          style,
-          "  ",
-        ),
-      ].join("\n"),
-    {
-      notes: [
-        ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
-        next,
-        { text: "What your app needs to know", command: ["idp", "env"] },
-        { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
-      ],
-    },
-  );
+  return [
+    ...notes,
+    ...(different.length === 0 ? [] : [`${envFile} has other values. The app needs: ${different.join(" ")}`]),
+    ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
+    next,
+    ...(signsInAt === null ? [] : [`Then start your app, and sign in at ${signsInAt}`]),
+    { text: "What your app needs to know", command: ["idp", "env"] },
+    { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
+  ];
 }

@@ -44,8 +44,11 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
   }
 }
 
-/** What `idp start` and `idp env --write .env.local` put into a project, and what no repository should hold: secrets. */
-const withSecrets = [".idp/", ".env.local"];
+/** What `idp start` and `idp init` put into a project, and what no repository should hold: secrets. Each with patterns that cover it. */
+const withSecrets: Readonly<Record<string, readonly string[]>> = {
+  ".idp/": [".idp"],
+  ".env.local": [".env.local", ".env*", ".env.*", ".env*.local", "*.local"],
+};
 
 /** Adds to the project's `.gitignore` what it lacks. @returns the lines that were added; none outside a git repository */
 export function ignoreSecrets(): readonly string[] {
@@ -53,7 +56,9 @@ export function ignoreSecrets(): readonly string[] {
   const text = existsSync(ignore) ? readFileSync(ignore, "utf8") : null;
   if (text === null && !existsSync(".git")) return [];
   const lines = (text ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\/|\/$/g, ""));
-  const missing = withSecrets.filter((name) => !lines.includes(name.replace(/\/$/, "")));
+  const missing = Object.entries(withSecrets).flatMap(([name, patterns]) =>
+    patterns.some((pattern) => lines.includes(pattern)) ? [] : [name],
+  );
   const start = text === null || text === "" || text.endsWith("\n") ? "" : "\n";
   try {
     if (missing.length > 0) appendFileSync(ignore, `${start}${missing.join("\n")}\n`);

@@ -1,78 +1,113 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isObject } from "../../core/json-object.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Library } from "../env/choices.ts";
+import { forms } from "../env/libraries.ts";
+import type { Variables } from "../env/libraries/expressions.ts";
+import type { Code } from "../env/libraries/form.ts";
+import { dependenciesOf, installedMajor, manifestOf } from "../env/manifest.ts";
 import type { AppType } from "../program/app-types.ts";
 
-/** What a project's package.json says of the app: for proposals, never for more. */
+/** What a project's files say of the app: for proposals, never for more. The libraries themselves are in cli/env/libraries.ts. */
 
-export interface Project {
-  /** A client_id made of its name. */
-  readonly clientId: string;
-  /** The package that gave the type and the address away; null: none that is known. */
-  readonly framework: string | null;
-  readonly type: AppType | null;
-  readonly redirectUri: string;
+/** What serves the app in development. */
+interface Framework {
+  readonly type: Extract<AppType, "public" | "confidential">;
+  readonly origin: string;
+  /** How code in the browser reads a variable of `.env.local`; absent: it cannot. */
+  readonly inBrowser?: Omit<Variables, "load">;
+  /** Its server reads `.env.local` by itself. */
+  readonly readsFile?: true;
 }
 
-type Known = readonly [dependency: string, type: AppType, redirectUri: string];
+const server = (port: number): Framework => ({ type: "confidential", origin: `http://localhost:${port}` });
+const browser = (port: number): Framework => ({ type: "public", origin: `http://localhost:${port}` });
+const vite = { from: "import.meta.env.", prefix: "VITE_" };
 
-/** Where each is served in development, and the path that its own documentation returns to. The first that is found counts. */
-const known: readonly Known[] = [
-  ["next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
-  ["@auth/sveltekit", "confidential", "http://localhost:5173/auth/callback/idp"],
-  ["@auth/express", "confidential", "http://localhost:3000/auth/callback/idp"],
-  ["express-openid-connect", "confidential", "http://localhost:3000/callback"],
-  ["passport-openidconnect", "confidential", "http://localhost:3000/oauth2/redirect"],
-  ["next", "confidential", "http://localhost:3000/callback"],
-  ["nuxt", "confidential", "http://localhost:3000/callback"],
-  ["@sveltejs/kit", "confidential", "http://localhost:5173/callback"],
-  ["astro", "confidential", "http://localhost:4321/callback"],
-  ["express", "confidential", "http://localhost:3000/callback"],
-  ["fastify", "confidential", "http://localhost:3000/callback"],
-  ["@angular/core", "public", "http://localhost:4200/callback"],
-  ["react-scripts", "public", "http://localhost:3000/callback"],
-  ["@vue/cli-service", "public", "http://localhost:8080/callback"],
-  ["vite", "public", "http://localhost:5173/callback"],
+/** By npm package. The first that is found counts. */
+const frameworks: Readonly<Record<string, Framework>> = {
+  next: { ...server(3000), inBrowser: { from: "process.env.", prefix: "NEXT_PUBLIC_" }, readsFile: true },
+  nuxt: server(3000),
+  "@sveltejs/kit": { ...server(5173), inBrowser: vite },
+  astro: { ...server(4321), inBrowser: { from: "import.meta.env.", prefix: "PUBLIC_" } },
+  express: server(3000),
+  fastify: server(3000),
+  "@angular/core": browser(4200),
+  "react-scripts": { ...browser(3000), inBrowser: { from: "process.env.", prefix: "REACT_APP_" } },
+  "@vue/cli-service": { ...browser(8080), inBrowser: { from: "process.env.", prefix: "VUE_APP_" } },
+  vite: { ...browser(5173), inBrowser: vite },
+};
+
+/** Files in which projects of other languages name what they use. */
+const otherManifests = [
+  ...["pom.xml", "build.gradle", "build.gradle.kts"],
+  ...["requirements.txt", "pyproject.toml", "Pipfile", "go.mod"],
 ];
 
+/** A library that signs users in, as it was found. */
+export interface FoundLibrary {
+  readonly library: Library;
+  /** The npm package that shows it; null: another file does. */
+  readonly package: string | null;
+  /** "next-auth 4". */
+  readonly title: string;
+}
+
+export interface Project extends Code {
+  /** A client_id made of its name. */
+  readonly clientId: string;
+  readonly framework: Framework | null;
+  /** "next 16". */
+  readonly frameworkTitle: string | null;
+  readonly libraries: readonly FoundLibrary[];
+}
+
 /** Of a project about which nothing is known. */
-export const usual = { clientId: "app", redirectUri: "http://localhost:3000/callback" };
-
-function manifestOf(folder: string): Readonly<Record<string, unknown>> {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return isObject(manifest) ? manifest : {};
-  } catch {
-    // There is none, or it is npm's to complain about.
-    return {};
-  }
-}
-
-/** All dependencies of a project, with the ranges of their versions. */
-function dependenciesOf({ dependencies, devDependencies }: Readonly<Record<string, unknown>>) {
-  return { ...(isObject(dependencies) && dependencies), ...(isObject(devDependencies) && devDependencies) };
-}
-
-/**
- * The major version of a package of a project: the one that is installed, here or in a folder above (a workspace), else the one that
- * package.json asks for; null: neither says.
- */
-export function installedMajor(folder: string, name: string): number | null {
-  const installed = manifestOf(join(folder, "node_modules", name))["version"];
-  const range = installed ?? dependenciesOf(manifestOf(folder))[name];
-  const major = /\d+/.exec(typeof range === "string" ? range : "")?.[0];
-  if (major !== undefined) return Number(major);
-  const above = dirname(folder);
-  return above === folder ? null : installedMajor(above, name);
-}
+export const usual = { clientId: "app", origin: "http://localhost:3000" };
 
 /** What can be proposed for the project in a folder. */
 export function projectOf(folder: string): Project {
   const manifest = manifestOf(folder);
-  const { name } = manifest;
-  const all = dependenciesOf(manifest);
-  const [framework = null, type = null, redirectUri = usual.redirectUri] =
-    known.find(([dependency]) => Object.hasOwn(all, dependency)) ?? [];
+  const packages = dependenciesOf(manifest);
+  const has = (name: string): boolean => Object.hasOwn(packages, name);
+  const titled = (name: string): string => [name, installedMajor(folder, name) ?? ""].join(" ").trim();
+  const [name, framework] = Object.entries(frameworks).find(([dependency]) => has(dependency)) ?? [];
+  const exists = (path: string): boolean => existsSync(join(folder, path));
+  const isTypeScript = exists("tsconfig.json");
+  const isBundled = name !== undefined && !["express", "fastify"].includes(name);
+  return {
+    clientId: clientIdOf(manifest["name"]),
+    framework: framework ?? null,
+    frameworkTitle: name === undefined ? null : titled(name),
+    libraries: librariesOf(has, titled, textOf(folder)),
+    exists,
+    isTypeScript,
+    isModule: manifest["type"] === "module" || isTypeScript || isBundled,
+  };
+}
+
+/** Each library once, in the order of the table. */
+function librariesOf(
+  has: (name: string) => boolean,
+  titled: (name: string) => string,
+  others: string,
+): readonly FoundLibrary[] {
+  return (Object.keys(forms) as Library[]).flatMap((library): readonly FoundLibrary[] => {
+    const { packages = {}, mention } = forms[library];
+    const name = Object.keys(packages).find(has);
+    if (name !== undefined) return [{ library, package: name, title: titled(name) }];
+    return mention !== undefined && others.includes(mention) ? [{ library, package: null, title: mention }] : [];
+  });
+}
+
+/** What the manifests of other languages say, in lower case. */
+const textOf = (folder: string): string =>
+  otherManifests
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8").toLowerCase())
+    .join("\n");
+
+function clientIdOf(name: unknown): string {
   const clientId = (typeof name === "string" ? name : "").replace(/^@[^/]*\//, "").replace(/[^A-Za-z0-9._-]/g, "-");
-  return { clientId: /[A-Za-z0-9]/.test(clientId) ? clientId : usual.clientId, framework, type, redirectUri };
+  return /[A-Za-z0-9]/.test(clientId) ? clientId : usual.clientId;
 }

@@ -26,12 +26,19 @@ const withVariables = (command: Command): Command =>
 function declareInit(program: Command, act: Act): void {
   program
     .command("init")
-    .description("write idp.fixtures.yaml: an app's client, and users to sign in with; asks what is not given")
+    .description(
+      "connect an app: write its fixtures and .env.local, and print the code to paste; asks what is not given",
+    )
     .addOption(
       new Option(
         "--type <type>",
         "public: an app in the browser; confidential: one that a server renders; service: an API or worker; cli: a command line or device",
       ).choices(appTypes),
+    )
+    .addOption(
+      new Option("--for <library>", "the library that signs users in (default: found in the project)").choices(
+        libraries,
+      ),
     )
     .argument("[file...]", "with --from: the file, of Soluto that of users and that of clients")
     .addOption(
@@ -48,6 +55,7 @@ function declareInit(program: Command, act: Act): void {
       "after",
       examples(
         "idp init",
+        "idp init --yes --for next-auth",
         "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
         "idp init --no-input --type confidential --client shop --user erin --user frank",
         "idp init --from keycloak realm-export.json",

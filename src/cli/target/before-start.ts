@@ -5,6 +5,7 @@ import { seed } from "../../core/fixtures/apply/seed.ts";
 import { runOperation } from "../../core/operations/table.ts";
 import { randomText } from "../../random.ts";
 import { createMemoryStore } from "../../store/memory.ts";
+import type { FoundFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { fixturesOf } from "../program/server-flags.ts";
 import { contextOf } from "./folder.ts";
@@ -25,11 +26,16 @@ function issuerOf({ env }: Invocation): string | undefined {
   return port === null ? undefined : `${cert === "" ? "http" : "https"}://localhost:${port}`;
 }
 
-/** @throws {OperationError} invalid, for fixtures that `idp start` would refuse */
-export async function targetBeforeStart(cli: Invocation): Promise<Target & { readonly note: string }> {
+/**
+ * @param fixtures that it starts with; absent: those that it would find
+ * @throws {OperationError} invalid, for fixtures that `idp start` would refuse
+ */
+export async function targetBeforeStart(
+  cli: Invocation,
+  { sources, names }: FoundFixtures = fixturesOf(cli, {}),
+): Promise<Target & { readonly note: string }> {
   const { now } = cli;
   const store = createMemoryStore({ now });
-  const { sources, names } = fixturesOf(cli, {});
   // Passwords are never hashed: nobody signs in here.
   const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
   await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });

@@ -1,10 +1,17 @@
+import express from "express";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { User, UserManager } from "oidc-client-ts";
 import { expect, test } from "vitest";
 import { signIn } from "../../../src/playwright.ts";
+import { idp, newFolder, startIdp } from "../../helpers/cli.ts";
+import { freePort } from "../../helpers/port.ts";
+import { repository } from "../../helpers/readme.ts";
+import { startRelyingParty } from "../../helpers/relying-party.ts";
 import { startSinglePageApp, useChromium } from "../../helpers/single-page-app.ts";
 
 /**
- * oidc-client-ts, with its defaults and what `idp env --for oidc-client-ts` prints.
+ * oidc-client-ts, with its defaults and what `idp env --for oidc-client-ts` and `idp init` print.
  * @module-tag browser
  */
 
@@ -45,4 +52,34 @@ test("signs alice in, reads her, refreshes, and logs out", async () => {
   expect(await user("getUser")).toBeNull();
   await page.evaluate("void manager.signinRedirect()");
   await page.getByTestId("login-as-alice").waitFor();
+});
+
+test("a page with only the code of idp init sends alice to sign in, and knows her after it", async () => {
+  const { app, url } = await startRelyingParty();
+  const cwd = newFolder();
+  const idpPort = await freePort();
+  const flags = ["--for", "oidc-client-ts", "--redirect-uri", `${url}/callback`, "--json"];
+  const made = await idp(["init", ...flags], { cwd, env: { IDP_PORT: idpPort } });
+  expect(made.code, made.stderr).toBe(0);
+  const { pieces } = JSON.parse(made.stdout) as { readonly pieces: readonly { readonly text: string }[] };
+  writeFileSync(join(cwd, "main.js"), `${pieces[0]?.text ?? ""}\nif (user) document.title = user.profile.name;\n`);
+  await startIdp(["--port", idpPort], { cwd });
+
+  const imports = {
+    "oidc-client-ts": "/node_modules/oidc-client-ts/dist/esm/oidc-client-ts.js",
+    "jwt-decode": "/node_modules/jwt-decode/build/esm/index.js",
+  };
+  app.use("/node_modules", express.static(join(repository, "node_modules")));
+  app.use("/main.js", express.static(join(cwd, "main.js")));
+  app.use((_req, res) => {
+    res.send(`<!doctype html><meta charset="utf-8"><title>App</title><link rel="icon" href="data:,">
+<script type="importmap">${JSON.stringify({ imports })}</script>
+<script type="module" src="/main.js"></script>`);
+  });
+  const page = await newPage();
+  await page.goto(`${url}/`);
+  await page.getByTestId("login-as-alice").waitFor();
+  await signIn(page, { user: "alice" });
+  await page.waitForFunction("document.title === 'Alice'");
+  expect(page.url()).toBe(`${url}/`);
 });

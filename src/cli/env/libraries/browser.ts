@@ -1,22 +1,49 @@
-import { q, type Form } from "./form.ts";
+import { q, type Form, type Parts } from "./form.ts";
 
 /** Libraries of apps that run in the browser. */
 
 const inBrowser = { returnsTo: /./, usual: "/callback", clients: "public" } as const;
 
 /** https://authts.github.io/oidc-client-ts/interfaces/UserManagerSettings.html */
+const oidcClientTsFields = ({ js, postLogoutRedirectUri, scopes }: Parts): readonly string[] => [
+  `  authority: ${js.issuer},`,
+  `  client_id: ${js.clientId},`,
+  `  redirect_uri: ${js.redirectUri},`,
+  ...(postLogoutRedirectUri === null ? [] : [`  post_logout_redirect_uri: ${q(postLogoutRedirectUri)},`]),
+  `  scope: ${q(scopes.join(" "))},`,
+];
+
+/** The file that a page of Vite's templates loads. */
+const entries = ["tsx", "jsx", "ts", "js"].map((extension) => `src/main.${extension}`);
+
 export const oidcClientTs: Form = {
   ...inBrowser,
-  lines: ({ issuer, clientId, redirectUri, postLogoutRedirectUri, scopes }) => [
+  packages: { "oidc-client-ts": "/callback" },
+  lines: (parts) => [
     "// oidc-client-ts: new UserManager(config)",
     "export const config = {",
-    `  authority: ${q(issuer)},`,
-    `  client_id: ${q(clientId)},`,
-    `  redirect_uri: ${q(redirectUri)},`,
-    ...(postLogoutRedirectUri === null ? [] : [`  post_logout_redirect_uri: ${q(postLogoutRedirectUri)},`]),
-    `  scope: ${q(scopes.join(" "))},`,
+    ...oidcClientTsFields(parts),
     "};",
   ],
+  pieces: (parts, { exists }) => [
+    {
+      where: `at the top of ${entries.find(exists) ?? "your app's first script"}`,
+      lines: [
+        'import { UserManager } from "oidc-client-ts";',
+        "",
+        "export const manager = new UserManager({",
+        ...oidcClientTsFields(parts),
+        "});",
+        'if (new URLSearchParams(location.search).has("state")) {',
+        "  await manager.signinCallback();",
+        '  history.replaceState(null, "", "/");',
+        "}",
+        "export const user = await manager.getUser();",
+        "if (user === null || user.expired) await manager.signinRedirect();",
+      ],
+    },
+  ],
+  signsInAt: "/",
 };
 
 /**
@@ -26,16 +53,17 @@ export const oidcClientTs: Form = {
 export const msal: Form = {
   ...inBrowser,
   package: "@azure/msal-browser",
-  lines: ({ issuer, clientId, redirectUri, postLogoutRedirectUri, scopes, major }) => {
+  packages: { "@azure/msal-browser": "/callback" },
+  lines: ({ js, issuer, postLogoutRedirectUri, scopes, major }) => {
     const isOlder = major !== null && major < 5;
     return [
       "// @azure/msal-browser: new PublicClientApplication(config), then loginRedirect(request)",
       "export const config = {",
       "  auth: {",
-      `    clientId: ${q(clientId)},`,
-      `    authority: ${q(issuer)},`,
+      `    clientId: ${js.clientId},`,
+      `    authority: ${js.issuer},`,
       `    knownAuthorities: [${q(new URL(issuer).host)}],`,
-      `    redirectUri: ${q(redirectUri)},`,
+      `    redirectUri: ${js.redirectUri},`,
       ...(postLogoutRedirectUri === null ? [] : [`    postLogoutRedirectUri: ${q(postLogoutRedirectUri)},`]),
       ...(isOlder ? ['    protocolMode: "OIDC",', "  },"] : ["  },", '  system: { protocolMode: "OIDC" },']),
       "};",
@@ -56,15 +84,16 @@ export const msal: Form = {
 /** https://www.keycloak.org/securing-apps/javascript-adapter; it expects the page of its session check at a Keycloak server only. */
 export const keycloakJs: Form = {
   ...inBrowser,
-  lines: ({ issuer, clientId, redirectUri, scopes }) => [
+  packages: { "keycloak-js": "/callback" },
+  lines: ({ js, scopes }) => [
     "// keycloak-js 26: new Keycloak(config), then init(options)",
     "export const config = {",
-    `  oidcProvider: ${q(issuer)},`,
-    `  clientId: ${q(clientId)},`,
+    `  oidcProvider: ${js.issuer},`,
+    `  clientId: ${js.clientId},`,
     "};",
     "export const options = {",
     '  onLoad: "login-required",',
-    `  redirectUri: ${q(redirectUri)},`,
+    `  redirectUri: ${js.redirectUri},`,
     `  scope: ${q(scopes.join(" "))},`,
     "  checkLoginIframe: false, // only a Keycloak server has that page",
     "};",

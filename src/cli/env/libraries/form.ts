@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
 import type { Hint } from "../../../core/hint.ts";
 
-/** What `idp env --for` knows about a library. Each file here describes the libraries of one environment. */
+/** What `idp env --for` and `idp init` know about a library. Each file here describes the libraries of one environment. */
 
 /** What a configuration is made of. */
 export interface Parts {
@@ -27,6 +27,38 @@ export interface Parts {
   readonly scopes: readonly string[];
   /** The major version of {@link Form.package} that is installed; null: not known. */
   readonly major: number | null;
+  /** What JavaScript writes for a value. */
+  readonly js: Expressions;
+}
+
+/** Values in JavaScript: as texts, or as variables of the environment. */
+export interface Expressions {
+  readonly issuer: string;
+  /** An address below the issuer. */
+  readonly below: (path: string) => string;
+  readonly clientId: string;
+  readonly secret: string;
+  readonly redirectUri: string;
+  /** The key of the app's own cookies. @param variable what it is called in `.env.local` */
+  readonly cookieSecret: (variable: string) => string;
+  /** What has to run first. */
+  readonly load: readonly string[];
+}
+
+/** How the app's code is written. */
+export interface Code {
+  /** Whether a path is there, from the project's folder. */
+  readonly exists: (path: string) => boolean;
+  readonly isTypeScript: boolean;
+  /** It has `import`; else `require`. */
+  readonly isModule: boolean;
+}
+
+/** A piece of code for the app, whole, and where it goes. */
+export interface Piece {
+  /** With its preposition: "into src/auth.js, a new file". */
+  readonly where: string;
+  readonly lines: readonly string[];
 }
 
 export interface Form {
@@ -34,13 +66,25 @@ export interface Form {
   readonly returnsTo: RegExp;
   /** The redirect URI for a client that has none of that form: a path of the app, or an address of the library's own. */
   readonly usual: string;
+  /** Where its documentation has the app in development, where no framework says so. */
+  readonly origin?: string;
   /** The clients that it can use. Public clients need PKCE, and a browser cannot keep a secret. */
   readonly clients: "any" | "confidential" | "public";
   /** The npm package whose major version decides what is printed. */
   readonly package?: string;
+  /** The npm packages that show that a project uses it, and where each returns to. */
+  readonly packages?: Readonly<Record<string, string>>;
+  /** What shows it in the manifests of other languages, in lower case. */
+  readonly mention?: string;
   /** Why it cannot use this client; null: it can. */
   readonly refusal?: (client: ClientView) => string | null;
   readonly lines: (parts: Parts) => readonly string[];
+  /** The same as code that signs users in, to be pasted; absent: the lines, with the rest left to the app. @param name the npm package */
+  readonly pieces?: (parts: Parts, code: Code, name: string | null) => readonly Piece[];
+  /** Where the app signs users in once the pieces are in it: its path. */
+  readonly signsInAt?: string;
+  /** Variables that the library needs besides, for `.env.local`. */
+  readonly variables?: (parts: Parts) => readonly (readonly [name: string, value: string])[];
   /** What the server or the app needs besides. */
   readonly notes?: (parts: Parts) => readonly (string | Hint)[];
 }
@@ -50,6 +94,13 @@ export const q = (text: string): string => JSON.stringify(text);
 
 /** A secret for the app's own cookies, a new one each time, so that no two apps share it. */
 export const cookieSecret = (): string => randomBytes(32).toString("base64url");
+
+/** A line that takes names from a package. */
+export const importing = ({ isModule }: Code, names: string, from: string): string =>
+  isModule ? `import ${names} from ${q(from)};` : `const ${names} = require(${q(from)});`;
+
+/** Where code for an Express app goes. */
+export const expressServer = "into your server, after app = express() and before its routes";
 
 /** The name that a redirect URI ends in. */
 export const nameIn = (uri: string, pattern: RegExp): string => pattern.exec(uri)?.[1] ?? "idp";

@@ -10,6 +10,8 @@ const springCallback = /\/login\/oauth2\/code\/([\w-]+)$/;
 export const spring: Form = {
   returnsTo: springCallback,
   usual: "/login/oauth2/code/idp",
+  origin: "http://localhost:8080",
+  mention: "spring-boot-starter-oauth2-client",
   clients: "any",
   refusal: refusePlaceholder("Spring"),
   lines: (parts) => {
@@ -42,6 +44,8 @@ export const spring: Form = {
 export const go: Form = {
   returnsTo: /./,
   usual: "/callback",
+  origin: "http://localhost:8080",
+  mention: "github.com/coreos/go-oidc",
   clients: "any",
   lines: ({ issuer, clientId, secret, redirectUri, authMethod, scopes }) => [
     "// github.com/coreos/go-oidc/v3/oidc, golang.org/x/oauth2",

@@ -8,6 +8,8 @@ import { methodBesideBasic, q, type Form } from "./form.ts";
 export const django: Form = {
   returnsTo: /\/oidc\/callback\/$/,
   usual: "/oidc/callback/",
+  origin: "http://localhost:8000",
+  mention: "mozilla-django-oidc",
   clients: "confidential",
   lines: ({ issuer, clientId, secret, authMethod, idTokenAlg, scopes }) => {
     const base = baseOf(issuer);
@@ -43,6 +45,8 @@ export const django: Form = {
 export const authlib: Form = {
   returnsTo: /./,
   usual: "/callback",
+  origin: "http://localhost:5000",
+  mention: "authlib",
   clients: "any",
   lines: (parts) => {
     const { issuer, clientId, secret, redirectUri, scopes } = parts;

@@ -1,0 +1,41 @@
+import { baseOf } from "../../../core/endpoints.ts";
+import { cookieSecret, q, type Expressions, type Parts } from "./form.ts";
+
+/** The values of a configuration, as JavaScript has them. */
+
+type Values = Pick<Parts, "issuer" | "clientId" | "secret" | "redirectUri">;
+
+/** Where code finds its variables. */
+export interface Variables {
+  /** What stands before a name: `process.env.`. */
+  readonly from: string;
+  /** What each name begins with: `VITE_`. */
+  readonly prefix: string;
+  /** Nothing reads `.env.local` unless the code does. */
+  readonly load: boolean;
+}
+
+/** As texts. */
+export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expressions => ({
+  issuer: q(issuer),
+  below: (path) => q(baseOf(issuer) + path),
+  clientId: q(clientId),
+  secret: q(secret ?? ""),
+  redirectUri: q(redirectUri),
+  cookieSecret: () => q(cookieSecret()),
+  load: [],
+});
+
+/** As variables, under the names of `idp env`. */
+export function asVariables({ issuer }: Values, { from, prefix, load }: Variables): Expressions {
+  const named = (name: string): string => `${from}${prefix}${name}`;
+  return {
+    issuer: named("OIDC_ISSUER"),
+    below: (path) => `\`\${${named("OIDC_ISSUER")}}${issuer.endsWith("/") ? path.slice(1) : path}\``,
+    clientId: named("OIDC_CLIENT_ID"),
+    secret: named("OIDC_CLIENT_SECRET"),
+    redirectUri: named("OIDC_REDIRECT_URI"),
+    cookieSecret: (variable) => `${from}${variable}`,
+    load: load ? ['process.loadEnvFile(".env.local");'] : [],
+  };
+}

@@ -1,0 +1,57 @@
+import type { ClientView } from "../../core/clients/admin.ts";
+import type { Hint } from "../../core/hint.ts";
+import { valuesOf } from "../env/app-client.ts";
+import { variablesOf } from "../env/app-variables.ts";
+import type { Variables } from "../env/format.ts";
+import { piecesOf } from "../env/libraries.ts";
+import type { Invocation } from "../invocation.ts";
+import { isBeforeStart, targetBeforeStart } from "../target/before-start.ts";
+import { findTarget } from "../target/target.ts";
+import { variablesFor } from "./library.ts";
+import { file } from "./place.ts";
+import type { FoundLibrary, Project } from "./project.ts";
+
+/** What the app itself needs: variables, and code to paste. */
+export interface Connection {
+  /** For `.env.local`: those of `idp env`; null: the code has the values. */
+  readonly own: Variables | null;
+  readonly more: Variables;
+  readonly pieces: readonly { readonly where: string; readonly text: string }[];
+  readonly signsInAt: string | null;
+  readonly notes: readonly (string | Hint)[];
+}
+
+/** @param text the fixture file, which may not be there yet @throws {OperationError} refused, where library and client do not go together */
+export async function connectionOf(
+  cli: Invocation,
+  text: string,
+  {
+    clientId,
+    project,
+    found,
+  }: { readonly clientId: string; readonly project: Project; readonly found: FoundLibrary | null },
+): Promise<Connection> {
+  const fixtures = await targetBeforeStart(cli, { sources: [{ name: file, text }], names: [file] });
+  const client = await fixtures.call("clients.show", { client_id: clientId, secrets: true });
+  const there = await findTarget(cli).catch(() => fixtures);
+  const { issuer } = await (isBeforeStart(cli, there) ? fixtures : there).call("status", {});
+  const variables = found === null ? null : variablesFor(project, found.library);
+  const own = ownVariables(
+    issuer,
+    client,
+    variables?.prefix ?? (client.public ? project.framework?.inBrowser?.prefix : ""),
+  );
+  if (found === null) return { own, more: [], pieces: [], signsInAt: null, notes: [] };
+  const app = { ...project, folder: process.cwd(), package: found.package, variables };
+  const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, issuer, client, app);
+  return {
+    own: variables === null ? null : own,
+    pieces: pieces.map(({ where, lines }) => ({ where, text: lines.join("\n") })),
+    ...{ more, signsInAt, notes },
+  };
+}
+
+const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>
+  [...variablesOf(valuesOf(issuer, client), { prefix })].flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );

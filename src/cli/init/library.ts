@@ -1,0 +1,75 @@
+import type { Library } from "../env/choices.ts";
+import { forms, type AppCode } from "../env/libraries.ts";
+import { choose } from "../input/ask.ts";
+import type { Invocation } from "../invocation.ts";
+import type { AppType } from "../program/app-types.ts";
+import { usual, type FoundLibrary, type Project } from "./project.ts";
+
+/** Which library signs the app's users in, and what follows from it. */
+
+/** The kind of client that a library's app is. */
+export const typeFor = (library: Library): AppType => (forms[library].clients === "public" ? "public" : "confidential");
+
+/** Whether an app of a type can use a library. */
+export const suits = (type: AppType, library: Library): boolean => {
+  const { clients } = forms[library];
+  return (type === "public" || type === "confidential") && (clients === "any" || clients === type);
+};
+
+export const namedLibrary = (project: Project, library: Library): FoundLibrary =>
+  project.libraries.find((found) => found.library === library) ?? { library, package: null, title: library };
+
+/**
+ * The library that was found.
+ * @param asks a person can be asked, where there are several
+ * @param type that was named; undefined: any
+ */
+export async function foundLibrary(
+  cli: Invocation,
+  project: Project,
+  asks: boolean,
+  type: AppType | undefined,
+): Promise<{ readonly found: FoundLibrary | null; readonly note: string | null }> {
+  const all = project.libraries.filter(({ library }) => type === undefined || typeFor(library) === type);
+  const [first = null, ...others] = all;
+  if (others.length === 0 || first === null) return { found: first, note: null };
+  if (asks) {
+    const choices = all.map(({ library, title }) => ({ value: library, name: title }));
+    const chosen = await choose(cli, "Which library signs users in?", choices, ["--for", "LIBRARY"]);
+    return { found: all.find(({ library }) => library === chosen) ?? first, note: null };
+  }
+  const rest = others.map(({ library }) => `--for ${library}`).join(" or ");
+  return {
+    found: first,
+    note: `Found ${all.map(({ title }) => title).join(" and ")}: took the first. Instead: ${rest}`,
+  };
+}
+
+/** Asks for the library of an app in which none was found; null: another one, or none yet. */
+export async function askLibrary(cli: Invocation, project: Project, type: AppType): Promise<FoundLibrary | null> {
+  const suiting = (Object.keys(forms) as Library[]).filter((library) => suits(type, library));
+  if (suiting.length === 0) return null;
+  const choices = [
+    { value: "", name: "Another one, or none yet" },
+    ...suiting.map((library) => ({ value: library, name: library })),
+  ];
+  const chosen = await choose(cli, "Which library signs users in?", choices, ["--for", "LIBRARY"]);
+  const library = suiting.find((one) => one === chosen);
+  return library === undefined ? null : namedLibrary(project, library);
+}
+
+/** Where the app is served in development, and the path that the library returns to. */
+export function redirectUriFor({ framework }: Project, found: FoundLibrary | null, type: AppType): string {
+  if (found === null) return `${framework?.type === type ? framework.origin : usual.origin}/callback`;
+  const { usual: path, origin, packages = {} } = forms[found.library];
+  const name = found.package ?? Object.keys(packages)[0] ?? "";
+  return new URL(packages[name] ?? path, origin ?? framework?.origin ?? usual.origin).href;
+}
+
+/** Where the app's code finds its variables; null: the values are in the code. */
+export function variablesFor({ framework }: Project, library: Library): AppCode["variables"] {
+  const { packages, clients } = forms[library];
+  if (packages === undefined) return null;
+  if (clients !== "public") return { from: "process.env.", prefix: "", load: framework?.readsFile !== true };
+  return framework?.inBrowser === undefined ? null : { ...framework.inBrowser, load: false };
+}

@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { newFolder } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
+import { down, enter, onTerminal } from "../helpers/terminal.ts";
+
+/** `idp init` in a project: what it finds there, the variables that it writes and the code that it prints. That this code signs users in: test/flow. */
+
+/** A folder with a package.json. */
+function project(dependencies: Readonly<Record<string, string>>, more: Readonly<Record<string, unknown>> = {}): string {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "@team/my app", dependencies, ...more }));
+  return cwd;
+}
+
+interface Made {
+  readonly client: Readonly<Record<string, unknown>>;
+  readonly found: readonly string[];
+  readonly library: string | null;
+  readonly env: object | null;
+  readonly pieces: readonly { readonly where: string; readonly text: string }[];
+}
+
+async function made(cwd: string, ...flags: readonly string[]): Promise<Made & { readonly stderr: string }> {
+  const { code, stdout, stderr } = await idpIn(cwd, ["init", "--json", ...flags]);
+  expect(code, stderr).toBe(0);
+  return { ...(JSON.parse(stdout) as Made), stderr };
+}
+
+test.each<[dependencies: Readonly<Record<string, string>>, library: string | null, type: string, uri: string]>([
+  [{ vite: "^8.0.0" }, null, "public", "http://localhost:5173/callback"],
+  [{ next: "16" }, null, "confidential", "http://localhost:3000/callback"],
+  [{ next: "16", "next-auth": "4" }, "next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
+  [{ vite: "8", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:5173/callback"],
+  [{ next: "16", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:3000/callback"],
+  [{ express: "5", "@auth/express": "0.12" }, "authjs", "confidential", "http://localhost:3000/auth/callback/idp"],
+  [
+    { express: "5", "passport-openidconnect": "0.1" },
+    "passport",
+    "confidential",
+    "http://localhost:3000/oauth2/redirect",
+  ],
+])("a project with %j: library, type and redirect URI follow", async (dependencies, library, type, uri) => {
+  const result = await made(project(dependencies));
+  expect(result).toMatchObject({ library, client: { client_id: "my-app", redirect_uris: [uri] } });
+  expect("client_secret" in result.client).toBe(type === "confidential");
+  expect(result.pieces.length > 0).toBe(library !== null);
+});
+
+test("framework and library are named with their versions", async () => {
+  const { found } = await made(project({ next: "^16.1.0", "next-auth": "^4.24.0" }));
+  expect(found).toEqual(["next 16", "next-auth 4"]);
+});
+
+test.each([
+  ["pom.xml", "<artifactId>spring-boot-starter-oauth2-client</artifactId>", "spring", 8080, "/login/oauth2/code/idp"],
+  ["requirements.txt", "mozilla-django-oidc==4.0.1", "django", 8000, "/oidc/callback/"],
+  ["pyproject.toml", 'dependencies = ["Authlib"]', "authlib", 5000, "/callback"],
+  ["go.mod", "require github.com/coreos/go-oidc/v3 v3.11.0", "go", 8080, "/callback"],
+])("%s with %s: the library is found; its configuration has the values", async (name, text, library, port, path) => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, name), text);
+  const { client, pieces, ...result } = await made(cwd);
+  expect(result).toMatchObject({ library, env: null });
+  expect(client["redirect_uris"]).toEqual([`http://localhost:${port}${path}`]);
+  expect(pieces[0]?.text).toContain(String(client["client_secret"]));
+  expect(existsSync(join(cwd, ".env.local"))).toBe(false);
+});
+
+test("several libraries: the first is taken, and the others are named; --for takes another, found or not", async () => {
+  const cwd = project({ express: "5", "express-openid-connect": "3", "openid-client": "6" });
+  const several = await idpIn(cwd, ["init", "--no-input"]);
+  expect(several.stderr).toContain(
+    "Found openid-client 6 and express-openid-connect 3: took the first. Instead: --for express-openid-connect\n",
+  );
+  expect((await made(cwd, "--force", "--for", "express-openid-connect")).library).toBe("express-openid-connect");
+  expect((await made(cwd, "--force", "--for", "keycloak-js")).client).not.toHaveProperty("client_secret");
+});
+
+test("nothing is known: a web app with a secret, and it says so", async () => {
+  const { code, stdout, stderr } = await idpIn(newFolder(), ["init"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("http://localhost:3000/callback") });
+  expect(stderr).toMatch(
+    /^No framework is known here: this is for a web app with a secret\. .*--type TYPE or --for LIBRARY\n/,
+  );
+});
+
+test("next-auth: a file for the router and the language of the project", async () => {
+  const next = { next: "16" };
+  const where = async (cwd: string): Promise<readonly string[]> => (await made(cwd)).pieces.map((piece) => piece.where);
+  const four = { ...next, "next-auth": "4" };
+  expect(await where(project(four))).toEqual(["into app/api/auth/[...nextauth]/route.js, a new file"]);
+  const pages = project(four);
+  mkdirSync(join(pages, "src", "pages"), { recursive: true });
+  writeFileSync(join(pages, "tsconfig.json"), "{}");
+  expect(await where(pages)).toEqual(["into src/pages/api/auth/[...nextauth].ts, a new file"]);
+  const five = project({ ...next, "next-auth": "5.0.0-beta.30" });
+  const { pieces } = await made(five);
+  expect(pieces.map((piece) => piece.where)).toEqual([
+    "into auth.js, a new file",
+    "into app/api/auth/[...nextauth]/route.js, a new file",
+  ]);
+  expect(pieces[0]?.text).toContain("  secret: process.env.AUTH_SECRET,\n");
+  expect(readFileSync(join(five, ".env.local"), "utf8")).toMatch(/^AUTH_SECRET=[\w-]{43}\n/);
+});
+
+test("code for the browser reads the variables that its framework lets through; where it lets none, it has the values", async () => {
+  const cwd = project({ vite: "8", "oidc-client-ts": "3" });
+  const { pieces } = await made(cwd);
+  expect(pieces[0]?.text).toContain("  authority: import.meta.env.VITE_OIDC_ISSUER,\n");
+  expect(readFileSync(join(cwd, ".env.local"), "utf8")).toContain("\nVITE_OIDC_CLIENT_ID=my-app\n");
+  const angular = await made(project({ "@angular/core": "21", "oidc-client-ts": "3" }));
+  expect(angular.env).toBeNull();
+  expect(angular.pieces[0]?.text).toContain('  authority: "http://localhost:4370",\n');
+});
+
+test("code for a CommonJS server requires", async () => {
+  const libraries = { express: "5", "express-openid-connect": "3" };
+  const text = async (type: string): Promise<string> =>
+    (await made(project(libraries, { type }))).pieces[0]?.text ?? "";
+  expect(await text("commonjs")).toMatch(/^const \{ auth \} = require\("express-openid-connect"\);\n/);
+  expect(await text("module")).toMatch(/^import \{ auth \} from "express-openid-connect";\n/);
+});
+
+test("an .env.local that is there keeps what it has; what it lacks is added, what differs is said", async () => {
+  const cwd = project({ next: "16", "next-auth": "4" });
+  const file = join(cwd, ".env.local");
+  writeFileSync(file, "NEXTAUTH_SECRET=mine\nOIDC_ISSUER=http://localhost:9999");
+  const { stderr } = await idpIn(cwd, ["init", "--yes"]);
+  const text = readFileSync(file, "utf8");
+  expect(text).toMatch(
+    /^NEXTAUTH_SECRET=mine\nOIDC_ISSUER=http:\/\/localhost:9999\nNEXTAUTH_URL=http:\/\/localhost:3000\n# idp begin\nOIDC_CLIENT_ID=my-app\n/,
+  );
+  expect(text.match(/OIDC_ISSUER/g)).toHaveLength(1);
+  expect(stderr).toContain(".env.local has other values. The app needs: OIDC_ISSUER=http://localhost:4370\n");
+  // Its own lines follow the new secret.
+  const { client } = await made(cwd, "--force");
+  expect(readFileSync(file, "utf8")).toContain(`OIDC_CLIENT_SECRET=${String(client["client_secret"])}\n`);
+  expect(readFileSync(file, "utf8").match(/OIDC_CLIENT_SECRET/g)).toHaveLength(1);
+});
+
+test(
+  "on a terminal, a library that was found leaves less to ask; --yes leaves nothing",
+  { tags: ["script"] },
+  async () => {
+    const cwd = project({ next: "16", "next-auth": "4" });
+    const asked = onTerminal("init --client shop --user erin", cwd);
+    await asked.shown("Redirect URI (proposed for next-auth 4)");
+    asked.type(enter);
+    expect(await asked.ended, asked.screen()).toBe(0);
+    expect(asked.screen()).toContain("Paste this into app/api/auth/[...nextauth]/route.js, a new file:");
+    const several = onTerminal(
+      "init --force --client shop --user erin --redirect-uri http://localhost:3000/callback",
+      project({ "openid-client": "6", "express-openid-connect": "3" }),
+    );
+    await several.shown("❯ openid-client 6");
+    several.type(down + enter);
+    expect(await several.ended, several.screen()).toBe(0);
+    expect(several.screen()).toContain("app.use(auth({");
+    const { ended, screen } = onTerminal("init --yes", project({ next: "16", "next-auth": "4" }));
+    expect(await ended, screen()).toBe(0);
+  },
+);
