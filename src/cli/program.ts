@@ -42,7 +42,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .description("The OAuth 2.0 and OpenID Connect identity provider for your own machine and for CI.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help of a command")
+    .helpCommand("help [command]", "print help for a command")
     .exitOverride()
     // Errors are printed in one place, `run.ts`.
     .configureOutput({
@@ -53,18 +53,18 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     })
     .configureHelp({ sortSubcommands: false })
     .optionsGroup("Global flags, before or after the command:")
-    .option("--json", "print one JSON document, and errors as JSON on stderr; never ask")
-    .option("--quiet", "print the answer and errors only")
-    .option("--verbose", "tell the cause of an error too")
-    .option("--no-input", "never ask for a missing value")
+    .option("--json", "print one JSON document, and errors as JSON on stderr; never prompt")
+    .option("--quiet", "print only the result and errors")
+    .option("--verbose", "also print the cause of an error")
+    .option("--no-input", "never prompt for missing values")
     .option("--yes", "answer yes to every confirmation")
     .addOption(new Option("--color <when>", "color the output").choices(["auto", "always", "never"]).default("auto"))
     .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData).argParser(folder))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
-    .option("--admin-token-file <file>", "the admin token for --url, else IDP_ADMIN_TOKEN")
+    .option("--admin-token-file <file>", "read the admin token for --url from this file (default: IDP_ADMIN_TOKEN)")
     .addHelpText(
       "after",
-      "\nBegin with: idp start\nHelp of a command: idp help revoke, or idp revoke --help\nA flag of seconds takes a unit too: 30s, 5m, 2h, 7d\n",
+      "\nGet started: idp start\nHelp for a command: idp help revoke, or idp revoke --help\nDurations are in seconds, or have a unit: 30s, 5m, 2h, 7d\n",
     );
   declareServer(program, act, { words, env: terminal.env });
   declareApps(program, act, words);

@@ -178,6 +178,6 @@ describe("in the shell itself", () => {
     expect(await fish("idp us")).toEqual(["users\tlist, show, add, edit, remove, suspend, ban and restore users"]);
     expect(await fish("idp revoke --user b")).toEqual([expect.stringMatching(/^bob\tbob@/)]);
     expect(await fish("idp start --cert b")).toEqual(["bin/"]);
-    expect(await fish("idp seed --ch")).toEqual(["--check\tonly check the files; exit 7 where one has a problem"]);
+    expect(await fish("idp seed --ch")).toEqual(["--check\tcheck the files without applying them; exit 7 if there are problems"]);
   });
 });

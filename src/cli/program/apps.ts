@@ -16,7 +16,7 @@ import { fixturesOption, withSettings } from "./settings.ts";
 const withVariables = (command: Command): Command =>
   command
     .option("--client <client_id>", "the app's client (default: the first that signs users in)")
-    .option("--prefix <prefix>", "put in front of each name, as in VITE_OIDC_ISSUER", variablePrefix)
+    .option("--prefix <prefix>", "prefix of each name, as in VITE_OIDC_ISSUER", variablePrefix)
     .option(
       "--name <value=NAME>",
       "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
@@ -67,12 +67,10 @@ function declareInit(program: Command, act: Act): void {
 }
 
 function declareEnv(program: Command, act: Act): void {
-  withVariables(program.command("env").description("print what the app needs to know, its secret too"))
-    .addOption(new Option("--format <format>", "how (default: dotenv)").choices(formats))
-    .option("--write <file>", 'put it into a file: only the lines between "# idp begin" and "# idp end" change')
-    .addOption(
-      new Option("--for <library>", "the configuration of a library instead, as it expects it").choices(libraries),
-    )
+  withVariables(program.command("env").description("print the settings that the app needs, including its secret"))
+    .addOption(new Option("--format <format>", "the output format (default: dotenv)").choices(formats))
+    .option("--write <file>", 'write to a file; only the lines between "# idp begin" and "# idp end" change')
+    .addOption(new Option("--for <library>", "print the configuration of a library instead").choices(libraries))
     .addHelpText(
       "after",
       examples(
@@ -95,7 +93,7 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
     program
       .command("exec")
       .usage("[options] -- <command...>")
-      .description("run a command beside a server of its own: in memory, on a free port; its exit code is passed on")
+      .description("run a command with its own server, in memory and on a free port; exit with its code")
       .argument("[command...]")
       .option(...fixturesOption),
   );
@@ -104,8 +102,8 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       "after",
       `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
 and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
-as idp users suspend bob reach this server. Exit codes of its own: 125 where
-the server cannot start, 126 and 127 where the command cannot be run or found.
+as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
+the server cannot start, 126 if the command cannot be run, 127 if not found.
 ${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test")}`,
     )
     .action(

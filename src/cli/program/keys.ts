@@ -5,18 +5,18 @@ import { examples, type Act } from "../act.ts";
 
 /** Adds them to the program. */
 export function declareKeysAndSessions(program: Command, act: Act): void {
-  const sessions = program.command("sessions").description("list and end the sessions of browsers");
+  const sessions = program.command("sessions").description("list and end browser sessions");
   sessions
     .command("list")
-    .description("list who is signed in")
-    .option("--user <username>", "those of one user")
+    .description("list the users who are signed in")
+    .option("--user <username>", "only those of this user")
     .addHelpText("after", examples("idp sessions list", "idp sessions list --user alice --json"))
     .action(act(async (cli, flags: { user?: string }) => (await import("../sessions.ts")).listSessions(cli, flags)));
   sessions
     .command("end")
-    .description("end sessions, and tell the clients that ask for it (back-channel logout)")
+    .description("end sessions, and notify clients by back-channel logout")
     .argument("[session_id]")
-    .option("--user <username>", "all of one user")
+    .option("--user <username>", "end all sessions of this user")
     .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end s_7yQ2mXk0aLw3"))
     .action(
       act(async (cli, id: string | undefined, flags: { user?: string }) =>
@@ -27,13 +27,13 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
   const keys = program.command("keys").description("list and rotate the signing keys");
   keys
     .command("list")
-    .description("list the keys that sign or still verify")
+    .description("list the keys that sign tokens or still verify them")
     .addHelpText("after", examples("idp keys list", "idp keys list --json | jq -r '.[].kid'"))
     .action(act(async (cli) => (await import("../keys.ts")).listKeys(cli)));
   keys
     .command("rotate")
-    .description("sign with new keys; old ones verify until their tokens have expired")
-    .option("--alg <alg>", "one kind of key only: RS256, PS256, ES256, EdDSA or HS256")
+    .description("sign with new keys; old keys verify until their tokens expire")
+    .option("--alg <alg>", "replace only this kind of key: RS256, PS256, ES256, EdDSA or HS256")
     .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256"))
     .action(act(async (cli, flags: { alg?: string }) => (await import("../keys.ts")).rotateKeys(cli, flags)));
 }

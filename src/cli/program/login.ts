@@ -27,11 +27,11 @@ const whole =
   };
 
 const help = `
-Each check is a line with ✓ or ✗ and what was found; the exit code is 6 where
-one fails or the login is refused. With --print only that token is on standard
-output, and the checks are on standard error. --json prints {"valid","issuer",
+Each check is a line with ✓ or ✗ and the result. The exit code is 6 if a check
+fails or the login is refused. With --print, standard output has only that
+token, and standard error has the checks. --json prints {"valid","issuer",
 "client","flow","checks":[{"name","ok","detail"}],"tokens","claims","userinfo"}:
-the token response, the claims of the ID token and UserInfo, each null where
+the token response, the claims of the ID token and UserInfo, each null if
 there is none.
 `;
 
@@ -42,20 +42,22 @@ export function declareLogin(program: Command, act: Act): void {
     .command("login")
     .description("sign in to this or any other provider as a client would, and report every check")
     .addOption(new Option("--issuer <url>", "any provider (default: the running server)").argParser(issuer))
-    .option("--client <client_id>", "the client to be", loginClient)
-    .option("--secret-stdin", "take the client's secret from standard input; a running server is asked for it")
-    .addOption(new Option("--flow <flow>", "how").choices(["code", "device", "client-credentials"]).default("code"))
-    .option("--scope <scopes>", 'scope names with spaces between them (default: "openid profile email")')
-    .addOption(new Option("--print <what>", "print this alone").choices(["access", "id", "refresh", "response"]))
+    .option("--client <client_id>", "the client to sign in as", loginClient)
+    .option("--secret-stdin", "read the client's secret from standard input; not needed with a running server")
+    .addOption(
+      new Option("--flow <flow>", "the flow to use").choices(["code", "device", "client-credentials"]).default("code"),
+    )
+    .option("--scope <scopes>", 'scopes, separated by spaces (default: "openid profile email")')
+    .addOption(new Option("--print <what>", "print only this").choices(["access", "id", "refresh", "response"]))
     .addOption(
       new Option("--timeout <seconds>", "wait this long for the user").argParser(seconds(1, 86_400)).default(120),
     )
-    .optionsGroup("Without a person, on an idp server:")
+    .optionsGroup("Without a browser, on an idp server:")
     .option("--user <username>", "sign in as this user; needs --approve or --deny")
     .option("--approve", "allow everything on the consent page")
     .option("--deny", "deny on the consent page, which is shown again")
     .optionsGroup("In a browser:")
-    .option("--no-browser", "print the address and open nothing")
+    .option("--no-browser", "print the address instead of opening it")
     .addOption(
       new Option("--redirect-port <port>", "listen on this port of 127.0.0.1 (default: a free one)").argParser(
         whole(1, 65_535),
@@ -63,13 +65,11 @@ export function declareLogin(program: Command, act: Act): void {
     )
     .optionsGroup("Parameters of the authorization request:")
     .option("--prompt <values>", "login, consent, select_account or none")
-    .addOption(
-      new Option("--max-age <seconds>", "how long ago the sign-in may be").argParser(seconds(0, 4_294_967_295)),
-    )
-    .option("--login-hint <name>", "who will probably sign in")
+    .addOption(new Option("--max-age <seconds>", "the maximum age of the sign-in").argParser(seconds(0, 4_294_967_295)))
+    .option("--login-hint <name>", "the user who will probably sign in")
     .option("--ui-locales <languages>", "the languages of the pages, as: tr en")
-    .option("--acr <values>", "acr_values; the ID token has to have one of them")
-    .addOption(new Option("--response-mode <mode>", "how the answer comes back").choices(["query", "form_post"]))
+    .option("--acr <values>", "acr_values; the ID token must have one of them")
+    .addOption(new Option("--response-mode <mode>", "how the response is returned").choices(["query", "form_post"]))
     .addHelpText(
       "after",
       help +

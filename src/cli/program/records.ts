@@ -12,11 +12,11 @@ import { declareUsers } from "./users.ts";
 
 const clientFields = (command: Command): Command =>
   command
-    .option("--name <name>", "the name that is shown")
+    .option("--name <name>", "the display name")
     .option("--redirect-uri <uri>", "a redirect URI; repeatable", collect)
-    .option("--scope <scopes>", "what it may ask for, with spaces between (default: everything)")
-    .option("--public", "a public client: no secret, PKCE")
-    .option("--secret-stdin", "take the secret from standard input")
+    .option("--scope <scopes>", "the scopes it may request, separated by spaces (default: all)")
+    .option("--public", "make it a public client: no secret, PKCE required")
+    .option("--secret-stdin", "read the secret from standard input")
     .addOption(setOption());
 
 function declareClients(program: Command, act: Act): void {
@@ -24,7 +24,7 @@ function declareClients(program: Command, act: Act): void {
   clients
     .command("list")
     .description("list all clients")
-    .option("--show-secrets", "with their secrets")
+    .option("--show-secrets", "include the secrets")
     .addHelpText("after", examples("idp clients list", "idp clients list --json | jq -r '.[].client_id'"))
     .action(
       act(async (cli, flags: { showSecrets?: true }) =>
@@ -35,7 +35,7 @@ function declareClients(program: Command, act: Act): void {
     .command("show")
     .description("show one client")
     .argument("[client_id]")
-    .option("--show-secrets", "with its secret")
+    .option("--show-secrets", "include the secret")
     .addHelpText("after", examples("idp clients show demo-app", "idp clients show demo-app --show-secrets --json"))
     .action(
       act(async (cli, clientId: string | undefined, flags: { showSecrets?: true }) =>
@@ -47,7 +47,7 @@ function declareClients(program: Command, act: Act): void {
 
 function declareClientChanges(clients: Command, act: Act): void {
   clientFields(clients.command("add"))
-    .description("add a client; unless it is public, it gets a secret, which is shown")
+    .description("add a client; a confidential client gets a secret, which is shown")
     .argument("[client_id]")
     .addHelpText(
       "after",
@@ -62,9 +62,9 @@ function declareClientChanges(clients: Command, act: Act): void {
       ),
     );
   clientFields(clients.command("edit"))
-    .option("--add-redirect-uri <uri>", "one more redirect URI; repeatable", collect)
-    .option("--remove-redirect-uri <uri>", "one redirect URI less; repeatable", collect)
-    .description("change a client; what is given takes the place of what was there")
+    .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
+    .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
+    .description("change a client; each flag replaces the old value")
     .argument("[client_id]")
     .addHelpText(
       "after",
@@ -86,9 +86,9 @@ function declareClientChanges(clients: Command, act: Act): void {
     .action(act(async (cli, clientId?: string) => (await import("../clients/edit.ts")).removeClient(cli, clientId)));
   clients
     .command("rotate-secret")
-    .description("give a client another secret; it is shown, and the old one stops working")
+    .description("give a client a new secret and show it; the old one stops working")
     .argument("[client_id]")
-    .option("--secret-stdin", "take the new secret from standard input")
+    .option("--secret-stdin", "read the new secret from standard input")
     .addHelpText(
       "after",
       examples(
@@ -104,12 +104,12 @@ function declareClientChanges(clients: Command, act: Act): void {
 }
 
 function declareGrants(program: Command, act: Act): void {
-  const grants = program.command("grants").description("list, show and revoke what users allowed to clients");
+  const grants = program.command("grants").description("list, show and revoke the consents of users");
   grants
     .command("list")
     .description("list grants, active and revoked")
-    .option("--user <username>", "those of one user")
-    .option("--client <client_id>", "those of one client")
+    .option("--user <username>", "only those of this user")
+    .option("--client <client_id>", "only those of this client")
     .addHelpText("after", examples("idp grants list", "idp grants list --user alice --json"))
     .action(
       act(async (cli, flags: { user?: string; client?: string }) =>
@@ -124,7 +124,7 @@ function declareGrants(program: Command, act: Act): void {
     .action(act(async (cli, id?: string) => (await import("../grants/grants.ts")).showGrant(cli, id)));
   grants
     .command("revoke")
-    .description("revoke one grant: every token of that user and client dies at once, for good")
+    .description("revoke one grant: all tokens of that user and client become invalid, permanently")
     .argument("[grant_id]")
     .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
     .action(
@@ -151,7 +151,7 @@ export function declareRecords(program: Command, act: Act): void {
 function declareRevoke(program: Command, act: Act): void {
   program
     .command("revoke")
-    .description("revoke grants: every token of that user and client dies at once, for good")
+    .description("revoke grants: all tokens of that user and client become invalid, permanently")
     .argument("[grant_id]")
     .option("--user <username>", "the grants of this user")
     .option("--client <client_id>", "the grants for this client")

@@ -31,11 +31,15 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     .description("run the server")
     .option("--port <port>", "a port, or auto for a free one (default: 4370)", port)
     .option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)")
-    .option("--issuer <url>", "the issuer, to the letter (default: http://localhost:<port>)")
+    .option("--issuer <url>", "the issuer, used exactly as given (default: http://localhost:<port>)")
     .option(...fixturesOption)
     .option("--watch", "apply fixtures again when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
-    .option("--allow-host <host>", "answer this host name too; .name: it and all below it; *: all; repeatable", collect)
+    .option(
+      "--allow-host <host>",
+      "also answer under this host name; .name: all names below it too; *: any; repeatable",
+      collect,
+    )
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
     .option("--key <file>", "the PEM private key of --cert")
     .addOption(
@@ -45,9 +49,9 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
       ).choices(["off", "dynamic"]),
     )
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
-    .option("--templates <dir>", "pages, texts and stylesheet of your own; what the folder lacks is built in")
+    .option("--templates <dir>", "a folder with your own pages, texts and stylesheet; what it lacks is built in")
     .option("--open", "open the start page in a browser")
-    .option("--ready-file <file>", "a JSON file, there for as long as the server is ready");
+    .option("--ready-file <file>", "a JSON file that exists while the server is ready");
   withSettings(start)
     .hook("preAction", (command) => {
       takeVariables(command, env);
@@ -65,12 +69,12 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
   declareStart(program, act, typed);
   program
     .command("status")
-    .description("tell whether a server runs on the data; exit 5 where none does")
+    .description("show whether a server is running; exit 5 if none is")
     .addHelpText("after", examples("idp status", "idp status --json"))
     .action(act(async (cli) => (await import("../server/status.ts")).status(cli)));
   program
     .command("stop")
-    .description("stop the server and wait until it is gone; exit 5 where none runs")
+    .description("stop the server and wait for it to end; exit 5 if none is running")
     .addHelpText("after", examples("idp stop", "idp stop --data .idp-other"))
     .action(act(async (cli) => (await import("../server/stop.ts")).stop(cli)));
   program
@@ -83,7 +87,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .command("issuer")
     .description("change the issuer of a running server")
     .command("set")
-    .description("change its scheme, host and port until the server stops; tokens become invalid, sessions stay")
+    .description("change the scheme, host and port until the server stops; tokens become invalid, sessions stay")
     .argument("<url>", "the issuer, as with start --issuer; its path stays")
     .addHelpText(
       "after",
@@ -95,9 +99,9 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .action(act(async (cli, issuer: string) => (await import("../server/issuer.ts")).setIssuer(cli, issuer)));
   program
     .command("seed")
-    .description("apply fixture files: create what is missing, bring the rest to what changed")
+    .description("apply fixture files: create missing records, update changed ones")
     .argument("[path...]", "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here)")
-    .option("--check", "only check the files; exit 7 where one has a problem")
+    .option("--check", "check the files without applying them; exit 7 if there are problems")
     .option("--print-schema", "print the JSON Schema of fixture files")
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
     .action(
@@ -105,8 +109,8 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     );
   program
     .command("export")
-    .description("write all there is as one JSON document, secrets included")
-    .option("-o, --output <file>", "into this file, for its owner alone; without it: stdout")
+    .description("export all data as one JSON document, including secrets")
+    .option("-o, --output <file>", "write to this file, readable only by you (default: stdout)")
     .addOption(
       new Option(
         "--as <form>",
@@ -118,14 +122,14 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
   program
     .command("import")
     .description("replace all data with an export")
-    .argument("<file>", "what idp export wrote; - for stdin")
+    .argument("<file>", "a file from idp export, or - for stdin")
     .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
     .action(act(async (cli, file: string) => (await import("../state/import.ts")).importState(cli, file)));
   program
     .command("reset")
-    .description("go back to the fixtures: runtime changes, sessions, grants and tokens go")
-    .option("--fixtures <path>", "to these instead of those in use, as start takes them; repeatable", collect)
-    .option("--keys", "renew the signing keys too")
+    .description("go back to the fixtures: discard changes, sessions, grants and tokens")
+    .option("--fixtures <path>", "go back to these fixtures instead of those in use; repeatable", collect)
+    .option("--keys", "also replace the signing keys")
     .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
     .action(act(async (cli, flags: ResetFlags) => (await import("../state/reset.ts")).reset(cli, flags)));
 }

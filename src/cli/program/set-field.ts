@@ -38,7 +38,7 @@ function setField(given: string, before: SetFields = {}): SetFields {
 
 /** `--set` of the commands that add and edit. */
 export const setOption = (): Option =>
-  new Option("--set <field=value>", "any other field of a fixture, as JSON or text; repeatable").argParser(setField);
+  new Option("--set <field=value>", "set any other fixture field, as JSON or text; repeatable").argParser(setField);
 
 /** Collects `--claim name=value`. */
 export function setClaim(given: string, before: SetFields = {}): SetFields {

@@ -19,7 +19,7 @@ function login(value: string): string {
 /** The settings of fixtures, as flags. */
 export const withSettings = (command: Command): Command =>
   command
-    .optionsGroup("Settings, which win over those of fixtures:")
+    .optionsGroup("Settings (these override the fixtures):")
     .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
     .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
     .addOption(
@@ -35,25 +35,30 @@ export const withSettings = (command: Command): Command =>
       ]),
     )
     .addOption(
-      new Option("--userinfo-format <form>", "of clients that set none (default: native)").choices([
+      new Option("--userinfo-format <form>", "the UserInfo format of clients that set none (default: native)").choices([
         "native",
         "standard",
         "combined",
       ]),
     )
     .addOption(
-      new Option("--id-token-claims <set>", "of clients that set none (default: all)").choices(["all", "minimal"]),
+      new Option("--id-token-claims <set>", "the claims in ID tokens of clients that set none (default: all)").choices([
+        "all",
+        "minimal",
+      ]),
     )
-    .option("--code-ttl <seconds>", "life of an authorization code", seconds(1))
-    .option("--access-token-ttl <seconds>", "life of an access token", seconds(1))
-    .option("--refresh-token-ttl <seconds>", "life of a refresh token", seconds(1))
-    .option("--session-ttl <seconds>", "life of a browser session", seconds(1))
-    .addOption(new Option("--refresh-rotation <on|off>", "a new refresh token at each refresh").choices(["on", "off"]))
-    .option("--refresh-grace <seconds>", "how long a rotated refresh token still passes", seconds(0))
+    .option("--code-ttl <seconds>", "lifetime of an authorization code", seconds(1))
+    .option("--access-token-ttl <seconds>", "lifetime of an access token", seconds(1))
+    .option("--refresh-token-ttl <seconds>", "lifetime of a refresh token", seconds(1))
+    .option("--session-ttl <seconds>", "lifetime of a browser session", seconds(1))
+    .addOption(
+      new Option("--refresh-rotation <on|off>", "issue a new refresh token at each refresh").choices(["on", "off"]),
+    )
+    .option("--refresh-grace <seconds>", "how long a rotated refresh token still works", seconds(0))
     .option(
       "--http-redirect-hosts <hosts>",
-      "hosts that clients may have on plain http, as in a container network; repeatable",
+      "hosts that may use plain http, such as names in a container network; repeatable",
       collectList,
     )
-    .option("--any-loopback-port", "confidential clients may leave the port of a loopback redirect URI open too")
-    .option("--registration-loopback", "clients that register themselves may name loopback addresses (jwks_uri, …)");
+    .option("--any-loopback-port", "let confidential clients register loopback redirect URIs with any port")
+    .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)");

@@ -11,9 +11,9 @@ import type { VerifyFlags } from "../tokens/verify.ts";
 /** Flags of everything that is issued for a user and a client. */
 const forWhom = (command: Command): Command =>
   command
-    .option("--user <username>", "for this user")
-    .option("--client <client_id>", "for this client")
-    .option("--scope <scopes>", 'scope names with spaces between them (default: "openid")');
+    .option("--user <username>", "the user")
+    .option("--client <client_id>", "the client")
+    .option("--scope <scopes>", 'scopes, separated by spaces (default: "openid")');
 
 function url(value: string): string {
   if (!URL.canParse(value) || !/^https?:/.test(value)) {
@@ -25,7 +25,7 @@ function url(value: string): string {
 /** Of tokens; a running server has its own. */
 const withIssuer = (command: Command): Command =>
   command.addOption(
-    new Option("--issuer <url>", "without a server: the issuer (default: the one the data was last served under)")
+    new Option("--issuer <url>", "the issuer if no server is running (default: the last one used with the data)")
       .argParser(url)
       .env("IDP_ISSUER"),
   );
@@ -43,11 +43,11 @@ function declareIssue(program: Command, act: Act): void {
     )
     .action(act(async (cli, flags: IssueFlags) => (await import("../issue.ts")).issueGrant(cli, flags)));
   forWhom(issue.command("code"))
-    .description("print an authorization code, as a running server would send it to the client")
-    .option("--redirect-uri <uri>", "the redirect URI (default: the client's own, where it has one)")
+    .description("print an authorization code and its callback URL")
+    .option("--redirect-uri <uri>", "the redirect URI (default: the client's only one)")
     .option("--state <state>", "returned with the code")
     .option("--nonce <nonce>", "copied into the ID token")
-    .option("--code-challenge <challenge>", "of PKCE, S256")
+    .option("--code-challenge <challenge>", "the PKCE challenge (S256)")
     .addHelpText(
       "after",
       examples(
@@ -71,12 +71,10 @@ function declareIssue(program: Command, act: Act): void {
 
 function declareToken(program: Command, act: Act): void {
   const token = program.command("token").description("decode, verify, introspect, issue and revoke tokens");
-  const given = "a token, or - for standard input; Bearer … and a whole token response will do";
+  const given = "a token, a token response or Bearer …; - for standard input";
   token
     .command("decode")
-    .description(
-      "show what a token says, without a server and without any check; of several, each (--json: by name, or a list)",
-    )
+    .description("show the contents of one or more tokens without checking them")
     .argument("[token]", given)
     .addHelpText(
       "after",
@@ -87,12 +85,12 @@ function declareToken(program: Command, act: Act): void {
     .command("verify")
     .description("verify a token and report every check; exit 6 if one fails")
     .argument("[token]", given)
-    .option("--audience <audience>", "the audience it must be for")
-    .option("--leeway <seconds>", "seconds that clocks may be apart (default: 0)", seconds(0))
-    .optionsGroup("With other keys than those of this server or folder:")
-    .option("--issuer <url>", "the keys that this issuer publishes; with --jwks only whose the token must be", url)
-    .option("--jwks <file|url>", "the keys of a JWK Set")
-    .option("--secret-stdin", "the secret of HS256 is on standard input")
+    .option("--audience <audience>", "require this audience")
+    .option("--leeway <seconds>", "allowed difference between clocks (default: 0)", seconds(0))
+    .optionsGroup("To verify with other keys:")
+    .option("--issuer <url>", "use the keys of this issuer; with --jwks, only require it as iss", url)
+    .option("--jwks <file|url>", "use the keys of this JWK Set")
+    .option("--secret-stdin", "read the HS256 secret from standard input")
     .addHelpText(
       "after",
       examples(
@@ -107,7 +105,7 @@ function declareToken(program: Command, act: Act): void {
       ),
     );
   withIssuer(token.command("introspect"))
-    .description("tell what a token is good for now; exit 6 and the reason where it is inactive")
+    .description("show whether a token is active; exit 6 and the reason if it is not")
     .argument("[token]", given)
     .addHelpText(
       "after",
@@ -119,18 +117,18 @@ function declareToken(program: Command, act: Act): void {
       ),
     );
   withIssuer(forWhom(token.command("issue")))
-    .description("print a bare token and nothing else; without --user, one of the client for itself")
+    .description("print one token; without --user, a token of the client itself")
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
-    .option("--claim <name=value>", "a claim more, JSON or text; may be repeated", setClaim)
-    .option("--expires-in <seconds>", "how long it lives", seconds(1))
-    .option("--audience <audience>", "aud in place of the usual one")
-    .optionsGroup("Bad on purpose, for tests of what reads tokens:")
+    .option("--claim <name=value>", "add a claim, as JSON or text; repeatable", setClaim)
+    .option("--expires-in <seconds>", "its lifetime", seconds(1))
+    .option("--audience <audience>", "the aud of the token")
+    .optionsGroup("Bad tokens, to test your API:")
     .option("--expired", "exp an hour ago")
     .option("--not-yet-valid", "nbf an hour from now")
     .option("--wrong-issuer", "another iss")
     .option("--wrong-audience", "another aud")
     .option("--bad-signature", "one bit of the signature is wrong")
-    .option("--unknown-kid", "signed with a key that nobody publishes")
+    .option("--unknown-kid", "signed with a key that is not published")
     .option("--alg-none", "not signed")
     .addHelpText(
       "after",
@@ -143,7 +141,7 @@ function declareToken(program: Command, act: Act): void {
     .action(act(async (cli, flags: TokenIssueFlags) => (await import("../tokens/issue.ts")).tokenIssue(cli, flags)));
   token
     .command("revoke")
-    .description("revoke one token; with a refresh token its access tokens die too")
+    .description("revoke one token; a refresh token takes its access tokens with it")
     .argument("[token]", given)
     .addHelpText("after", examples("idp token revoke eyJhbGciOi…", "idp token revoke - < token.txt"))
     .action(act(async (cli, text?: string) => (await import("../tokens/revoke.ts")).tokenRevoke(cli, text)));

@@ -10,7 +10,7 @@ export function declareTools(program: Command, act: Act): void {
   program.commandsGroup("On this machine:");
   program
     .command("open")
-    .description("print the address of a page of the running server; on a terminal it is opened too")
+    .description("print the address of a page of the server; on a terminal, also open it")
     .addArgument(
       new Argument("[page]", "which page")
         .choices(["inspector", "account", "device", "discovery"])
@@ -20,7 +20,7 @@ export function declareTools(program: Command, act: Act): void {
     .action(act(async (cli, page: Page) => (await import("../server/open.ts")).open(cli, page)));
   program
     .command("doctor")
-    .description("look for what is wrong here: data, lock, issuer, ports, apps, clock; exit 6 where something is")
+    .description("check for problems on this machine: data, lock, issuer, ports, apps, clock; exit 6 if there are any")
     .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
     .action(act(async (cli) => (await import("../doctor/doctor.ts")).doctor(cli)));
   program
@@ -30,7 +30,7 @@ export function declareTools(program: Command, act: Act): void {
     .action(act(async () => (await import("../version.ts")).printVersion()));
   program
     .command("completion")
-    .description("print the script that completes commands, flags and names in a shell")
+    .description("print the completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))
     .addHelpText(
       "after",

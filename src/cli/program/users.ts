@@ -12,8 +12,8 @@ const statusOption = (description: string): Option =>
 const userFields = (command: Command): Command =>
   command
     .option("--email <address>", "the e-mail address")
-    .option("--display-name <name>", "the name that is shown")
-    .option("--password-stdin", "take the password from standard input")
+    .option("--display-name <name>", "the display name")
+    .option("--password-stdin", "read the password from standard input")
     .addOption(statusOption("the status"))
     .addOption(setOption());
 
@@ -21,13 +21,13 @@ const userFields = (command: Command): Command =>
 const statusCommands = [
   [
     "suspend",
-    "suspend users: no sign-in, tokens answer 403, until restored",
+    "suspend users: no sign-in, and tokens get 403, until restored",
     "idp users suspend bob",
     "idp users restore bob",
   ],
   [
     "ban",
-    "ban users: as suspended, and sessions end and grants are revoked for good",
+    "ban users: suspend them, end their sessions, revoke their grants permanently",
     "idp users ban bob",
     "idp users restore bob",
   ],
@@ -55,7 +55,7 @@ export function declareUsers(program: Command, act: Act): void {
     .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
     .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
   userFields(users.command("add"))
-    .description("add a user; a name is enough")
+    .description("add a user; only a username is required")
     .argument("[username]")
     .addHelpText(
       "after",
