@@ -17,7 +17,7 @@ import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
-import type { RequestEvent } from "./http/request-log.ts";
+import type { RequestEvent } from "./core/testing/record.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
 import { explained } from "./uncaught.ts";

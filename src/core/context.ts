@@ -10,6 +10,7 @@ import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
+import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 /** What fixtures and flags of `start` set; seconds where it is a time. Flags win over fixtures. */
@@ -40,6 +41,8 @@ export interface Settings {
   readonly registration_loopback: boolean;
   /** True if the start page offers a sign-in to the built-in app. */
   readonly try_it: boolean;
+  /** How many requests the ledger holds. */
+  readonly ledger: number;
 }
 
 /** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
@@ -60,6 +63,7 @@ export const defaultSettings: Settings = {
   any_loopback_port: false,
   registration_loopback: false,
   try_it: false,
+  ledger: 1000,
 };
 
 /** The fixtures that the data is served with. */
@@ -109,5 +113,7 @@ export interface Context {
   readonly fixtures: FixturesInUse;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;
+  /** What was asked of this issuer. */
+  readonly ledger: Ledger;
   readonly log: Log;
 }

@@ -35,7 +35,7 @@ import { observe } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
 import { stylesheetPath } from "./pages/render.ts";
-import type { RequestEvent } from "./request-log.ts";
+import type { RequestEvent } from "../core/testing/record.ts";
 import { postRevoke } from "./oauth/revoke.ts";
 import { health, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
@@ -175,7 +175,7 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
   const guard = apiGuard(web, control.adminToken);
   router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
 
-  if (onRequest !== undefined) app.use(observe(onRequest, web.ctx.now));
+  app.use(observe(web, onRequest));
   app.use(`${base}/`, router);
   if (base !== "") {
     // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.

@@ -84,6 +84,7 @@ async function before(exchange: Exchange): Promise<boolean> {
   const target = request.endpoint === "authorize" ? await provenTarget(web.ctx, raw()) : null;
   const fault = web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));
   if (fault === null) return true;
+  note(exchange.res, { client: request.client, user: request.user });
   if (!(await begin(exchange, fault))) return false;
   if (!hasOwnResponse(fault)) return true;
   sendOwn(exchange, fault, target);
@@ -107,7 +108,7 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
       return answer && (async () => sendToClient(web, req, res, answer));
     }
     const spoil = spoilJson(request.endpoint, body, flaw);
-    return spoil && (async () => sendMade(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
+    return spoil && (async () => sendSpoiled(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
   };
   const asked = authorization ? { ...request, client: authorization.clientId, user: authorization.username } : request;
   const fault = web.ctx.faults.take("after", asked, ({ flaw }) => flaw === undefined || flawed(flaw) !== null);
@@ -148,7 +149,13 @@ function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null
   const { body, content_type: type = "application/json; charset=utf-8", header, drop_after: bytes } = fault;
   const status = fault.status ?? 200;
   const headers = { ...privateApiHeaders, "Content-Type": type, ...header };
-  sendMade(res, { status, headers, body: body === undefined ? bytesOf(errorOf(fault)) : Buffer.from(body) }, bytes);
+  sendSpoiled(res, { status, headers, body: body === undefined ? bytesOf(errorOf(fault)) : Buffer.from(body) }, bytes);
+}
+
+/** The ledger keeps what was sent, and not what the handler made. */
+function sendSpoiled(res: Response, made: MadeResponse, bytes?: number): void {
+  note(res, { answer: { body: parsed(made.body) } });
+  sendMade(res, made, bytes);
 }
 
 const bytesOf = (body: JsonObject): Buffer => Buffer.from(JSON.stringify(body));

@@ -1,37 +1,67 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
+import type { Line, RequestEvent } from "../core/testing/record.ts";
 import { cut, redacted } from "../repeated.ts";
-import type { RequestEvent } from "./request-log.ts";
 import { routeOf } from "./route.ts";
-import { takeNotes } from "./web.ts";
+import { takeNotes, type RequestNotes, type Web } from "./web.ts";
+
+/** Hands each request to the ledger once it is answered, with the notes of its route: the only place that does. */
 
 /** Cuts names for the log: the sender of a request chooses their length. */
 const longest = 500;
 
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
 
-/** Reports each request once it is answered, with the notes of its route. */
+/** @param onRequest receives its line of the log */
 export const observe =
-  (onRequest: (event: RequestEvent) => void, now: () => number): RequestHandler =>
+  (web: Web, onRequest: ((event: RequestEvent) => void) | undefined): RequestHandler =>
   (req, res, next) => {
     const began = performance.now();
     // `req.path` is relative to the router that handles it by then.
     const { path } = req;
     const notes = takeNotes(res);
-    res.on("finish", () => {
-      onRequest({
-        time: new Date(now()).toISOString(),
-        method: req.method,
-        endpoint: routeOf(res).name,
-        path: redacted(path),
-        status: res.statusCode,
-        ms: Math.round((performance.now() - began) * 10) / 10,
-        client: brief(notes.client),
-        user: brief(notes.user),
-        note: brief(notes.note),
-        error: notes.error ?? null,
-        mismatch: notes.mismatch ?? null,
-        fix: notes.fix ?? null,
+    // After "finish", and also where the connection is closed before that.
+    res.on("close", () => {
+      const ms = Math.round((performance.now() - began) * 10) / 10;
+      const line = lineOf(web, { req, res, path, ms }, notes);
+      // CONTRACT 10: neither the control API nor the inspector is what the app under test does.
+      if (path.startsWith(`${web.base}/_idp/`)) {
+        onRequest?.({ id: null, ...line });
+        return;
+      }
+      const { authorization, dpop } = req.headers;
+      const event = web.ctx.ledger.add(line, {
+        url: req.originalUrl,
+        body: req.body as unknown,
+        authorization,
+        dpop: typeof dpop === "string" ? dpop : undefined,
+        answer: notes.answer ?? null,
       });
+      onRequest?.(event);
     });
     next();
   };
+
+function lineOf(
+  { ctx }: Web,
+  { req, res, path, ms }: { readonly req: Request; readonly res: Response; readonly path: string; readonly ms: number },
+  notes: RequestNotes,
+): Line {
+  const error = notes.error ?? null;
+  return {
+    time: new Date(ctx.now()).toISOString(),
+    method: req.method,
+    endpoint: routeOf(res).name,
+    path: redacted(path),
+    status: res.headersSent ? res.statusCode : 0,
+    ms,
+    client: brief(notes.client),
+    user: brief(notes.user),
+    outcome: res.writableFinished ? brief(notes.outcome) : "the connection was closed before the response",
+    error,
+    mismatch: notes.mismatch ?? null,
+    rule: notes.rule ?? null,
+    fix: notes.fix ?? null,
+    fault: notes.fault ?? null,
+    clock: null,
+  };
+}

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
 import type { Mismatch } from "../core/errors.ts";
+import type { Answer } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
 
@@ -25,16 +26,19 @@ export interface Web {
   readonly commandLine: CommandLine;
 }
 
-/** What a route adds to the request log, through `res.locals.notes`. `observe.ts` reads it once the response is sent. */
+/** What a route adds to the record of a request, through `res.locals.notes`. `observe.ts` reads it once the response is sent. */
 export interface RequestNotes {
   client?: string | null;
   user?: string | null;
-  note?: string;
+  outcome?: string;
   error?: string;
+  rule?: string | null;
   mismatch?: Mismatch | null;
   fix?: string | null;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
+  /** Where the response redirects to, or its JSON. */
+  answer?: Answer;
 }
 
 /** Starts the notes of a request; the caller reads them once it is answered. */
@@ -44,7 +48,7 @@ export function takeNotes(res: Response): RequestNotes {
   return notes;
 }
 
-/** Adds to what the log will say of this request. */
+/** Adds to what the ledger will say of this request. */
 export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;
   if (taken !== undefined) Object.assign(taken, notes);

@@ -5,6 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
+import { createLedger } from "../core/testing/requests.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
 import { faultsOf } from "../core/testing/fault-admin.ts";
@@ -75,6 +76,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
     },
     attempts: createAttempts(now),
     inspector: createInspectorAccess(now, random),
+    ledger: createLedger(() => settings.ledger, random(32)),
     fixtures: fixturesInUse(options.fixtures, sources),
     faults: createFaults(),
   };

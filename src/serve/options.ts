@@ -9,7 +9,7 @@ import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
-import type { RequestEvent } from "../http/request-log.ts";
+import type { RequestEvent } from "../core/testing/record.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;

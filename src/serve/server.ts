@@ -59,7 +59,12 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   let listening: Listening | null = null;
   let issuer: Issuer | null = null;
   // Open requests may wait for passwords, and passwords for the store.
-  const closing = createClosing([() => listening?.close(), () => issuer?.close(), () => store.close()]);
+  const closing = createClosing([
+    () => issuer?.ctx.ledger.close(),
+    () => listening?.close(),
+    () => issuer?.close(),
+    () => store.close(),
+  ]);
   try {
     const app = createApp();
     listening = await listen(app, host, options.port ?? 0, { tls: options.tls ?? null });
@@ -140,7 +145,7 @@ function localUrl(scheme: string, host: string, port: number): string {
  * @param closers in order; if one fails, the rest are still closed, and the first failure is thrown
  */
 function createClosing(
-  closers: readonly (() => Promise<void> | undefined)[],
+  closers: readonly (() => Promise<void> | void)[],
 ): Pick<Server, "isClosing" | "closed" | "close"> {
   let onClosed = (): void => undefined;
   const closed = new Promise<void>((resolve) => {
@@ -148,7 +153,13 @@ function createClosing(
   });
   const closeAll = async (): Promise<void> => {
     const failures: unknown[] = [];
-    for (const close of closers) await close()?.catch((error: unknown) => failures.push(error));
+    for (const close of closers) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
     onClosed();
     if (failures.length > 0) throw failures[0];
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RequestEvent } from "../../src/http/request-log.ts";
+import type { RequestEvent } from "../../src/core/testing/record.ts";
 import { serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";

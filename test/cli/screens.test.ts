@@ -11,7 +11,7 @@ import { requestLines } from "../../src/cli/start/request-log.ts";
 import { seedSummary } from "../../src/cli/start/seed-summary.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
 import { duration, relative, utcTime } from "../../src/core/time-words.ts";
-import type { RequestEvent } from "../../src/http/request-log.ts";
+import type { RequestEvent } from "../../src/core/testing/record.ts";
 
 /** What stands on the screen, to the letter: at most 80 cells wide, and what is to be copied is whole. */
 
@@ -88,8 +88,12 @@ const event: RequestEvent = {
   ms: 3,
   client: "web",
   user: "alice",
-  note: "authorization_code",
+  outcome: "authorization_code",
+  id: "r1",
   error: null,
+  rule: null,
+  fault: null,
+  clock: null,
   mismatch: null,
   fix: null,
 };
@@ -101,12 +105,12 @@ test.each([
   ["a token request", {}, "hh:mm:ss  POST token         200  web  alice  authorization_code"],
   [
     "a page",
-    { method: "GET", endpoint: "consent", path: "/interaction/Ab3/consent", client: null, note: null },
+    { method: "GET", endpoint: "consent", path: "/interaction/Ab3/consent", client: null, outcome: null },
     "hh:mm:ss  GET  consent       200  alice",
   ],
   [
     "the control API",
-    { endpoint: "api", path: "/_idp/api/users/bob/suspend", client: null, user: null, note: "users.suspend" },
+    { endpoint: "api", path: "/_idp/api/users/bob/suspend", client: null, user: null, outcome: "users.suspend" },
     "hh:mm:ss  POST api users/bob/suspend  200  users.suspend",
   ],
   [
@@ -117,13 +121,13 @@ test.each([
       path: "/idp/.well-known/openid-configuration",
       client: null,
       user: null,
-      note: null,
+      outcome: null,
     },
     "hh:mm:ss  GET  discovery     200",
   ],
   [
     "any other path",
-    { method: "GET", endpoint: "none", path: "/robots.txt", status: 404, client: null, user: null, note: null },
+    { method: "GET", endpoint: "none", path: "/robots.txt", status: 404, client: null, user: null, outcome: null },
     "hh:mm:ss  GET  /robots.txt   404",
   ],
 ])("the log line of %s", (_what, more, line) => {
@@ -134,7 +138,7 @@ test("a refusal has its reason and what mends it below, in lines that fit and wo
   const more = {
     status: 400,
     user: null,
-    note: null,
+    outcome: null,
     error: 'invalid_request: redirect_uri "http://localhost:3001/callback" is not registered for client "web"',
     fix: "idp clients edit web",
   };
@@ -153,7 +157,7 @@ test("an address that is not registered stands above those that are, and none of
   const sent = `http://localhost:3000/callback/${"x".repeat(60)}`;
   const more = {
     status: 400,
-    note: null,
+    outcome: null,
     error: `invalid_request: redirect_uri "${sent}" is not registered for client "web"; registered: http://localhost:3000/callback`,
     mismatch: {
       parameter: "redirect_uri",
@@ -177,15 +181,17 @@ test("an address that is not registered stands above those that are, and none of
 });
 
 test("a note that does not fit goes below, and a command stays one line, to be pasted", () => {
-  expect(logged({ note: 'authorization_code: access, refresh, id for "openid"' }, 80)).toBe(
+  expect(logged({ outcome: 'authorization_code: access, refresh, id for "openid"' }, 80)).toBe(
     'hh:mm:ss  POST token         200  web  alice\n          authorization_code: access, refresh, id for "openid"',
   );
   const fix =
     "idp clients edit web --redirect-uri http://localhost:3000/callback --redirect-uri http://localhost:3001/cb";
-  expect(logged({ status: 400, user: null, note: null, error: "invalid_request: no", fix }, 60)).toBe(
+  expect(logged({ status: 400, user: null, outcome: null, error: "invalid_request: no", fix }, 60)).toBe(
     ["hh:mm:ss  POST token         400  web", "          invalid_request: no", `          fix: ${fix}`].join("\n"),
   );
-  expect(logged({ status: 400, user: null, note: null, fix: "keep the verifier of each sign-in until then" }, 50)).toBe(
+  expect(
+    logged({ status: 400, user: null, outcome: null, fix: "keep the verifier of each sign-in until then" }, 50),
+  ).toBe(
     [
       "hh:mm:ss  POST token         400  web",
       "          fix: keep the verifier of each sign-in",
@@ -195,7 +201,7 @@ test("a note that does not fit goes below, and a command stays one line, to be p
 });
 
 test("nothing in a request acts upon the terminal", () => {
-  expect(logged({ endpoint: "none", path: "/\u001b[2J", client: "a\nb", user: "\u202e", note: null })).toBe(
+  expect(logged({ endpoint: "none", path: "/\u001b[2J", client: "a\nb", user: "\u202e", outcome: null })).toBe(
     "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",
   );
 });

@@ -37,7 +37,7 @@ test("a token without a scope is told as that, not as one for nothing", async ()
   const { events, token } = await logging();
   const service = { client_id: "demo-service", client_secret: "demo-service-secret" };
   await token({ grant_type: "client_credentials", ...service });
-  expect(events.map(({ note }) => note)).toEqual(["client_credentials: access"]);
+  expect(events.map(({ outcome }) => outcome)).toEqual(["client_credentials: access"]);
 });
 
 test("a code used twice, and a verifier of another sign-in: what to do, in words", async () => {

@@ -59,6 +59,7 @@ describe("a body that fits the schema is taken, and any other is refused", () =>
 });
 
 test.each([
+  ["requests.list", "/requests?endpoint=", ["token", "any"], ["tokens"]],
   ["users.list", "/users?limit=", ["0", "7", "999999999"], ["-1", "1.5", "1000000000", "few"]],
   ["export", "/export?as=", ["state", "fixtures"], ["", "yaml"]],
 ] as const)("%s: query values", async (name, path, good, bad) => {

@@ -77,7 +77,8 @@ test("it lists every operation under its route, and nothing else", () => {
   const mounted = Object.entries(operations).map(
     ([name, { method, path }]) => `${name}: ${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
   );
-  expect(listed.sort()).toEqual(["openapi: GET /openapi.json", ...mounted].sort());
+  const others = ["openapi: GET /openapi.json", "requests.stream: GET /requests/stream"];
+  expect(listed.sort()).toEqual([...others, ...mounted].sort());
   expect(document.servers).toEqual([{ url: `${idp.issuer}/_idp/api` }]);
 });
 
@@ -168,6 +169,15 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "faults.flaws": async () => ({ path: "/faults/flaws" }),
   "faults.remove": async () => ({ path: "/faults/f1" }),
   "faults.clear": async () => ({ path: "/faults" }),
+  "requests.list": async () => ({ path: "/requests?status=4xx" }),
+  "requests.show": async () => {
+    await fetch(`${idp.issuer}/api/v2/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({ client_id: "app" }),
+    });
+    return { path: `/requests/${(await idp.call("requests.list", {})).at(-1)?.id ?? ""}` };
+  },
+  "requests.clear": async () => ({ path: "/requests" }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),
   export: async () => ({ path: "/export" }),
@@ -176,8 +186,8 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "issuer.set": async () => ({ path: "/issuer", body: { issuer: idp.issuer } }),
 };
 
-/** Not called above: what a session is for is shown elsewhere, and `stop` would end the others. */
-const elsewhere = ["sessions.show", "sessions.remove", "stop"];
+/** Not called above: what a session is for is shown elsewhere, `stop` would end the others, and the stream has no end. */
+const elsewhere = ["sessions.show", "sessions.remove", "stop", "requests.stream"];
 
 test("every operation answers as it is described", async () => {
   const ids = all().map(({ described }) => described.operationId);

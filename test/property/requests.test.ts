@@ -49,9 +49,9 @@ const pages: [string, string[]][] = [
   ["/_idp/health", ["GET"]],
   ["/:anything", ["GET", "POST"]],
 ];
-/** `stop` does what it is asked for. */
+/** `stop` does what it is asked for, and the stream has no end. */
 const control = Object.entries(openapi.paths)
-  .filter(([path]) => !path.endsWith("/stop"))
+  .filter(([path]) => !/\/(?:stop|stream)$/.test(path))
   .map(([path, methods]): [string, string[]] => [
     `${path.startsWith("/_idp/api") ? "" : "/_idp/api"}${path.replace(/\{(\w+)\}/g, ":$1")}`,
     Object.keys(methods).map((method) => method.toUpperCase()),

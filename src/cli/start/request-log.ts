@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../core/errors.ts";
-import type { RequestEvent } from "../../http/request-log.ts";
+import type { RequestEvent } from "../../core/testing/record.ts";
 import { cut } from "../../repeated.ts";
 import { escapeDeep, escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
@@ -33,7 +33,7 @@ export const remarkLines = (note: string, at: Date, style: Style, width: number)
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const event = escapeDeep(given);
-  const { time, method, status, client, user, note, error, mismatch, fix } = event;
+  const { time, method, status, client, user, outcome, error, mismatch, fix } = event;
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
@@ -45,10 +45,10 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
   ];
   const line = head.join("  ").trimEnd();
   const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
-  const fits = note === null || note === "" || taken + 2 + cells(note) <= width;
+  const fits = outcome === null || outcome === "" || taken + 2 + cells(outcome) <= width;
   return [
-    fits ? [line, note ?? ""].join("  ").trimEnd() : line,
-    ...(fits ? [] : [wrap(note, width, indent)]),
+    fits ? [line, outcome ?? ""].join("  ").trimEnd() : line,
+    ...(fits ? [] : [wrap(outcome, width, indent)]),
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     ...(fix === null ? [] : [paint(fixLine(fix, width))]),
   ].join("\n");

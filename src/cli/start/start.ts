@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
-import type { RequestEvent } from "../../http/request-log.ts";
+import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
 import { codeOf } from "../../store/json/fault.ts";

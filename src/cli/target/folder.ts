@@ -4,6 +4,7 @@ import { defaultIssuer } from "../../core/endpoints.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults.ts";
+import { createLedger } from "../../core/testing/requests.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";
 import type { Runner } from "../../core/operations/operation.ts";
@@ -52,6 +53,8 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
     attempts: createAttempts(now),
     faults: createFaults(),
     inspector: createInspectorAccess(now, randomText),
+    // No requests come to a folder.
+    ledger: createLedger(() => 0, randomText(32)),
     ...{ store, now, random: randomText, passwords, log },
   };
 }

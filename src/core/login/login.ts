@@ -104,6 +104,8 @@ interface Refused {
   readonly state: "error-credentials" | "error-suspended" | "error-banned";
   /** The user who proved who they are, and may not sign in. */
   readonly barred: User | null;
+  /** Of the user who was named; null: there is none of this name, which may be a password. */
+  readonly username: string | null;
 }
 
 /** The next step, or why the sign-in was refused. */
@@ -113,7 +115,12 @@ export type LoginResult = (StepResult & { readonly kind: "step" }) | Refused;
 export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
   status === "banned" ? "error-banned" : "error-suspended";
 
-const wrong: Refused = { kind: "refused", state: "error-credentials", barred: null };
+const wrong = (user: User | undefined): Refused => ({
+  kind: "refused",
+  state: "error-credentials",
+  barred: null,
+  username: user?.username ?? null,
+});
 
 /**
  * Takes the login form: records who signed in, and takes the next step in the same transaction.
@@ -134,7 +141,7 @@ const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): 
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     const user = ctx.offersPicker ? tx.find("users", "username", form.username) : undefined;
-    return user === undefined ? wrong : signInActive(tx, ctx, interaction, user, ["user"], browser);
+    return user === undefined ? wrong(user) : signInActive(tx, ctx, interaction, user, ["user"], browser);
   });
 
 /** @returns null if the user was changed while the password was checked: the password may have been changed too */
@@ -144,7 +151,7 @@ async function tryPassword(ctx: Context, uid: string, browser: Browser, form: Lo
     const user = findByName(tx, form.username);
     return { user, version: user && tx.version("users", user.id) };
   });
-  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong;
+  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong(user);
   return ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     return tx.version("users", user.id) === version ? signInActive(tx, ctx, interaction, user, ["pwd"], browser) : null;
@@ -154,7 +161,7 @@ async function tryPassword(ctx: Context, uid: string, browser: Browser, form: Lo
 const signInActive = (...[tx, ctx, interaction, user, amr, browser]: Parameters<typeof signIn>): Attempt =>
   user.status === "active"
     ? signIn(tx, ctx, interaction, user, amr, browser)
-    : { kind: "refused", state: barredState(user), barred: user };
+    : { kind: "refused", state: barredState(user), barred: user, username: user.username };
 
 /** @throws {OAuthError} too_many_requests */
 async function checkPassword(

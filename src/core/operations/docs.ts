@@ -8,6 +8,7 @@ import {
   grant,
   key,
   nothing,
+  request,
   resetOutcome,
   seeded,
   session,
@@ -126,6 +127,9 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     "Make a key that opens the inspector once, within ten minutes",
     z.object({ url: z.string().describe("With the key"), expires_in: z.int().describe("Seconds") }),
   ),
+  "requests.list": doc("List the last requests, the oldest first", z.array(request)),
+  "requests.show": doc("Show a request", request),
+  "requests.clear": doc("Forget all requests", nothing),
   seed: doc(
     "Apply fixtures: whole or not at all",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),

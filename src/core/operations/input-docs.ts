@@ -6,6 +6,7 @@ import { exportForms } from "../fixtures/state/state.ts";
 import { issuerForm } from "../issuer.ts";
 import { keyAlgs } from "../keys/keys.ts";
 import { tenYears } from "../time.ts";
+import { requestEndpoints, statusForm } from "../testing/filter.ts";
 import { tokenKinds } from "../tokens/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
 import type { OperationName } from "./table.ts";
@@ -22,6 +23,12 @@ export interface InputDoc {
   /** Rules that no schema can express; a request that breaks them is refused. */
   readonly note?: string;
 }
+
+const requestFilter = {
+  endpoint: z.enum([...requestEndpoints, "any"]),
+  status: z.union([z.int().min(100).max(599), z.string().regex(statusForm)]).describe("400, or 4xx"),
+  since: z.string().describe("The id of a request, or a time in ISO 8601: only later ones"),
+};
 
 const atLeastOneOf = (...names: readonly string[]): Readonly<Record<string, unknown>> => ({
   anyOf: names.map((name) => ({ required: [name] })),
@@ -89,6 +96,7 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   },
   "token.verify": { fields: { leeway: z.number().min(0).describe("Seconds") } },
   "faults.add": { body: faultSchema, note: "The client and the user must exist: 422." },
+  "requests.list": { fields: requestFilter },
   seed: { body: z.union([fixtureFileSchema, z.strictObject({ sources })]), note: fixtureNote },
   reset: {
     body: z.union([

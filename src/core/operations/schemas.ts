@@ -147,4 +147,31 @@ export const exported = z.looseObject({
   schemaVersion: z.literal(1),
 }) as unknown as z.ZodType<StateDocument>;
 
+const values = z.record(z.string(), z.unknown());
+
+export const request = z
+  .object({
+    id: z.string(),
+    time,
+    flow: z.string().nullable().describe("What all requests of one sign-in have in common"),
+    endpoint: z.string(),
+    method: z.string(),
+    path: z.string(),
+    status: z.int().describe("0: the connection was closed before the response"),
+    ms: z.number(),
+    client: z.string().nullable(),
+    user: z.string().nullable(),
+    grant_type: z.string().nullable(),
+    scope: z.string().nullable(),
+    parameters: values.describe("Secrets are left out; codes, tokens and verifiers are fingerprints"),
+    response: values.nullable().describe("`location` and `parameters` of a redirect, or the `body`"),
+    outcome: z.string(),
+    error: z.string().nullable(),
+    rule: z.string().nullable().describe("The paragraph that requires the refusal"),
+    fix: z.string().nullable(),
+    fault: z.string().nullable(),
+    clock: z.number().nullable().describe("Seconds by which the clock was moved"),
+  })
+  .describe("A request and its outcome");
+
 export const nothing = z.null();

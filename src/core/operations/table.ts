@@ -13,6 +13,7 @@ import { grantOperations } from "./grants.ts";
 import { inspectorOperations } from "./inspector.ts";
 import { issueOperations } from "./issue.ts";
 import { keyOperations } from "./keys.ts";
+import { requestOperations } from "./requests.ts";
 import { scopeOperations } from "./scopes.ts";
 import { sessionOperations } from "./sessions.ts";
 import { stateOperations } from "./state.ts";
@@ -38,6 +39,7 @@ export const operations = {
   ...fixtureOperations,
   ...faultOperations,
   ...inspectorOperations,
+  ...requestOperations,
   ...stateOperations,
 };
 

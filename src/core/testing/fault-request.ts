@@ -35,14 +35,11 @@ const nobody: Named = { clientId: null, userId: null };
 export async function faultRequestOf(ctx: Context, sent: SentRequest): Promise<FaultRequest> {
   const { endpoint, method, parameters } = sent;
   const request = { endpoint, method, grantType: single(parameters, "grant_type") ?? null };
-  if (!ctx.faults.asksFor("client") && !ctx.faults.asksFor("user")) return { ...request, client: null, user: null };
+  const said = sent.client ?? single(parameters, "client_id") ?? null;
+  if (!ctx.faults.asksFor("client") && !ctx.faults.asksFor("user")) return { ...request, client: said, user: null };
   const named = (await namedByToken(ctx, sent)) ?? (await ctx.store.read((tx) => namedByRecord(tx, sent)));
   const asserted = readJws(single(parameters, "client_assertion") ?? "")?.payload["sub"];
-  const client =
-    sent.client ??
-    single(parameters, "client_id") ??
-    (typeof asserted === "string" ? asserted : null) ??
-    named.clientId;
+  const client = said ?? (typeof asserted === "string" ? asserted : null) ?? named.clientId;
   const { userId } = named;
   const user = userId === null ? undefined : await ctx.store.read((tx) => tx.get("users", userId));
   return { ...request, client, user: user?.username ?? null };

@@ -1,10 +1,3 @@
-/*
- * core/testing: what a tester controls. flaws.ts makes tokens that are wrong in one respect, for an operator.
- *
- * faults.ts keeps the faults of an issuer and says which request takes one; fault-request.ts finds out whose request it is; fault-admin.ts
- * adds and removes them. flaw-list.ts lists what a response can have wrong, spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the
- * only place that asks for a fault.
- */
 import { createPrivateKey, createSecretKey } from "node:crypto";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";

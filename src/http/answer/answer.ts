@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Request } from "express";
+import type { Request, Response } from "express";
+import { note } from "../web.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 
 /** Sends responses without Express's `res.send`, which adds a validator and looks for a range: none of these responses has either. */
@@ -25,14 +26,19 @@ export function sendText(
  * The location is sent unchanged: `res.redirect` would encode it again. 303, because the browser must not send a form again
  * (RFC 9700 4.12).
  */
-export function redirect(res: ServerResponse, location: string): void {
+export function redirect(res: Response, location: string): void {
+  note(res, { answer: { location } });
   res.writeHead(303, { Location: location, "Content-Length": 0, ...privateApiHeaders });
   res.end();
 }
 
 /** JSON that no cache keeps. */
-export const sendJson = (res: ServerResponse, status: number, value: unknown, headers = privateApiHeaders): void =>
-  sendText(res, status, headers, "application/json; charset=utf-8", JSON.stringify(value));
+export function sendJson(res: Response, status: number, value: unknown, headers = privateApiHeaders): void {
+  note(res, { answer: { body: value } });
+  sendText(res, status, headers, jsonType, JSON.stringify(value));
+}
+
+export const jsonType = "application/json; charset=utf-8";
 
 /** Whether the client wants a page rather than the same content as JSON. A client that accepts anything gets the page. */
 export const prefersHtml = (req: Request): boolean => req.accepts(["html", "json"]) !== "json";

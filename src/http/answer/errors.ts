@@ -51,7 +51,11 @@ export const errorHandler =
     );
     try {
       if (error instanceof RedirectedError) {
-        note(res, { error: `${error.error.code}: ${error.error.message}`, fix: fixLine(web, error.error.fix) });
+        note(res, {
+          error: `${answer.code}: ${answer.message}`,
+          fix: fixLine(web, answer.fix),
+          rule: ruleOf(answer),
+        });
         sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
         return;
       }
@@ -67,13 +71,18 @@ export const errorHandler =
 const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
   fix === null ? null : hintText(fix, commandLine);
 
+/** The paragraph that requires the refusal. A message that names it does so in parentheses. */
+const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
+  rule ?? mismatch?.rule ?? /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+) [\d.]+)\)/.exec(message)?.[1] ?? null;
+
 /** A page or JSON, with status and headers. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
-  note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), mismatch: answer.mismatch ?? null });
+  const { mismatch = null } = answer;
+  note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), rule: ruleOf(answer), mismatch });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
   const authenticate = challengeOf(req, route, error);

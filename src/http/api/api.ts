@@ -15,6 +15,7 @@ import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/form-origin.ts";
 import { note, type Web } from "../web.ts";
+import { streamRequests } from "./stream.ts";
 
 /** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
@@ -92,7 +93,7 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   };
   const handlerOf = (name: string, operation: Operation): RequestHandler => {
     return async (req, res) => {
-      note(res, { note: name });
+      note(res, { outcome: name });
       const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
       if (name === "stop") res.on("finish", onStop);
       if (operation.status === 204) res.status(204).set(privateApiHeaders).end();
@@ -107,5 +108,9 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
     const handlers = here.map(([name, operation]) => [operation.method.toLowerCase(), handlerOf(name, operation)]);
     return { ...api, path: apiPath + path, body, ...(Object.fromEntries(handlers) as Handlers) };
   });
-  return [{ ...api, path: `${apiPath}/openapi.json`, get: openApi }, ...operationRoutes];
+  return [
+    { ...api, path: `${apiPath}/openapi.json`, get: openApi },
+    { ...api, path: `${apiPath}/requests/stream`, get: streamRequests(web) },
+    ...operationRoutes,
+  ];
 }

@@ -22,6 +22,7 @@ import {
   fault,
   grant,
   key,
+  request,
   session,
   user,
 } from "../../core/operations/schemas.ts";
@@ -42,6 +43,7 @@ const named: Readonly<Record<string, z.ZodType>> = {
   Session: session,
   Key: key,
   Fault: fault,
+  Request: request,
   FixtureUser: userSchema,
   FixtureClient: clientSchema,
   FixtureFault: faultSchema,
@@ -182,6 +184,18 @@ export function openApiDocument({ issuer, version }: { readonly issuer: string; 
         responses: {
           200: { description: success[200], ...json({ type: "object" }) },
           ...errorAnswers(["401", "403", "421"]),
+        },
+      },
+    },
+    "/requests/stream": {
+      get: {
+        operationId: "requests.stream",
+        summary: "The requests as they come, as server-sent events: the data of each is a Request",
+        tags: ["requests"],
+        parameters: parametersOf(operations["requests.list"], inputDocs["requests.list"] ?? {}),
+        responses: {
+          200: { description: success[200], content: { "text/event-stream": { schema: { type: "string" } } } },
+          ...errorAnswers(["400", "401", "403", "421", "422"]),
         },
       },
     },

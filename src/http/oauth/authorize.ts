@@ -72,14 +72,14 @@ export function takeStep(web: Web, req: Request, res: Response, { step, sessionC
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
     case "page":
-      note(res, { note: `${step.page} page` });
+      note(res, { outcome: `${step.page} page` });
       redirect(res, `${web.base}/interaction/${step.uid}/${step.page}`);
       return;
     case "own-page":
       redirect(res, web.base + step.path);
       return;
     case "return":
-      note(res, { client: step.clientId, user: step.username, note: "back to the client with a code" });
+      note(res, { client: step.clientId, user: step.username, outcome: "back to the client with a code" });
       res.locals["authorizationResponse"] = step;
       sendToClient(web, req, res, step.answer);
   }
@@ -96,6 +96,7 @@ export function sendToClient(web: Web, req: Request, res: Response, answer: Auth
     return;
   }
   const { target, parameters } = answer;
+  note(res, { answer: { location: target.redirectUri, parameters } });
   const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
   sendPage(res, 200, renderFormPost(web.renderer, view));
 }

@@ -15,6 +15,6 @@ export const postIntrospect = (web: Web) => async (req: Request, res: Response) 
   const token = single(body, "token");
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7662 2.1)");
   const answer = await introspect(web.ctx, client, token);
-  note(res, { note: answer.active ? "active" : "inactive" });
+  note(res, { outcome: answer.active ? "active" : "inactive" });
   sendJson(res, 200, answer);
 };

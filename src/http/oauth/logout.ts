@@ -50,7 +50,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     return;
   }
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  note(res, { note: "sign-out page" });
+  note(res, { outcome: "sign-out page" });
   redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
 }
 
@@ -73,7 +73,7 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
   const browser = readBrowser(web, req);
   const outcome = await answerLogout(web.ctx, req.params.uid, browser, { csrf: single(body, "csrf") ?? "", confirmed });
   if (outcome === null) {
-    note(res, { note: "stays signed in" });
+    note(res, { outcome: "stays signed in" });
     redirect(res, `${web.base}/account`);
     return;
   }
@@ -84,7 +84,7 @@ function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut
   clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
   note(res, {
-    note: "signed out",
+    outcome: "signed out",
     ...(failed.length > 0 && { error: `back-channel logout failed: ${failed.join("; ")}` }),
   });
   if (outcome.location !== null) {

@@ -5,16 +5,13 @@ import { pushRequest } from "../../core/authorize/par.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";
 import { bodyParameters } from "../input/params.ts";
-import { privateApiHeaders } from "../answer/security-headers.ts";
+import { sendJson } from "../answer/answer.ts";
 import { note, type Web } from "../web.ts";
 
 /** The pushed authorization request endpoint (RFC 9126 2). */
 export const postPar = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
-  note(res, { client: client.client_id, note: "request pushed" });
-  res
-    .status(201)
-    .set(privateApiHeaders)
-    .json(await pushRequest(web.ctx, client, body, proofOf(web, req, endpoints.par)));
+  note(res, { client: client.client_id, outcome: "request pushed" });
+  sendJson(res, 201, await pushRequest(web.ctx, client, body, proofOf(web, req, endpoints.par)));
 };

@@ -6,6 +6,7 @@ import {
   updateRegistration,
   type RegistrationAccess,
 } from "../../core/clients/register.ts";
+import { sendJson } from "../answer/answer.ts";
 import { addressOf } from "../input/cookies.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { note, type Web } from "../web.ts";
@@ -22,16 +23,16 @@ function accessOf(req: ClientRequest, res: Response): RegistrationAccess {
 
 export const postRegister = (web: Web) => async (req: Request, res: Response) => {
   const registered = await registerClient(web.ctx, req.body, addressOf(req));
-  note(res, { client: registered.client_id, note: "client registered" });
-  res.status(201).set(privateApiHeaders).json(registered);
+  note(res, { client: registered.client_id, outcome: "client registered" });
+  sendJson(res, 201, registered);
 };
 
 export const getRegistration = (web: Web) => async (req: ClientRequest, res: Response) => {
-  res.set(privateApiHeaders).json(await readRegistration(web.ctx, accessOf(req, res)));
+  sendJson(res, 200, await readRegistration(web.ctx, accessOf(req, res)));
 };
 
 export const putRegistration = (web: Web) => async (req: ClientRequest, res: Response) => {
-  res.set(privateApiHeaders).json(await updateRegistration(web.ctx, accessOf(req, res), req.body));
+  sendJson(res, 200, await updateRegistration(web.ctx, accessOf(req, res), req.body));
 };
 
 export const deleteRegistration = (web: Web) => async (req: ClientRequest, res: Response) => {

@@ -15,6 +15,6 @@ export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   const token = single(body, "token");
   if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)");
   const { revoked } = await revokeToken(web.ctx, { token }, client);
-  note(res, { note: revoked === null ? "nothing to revoke" : `revoked: ${revoked}` });
+  note(res, { outcome: revoked === null ? "nothing to revoke" : `revoked: ${revoked}` });
   sendJson(res, 200, {});
 };

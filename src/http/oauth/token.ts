@@ -50,7 +50,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   });
   note(res, {
     user: username,
-    note: `${grantType ?? ""}: ${tokensIn(response)}${response.scope === "" ? "" : ` for "${response.scope}"`}`,
+    outcome: `${grantType ?? ""}: ${tokensIn(response)}${response.scope === "" ? "" : ` for "${response.scope}"`}`,
   });
   sendJson(res, 200, response, tokenHeaders);
 };

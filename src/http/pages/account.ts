@@ -43,7 +43,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   const { base } = web;
   const { user } = account;
   const shown = viewFor(web, req, res);
-  note(res, { user: user.username, note: "account page" });
+  note(res, { user: user.username, outcome: "account page" });
   const view: AccountView = {
     ...shown,
     csrf: account.csrf,
@@ -120,7 +120,7 @@ export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response
     await signInFirst(web, req, res, accountPath);
     return;
   }
-  note(res, { client: clientId, user: result.username, note: result.removed ? "access removed" : "had no access" });
+  note(res, { client: clientId, user: result.username, outcome: result.removed ? "access removed" : "had no access" });
   const kind = result.removed ? "removed" : "gone";
   redirect(res, `${web.base}${accountPath}?${kind}=${encodeURIComponent(clientId)}`);
 };
@@ -141,7 +141,7 @@ export const postPreferences = (web: Web) => async (req: Request, res: Response)
   // What was chosen here goes before what this browser chose earlier.
   setPreference(web, res, "language", language);
   setPreference(web, res, "theme", theme);
-  note(res, { note: "language and theme kept" });
+  note(res, { outcome: "language and theme kept" });
   redirect(res, `${web.base}${accountPath}?saved=1`);
 };
 
@@ -152,7 +152,7 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
   const which = everywhere ? "all" : "this";
   const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", which });
   clearSessionCookie(web, res);
-  note(res, { note: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
+  note(res, { outcome: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
   const page = renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
     state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
@@ -171,7 +171,7 @@ export const postEndSession = (web: Web) => async (req: Request, res: Response) 
     await signInFirst(web, req, res, accountPath);
     return;
   }
-  note(res, { note: "session ended" });
+  note(res, { outcome: "session ended" });
   // A session that had already ended counts as ended too.
   redirect(res, `${web.base}${accountPath}?ended=1`);
 };

@@ -9,7 +9,7 @@ import { renderDevice } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, every, queryParameters, single } from "../input/params.ts";
 import { scopeIn } from "./scope-words.ts";
-import { privateApiHeaders } from "../answer/security-headers.ts";
+import { sendJson } from "../answer/answer.ts";
 import type { DeviceView, View } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
@@ -19,12 +19,12 @@ import { note, type Web } from "../web.ts";
 export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateDevice(web.ctx, clientCredentials(web, req, body));
-  note(res, { client: client.client_id, note: "device waits for its user" });
+  note(res, { client: client.client_id, outcome: "device waits for its user" });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),
     resource: [...every(body, "resource"), ...every(body, "audience")],
   });
-  res.set(privateApiHeaders).json(answer);
+  sendJson(res, 200, answer);
 };
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
@@ -47,7 +47,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
     decision,
   });
   if (outcome === "allowed" || outcome === "denied") {
-    note(res, { note: `device ${outcome}` });
+    note(res, { outcome: `device ${outcome}` });
     send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
     return;
   }

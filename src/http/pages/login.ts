@@ -38,11 +38,11 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     cancel: single(body, "cancel") !== undefined,
   });
   if (result.kind === "refused") {
-    note(res, { user: username, error: result.state.replace("error-", "") });
+    note(res, { user: result.username, error: result.state.replace("error-", "") });
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
-  note(res, { user: username, note: "signed in" });
+  note(res, { user: username, outcome: "signed in" });
   takeStep(web, req, res, result);
 };
 

@@ -1,10 +1,10 @@
 import type { Response } from "express";
 import { singleClaim } from "../../core/scopes/claims.ts";
-import { prefersHtml, sendJson, sendText } from "../answer/answer.ts";
+import { jsonType, prefersHtml, sendText } from "../answer/answer.ts";
 import { contentOf, type PageContent } from "./page-content.ts";
 import type { PageFrame, Renderer } from "./render.ts";
 import { wordsOf } from "./field-words.ts";
-import { formPageHeaders } from "../answer/security-headers.ts";
+import { formPageHeaders, privateApiHeaders } from "../answer/security-headers.ts";
 import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
@@ -24,7 +24,7 @@ export function sendPage(response: Response, status: number, page: Page): void {
   // As bytes: a page is put together from many strings, and Node.js would encode it twice.
   const html = (): Buffer => Buffer.from(page.html);
   if (prefersHtml(response.req)) sendText(response, status, page.headers, "text/html; charset=utf-8", html());
-  else sendJson(response, status, page.content());
+  else sendText(response, status, privateApiHeaders, jsonType, JSON.stringify(page.content()));
 }
 
 /** What a page is called, apart from the name of its template. */

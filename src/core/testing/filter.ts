@@ -1,0 +1,96 @@
+import { OperationError, type Problem } from "../errors.ts";
+import { didYouMean } from "../nearest.ts";
+import type { RequestRecord } from "./record.ts";
+import { placeOf, type Ledger } from "./requests.ts";
+
+/** Which requests are meant: for `idp requests` and `idp expect`. */
+
+/** The endpoints of the protocol and the pages for people, as the ledger names them. */
+export const requestEndpoints = [
+  ...["authorize", "token", "userinfo", "introspect", "revoke", "jwks", "discovery", "par", "device_authorization"],
+  ...["logout", "register", "login", "consent", "account", "device", "sign-out", "root", "try-it", "none"],
+];
+
+/** What a request must have to be meant. */
+export interface RequestFilter {
+  readonly endpoint?: string | undefined;
+  readonly client?: string | undefined;
+  readonly user?: string | undefined;
+  readonly grant_type?: string | undefined;
+  readonly method?: string | undefined;
+  /** `400`, or `4xx`. */
+  readonly status?: string | number | undefined;
+  readonly flow?: string | undefined;
+  /** The id of a request, or a time: only later ones. */
+  readonly since?: string | undefined;
+}
+
+export const statusForm = /^[1-5](?:\d\d|xx)$/;
+
+/** @throws {OperationError} usage, with every value that no request can have */
+export function checkFilter({ endpoint = "any", status, since }: RequestFilter): void {
+  const problems: Problem[] = [];
+  if (endpoint !== "any" && !requestEndpoints.includes(endpoint)) {
+    const { text } = didYouMean(endpoint, requestEndpoints, `One of: ${requestEndpoints.join(", ")}, any`);
+    problems.push({ path: "endpoint", message: `there is no endpoint "${endpoint}". ${text}` });
+  }
+  if (status !== undefined && !statusForm.test(String(status))) {
+    problems.push({ path: "status", message: "must be a status as 400, or a class of them as 4xx" });
+  }
+  if (since !== undefined && placeOf(since) === null && Number.isNaN(Date.parse(since))) {
+    problems.push({ path: "since", message: "must be the id of a request, as r17, or a time in ISO 8601" });
+  }
+  if (problems.length === 0) return;
+  const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
+  throw new OperationError("usage", listed, { problems });
+}
+
+/** Whether a request came after the place or time that `since` names. */
+export function isAfter(since: string | undefined, { id, time }: Pick<RequestRecord, "id" | "time">): boolean {
+  if (since === undefined) return true;
+  const place = placeOf(since);
+  return place === null ? Date.parse(time) > Date.parse(since) : (placeOf(id) ?? 0) > place;
+}
+
+const hasStatus = (wanted: string, status: number): boolean => String(status).startsWith(wanted.replace("xx", ""));
+
+/** One thing in which a request is not the one that is meant. */
+interface Difference {
+  readonly name: string;
+  readonly wanted: string;
+  readonly got: string | null;
+}
+
+/** In what a request differs from what is meant; `since` is for {@link isAfter}. */
+export function differences(filter: RequestFilter, record: RequestRecord): readonly Difference[] {
+  const { endpoint = "any", status } = filter;
+  const exact = (["client", "user", "grant_type", "method", "flow"] as const).flatMap((name) => {
+    const wanted = filter[name];
+    const isSame = name === "method" ? wanted?.toUpperCase() === record.method : wanted === record[name];
+    return wanted === undefined || isSame ? [] : [{ name, wanted, got: record[name] }];
+  });
+  return [
+    ...(endpoint === "any" || endpoint === record.endpoint
+      ? []
+      : [{ name: "endpoint", wanted: endpoint, got: record.endpoint }]),
+    ...exact,
+    ...(status === undefined || hasStatus(String(status), record.status)
+      ? []
+      : [{ name: "status", wanted: String(status), got: String(record.status) }]),
+  ];
+}
+
+/** The requests that are meant, the oldest first. @throws {OperationError} usage */
+export function listRequests(ledger: Ledger, filter: RequestFilter): readonly RequestRecord[] {
+  checkFilter(filter);
+  return ledger.list().filter((record) => isAfter(filter.since, record) && differences(filter, record).length === 0);
+}
+
+/** @throws {OperationError} not_found */
+export function showRequest(ledger: Ledger, id: string): RequestRecord {
+  const found = ledger.find(id);
+  if (found !== undefined) return found;
+  throw new OperationError("not_found", `the ledger holds no request "${id}"`, {
+    hint: { text: "It holds the last ones only", command: ["idp", "requests"] },
+  });
+}

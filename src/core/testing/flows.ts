@@ -1,0 +1,105 @@
+import { partsOfJwt, type Keeper } from "./kept.ts";
+
+/** Which requests belong to one sign-in: they hand on a code, a token, or the address of a page. */
+
+/** What a request brought, and what it was answered with, as it was sent. */
+interface HandedOn {
+  readonly endpoint: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** The access token of the Authorization header. */
+  readonly bearer: string | null;
+  readonly location: string | null;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** Requests that begin a flow where they do not belong to one. */
+const begins = ["authorize", "par", "device_authorization", "token"];
+
+const codes = ["code", "device_code", "user_code", "request_uri"];
+const tokens = ["access_token", "refresh_token", "id_token", "token", "subject_token", "id_token_hint"];
+
+/** How many names of flows are remembered for each request that the ledger holds. */
+const namesPerRequest = 10;
+
+export interface Flows {
+  /** The flow that a request belongs to; null: none. */
+  of(request: HandedOn): string | null;
+}
+
+let last = 0;
+
+/** @param size how many requests the ledger holds */
+export function createFlows(keeper: Keeper, size: () => number): Flows {
+  /** The flow of each thing that was handed on, the oldest first. */
+  const flows = new Map<string, string>();
+
+  const remember = (name: string, flow: string): void => {
+    flows.delete(name);
+    flows.set(name, flow);
+    if (flows.size <= namesPerRequest * size()) return;
+    const [oldest] = flows.keys();
+    if (oldest !== undefined) flows.delete(oldest);
+  };
+
+  /** Every token of one authorization has the same family. */
+  const tokenName = (token: string): string => {
+    const family = partsOfJwt(token)?.claims["family"];
+    return typeof family === "string" && family.length < 100 ? `family ${family}` : keeper.fingerprint(token);
+  };
+  const nameOf = (key: string, value: string): string => {
+    if (tokens.includes(key)) return tokenName(value);
+    // A person types it in any case, with or without the hyphen.
+    return keeper.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
+  };
+  const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
+    keys.flatMap((key) => {
+      const given = [values[key]].flat();
+      return given.flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(key, value)] : []));
+    });
+  const pageName = (url: string): readonly string[] => {
+    const uid = /^[^?#]*\/interaction\/([\w-]{1,100})\//.exec(url)?.[1];
+    return uid === undefined ? [] : [`page ${uid}`];
+  };
+  const again = (url: string): string => `again ${keeper.fingerprint(url)}`;
+
+  return {
+    of({ endpoint, url, sent, bearer, location, answer }) {
+      // A hint of an authorization request is a token of an earlier sign-in.
+      const isNew = endpoint === "authorize" || endpoint === "par";
+      const names = [
+        ...pageName(url),
+        ...namesIn(sent, isNew ? codes : [...codes, ...tokens]),
+        ...(bearer === null ? [] : [tokenName(bearer)]),
+        ...(location === null ? [] : [...pageName(location), ...namesIn(parametersOf(location), codes)]),
+        ...namesIn(answer, [...codes, ...tokens]),
+      ];
+      const known = [again(url), ...names].find((name) => flows.has(name));
+      if (known === undefined && names.length === 0 && !begins.includes(endpoint)) return null;
+      const flow = (known === undefined ? undefined : flows.get(known)) ?? `f${(last += 1)}`;
+      for (const name of names) remember(name, flow);
+      // The same address may begin another sign-in later.
+      flows.delete(again(url));
+      // A POST that comes again as GET, with its cookies.
+      if (location?.startsWith("/") === true) remember(again(location), flow);
+      return flow;
+    },
+  };
+}
+
+/** Parameters by their names; one that is there twice is a list. */
+export function byName(pairs: Iterable<readonly [string, string]>): Readonly<Record<string, string | string[]>> {
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of pairs) {
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : [before, value].flat());
+  }
+  return Object.fromEntries(values);
+}
+
+/** The parameters of an address: of its query, and of its fragment. */
+export function parametersOf(location: string): Readonly<Record<string, string | string[]>> {
+  const [, query = "", fragment = ""] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/.exec(location) ?? [];
+  return byName([...new URLSearchParams(query), ...new URLSearchParams(fragment)]);
+}

@@ -1,0 +1,139 @@
+import { createHmac } from "node:crypto";
+import { cut, redacted } from "../../repeated.ts";
+import { isObject } from "../json-object.ts";
+
+/** What the ledger keeps of the values of a request: none that is good for anything. */
+
+/** Stands for a value that may be good for something. */
+export interface Fingerprint {
+  /** Equal values have equal fingerprints. Null: nothing of it is kept. */
+  readonly fingerprint: string | null;
+  /** Of a JWT, without its signature. */
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** The values that are kept as they are, by the names of their parameters. What is not listed may be a secret. */
+const plain = new Set(
+  [
+    // Requests (RFC 6749, 7009, 7662, 8628, 8693, 8707, 9449; OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2).
+    "response_type response_mode client_id redirect_uri scope nonce prompt max_age display ui_locales claims_locales",
+    "acr_values claims login_hint code_challenge_method dpop_jkt resource audience grant_type subject_token_type",
+    "actor_token_type requested_token_type token_type_hint client_assertion_type post_logout_redirect_uri",
+    // Our own pages.
+    "username decision pick cancel switch q page lang theme everywhere",
+    // Responses.
+    "error error_description error_uri iss token_type issued_token_type expires_in interval verification_uri message",
+    // Registration (RFC 7591, 7592).
+    "client_name client_uri logo_uri policy_uri tos_uri jwks_uri redirect_uris post_logout_redirect_uris grant_types",
+    "response_types token_endpoint_auth_method token_endpoint_auth_signing_alg application_type contacts software_id",
+    "software_version id_token_signed_response_alg registration_client_uri client_id_issued_at client_secret_expires_at",
+    "backchannel_logout_uri backchannel_logout_session_required initiate_login_uri default_max_age require_auth_time",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** Of these not even a fingerprint: a person chose them, so they can be guessed from it. */
+const never = /passw|secret|csrf|passphrase|registration_access_token/i;
+
+/** The senders of requests choose how long values are, and how many. */
+const longest = 500;
+const most = 100;
+/** A shorter value is a part of many a word. */
+const shortest = 6;
+const longestJwt = 16_384;
+
+/** A name that nobody chose to be a secret, so that it can be shown. */
+const isName = (name: string): boolean => /^[a-z][\w.:-]{0,40}$/i.test(name) && !looksRandom(name);
+
+/** A code or a token in the place of a name, of an id or of a part of a path. */
+export const looksRandom = (text: string): boolean => text.length >= 16 && /\d/.test(text) && /[A-Z]/.test(text);
+
+/** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
+const copied = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_key, one: unknown) => (typeof one === "string" ? cut(redacted(one), longest) : one)),
+  );
+
+function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | null {
+  if (part === undefined || part === "") return null;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Header and claims of a JWT, unverified; null for anything else. */
+export function partsOfJwt(text: string): Required<Pick<Fingerprint, "header" | "claims">> | null {
+  if (!text.startsWith("ey") || text.length > longestJwt) return null;
+  const [first, second, , ...more] = text.split(".");
+  const header = more.length === 0 ? jsonOf(first) : null;
+  const claims = header === null ? null : jsonOf(second);
+  return header === null || claims === null ? null : { header, claims };
+}
+
+export interface Keeper {
+  /** A fingerprint that nobody can work out without the key. */
+  readonly fingerprint: (value: string) => string;
+  /** A value that may be good for something: its fingerprint, and of a JWT what it says. */
+  readonly sealed: (value: string) => Fingerprint;
+  /**
+   * What is kept of parameters.
+   * @param isKnown whether a value that people type may be shown: a password may be in the place of a username
+   */
+  readonly parameters: (
+    sent: Readonly<Record<string, unknown>>,
+    isKnown?: (name: string, value: string) => boolean,
+  ) => Record<string, unknown>;
+  /** The values among them that are not shown, for texts that repeat what was sent. */
+  readonly hidden: (
+    sent: Readonly<Record<string, unknown>>,
+    isKnown: (name: string, value: string) => boolean,
+  ) => readonly string[];
+  /** What is kept of an answer that holds claims, and no secret. */
+  readonly whole: (value: unknown) => unknown;
+}
+
+/** @param key of this process, so that nobody can find a value by trying */
+export function createKeeper(key: string): Keeper {
+  const fingerprint = (value: string): string =>
+    createHmac("sha256", key).update(value).digest("base64url").slice(0, 10);
+  const sealed = (value: string): Fingerprint => {
+    const parts = partsOfJwt(value);
+    return { fingerprint: fingerprint(value), ...(parts !== null && (copied(parts) as typeof parts)) };
+  };
+  const keepOne = (name: string, value: unknown, isShown: (name: string, value: string) => boolean): unknown => {
+    if (plain.has(name)) return typeof value !== "string" || isShown(name, value) ? copied(value) : sealed(value);
+    if (never.test(name)) return { fingerprint: null };
+    if (typeof value === "boolean" || value === null) return value;
+    return sealed(typeof value === "string" ? value : JSON.stringify(value));
+  };
+  return {
+    fingerprint,
+    sealed,
+    parameters(sent, isKnown = () => true) {
+      const entries = Object.entries(sent).slice(0, most);
+      const hidden = new Set(
+        entries.filter(([name]) => !plain.has(name)).flatMap(([, value]) => [value].flat().filter((one) => one !== "")),
+      );
+      const isShown = (name: string, value: string): boolean => isKnown(name, value) && !hidden.has(value);
+      return Object.fromEntries(
+        entries.map(([name, value]) => [
+          plain.has(name) || isName(name) ? name : `?${fingerprint(name)}`,
+          Array.isArray(value) && value.every((one) => typeof one === "string")
+            ? value.slice(0, most).map((one: string) => keepOne(name, one, isShown))
+            : keepOne(name, value, isShown),
+        ]),
+      );
+    },
+    hidden: (sent, isKnown) =>
+      Object.entries(sent)
+        .slice(0, most)
+        .flatMap(([name, given]) =>
+          [given].flat().filter((value) => typeof value === "string" && !(plain.has(name) && isKnown(name, value))),
+        )
+        .filter((value): value is string => typeof value === "string" && value.length >= shortest),
+    whole: copied,
+  };
+}
