@@ -28,14 +28,16 @@ app.listen(${port}, "localhost", () => console.log("listening"));
 `,
 };
 
-test.each(["module", "commonjs"] as const)("an Express app of type %s, with express-openid-connect", async (type) => {
+/** An app in a folder of its own, with the code of `idp init` for a library, and a server for it. */
+async function startApp(type: keyof typeof apps, library: string) {
   const cwd = newFolder();
   const [port, idpPort] = [await freePort(), await freePort()];
   const url = `http://localhost:${port}`;
-  const dependencies = { express: "^5.3.0", "express-openid-connect": "^3.4.0" };
+  const dependencies = { express: "^5.3.0", [library]: "*" };
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "shop", type, dependencies }));
   symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
-  const flags = ["--redirect-uri", `${url}/callback`, "--json"];
+  const callback = library === "@auth/express" ? "/auth/callback/idp" : "/callback";
+  const flags = ["--redirect-uri", url + callback, "--json"];
   const made = await idp(["init", ...flags], { cwd, env: { IDP_PORT: idpPort } });
   expect(made.code, made.stderr).toBe(0);
   const { pieces } = JSON.parse(made.stdout) as { readonly pieces: readonly { readonly text: string }[] };
@@ -47,7 +49,20 @@ test.each(["module", "commonjs"] as const)("an Express app of type %s, with expr
     app.kill("SIGKILL");
   });
   await once(app.stdout, "data");
-  const browser = new Browser(issuer, url);
+  return { url, browser: new Browser(issuer, url) };
+}
+
+test.each(["module", "commonjs"] as const)("an Express app of type %s, with express-openid-connect", async (type) => {
+  const { url, browser } = await startApp(type, "express-openid-connect");
   const home = await approve(browser, await browser.open(`${url}/`));
   expect(JSON.parse(home.body)).toMatchObject({ name: "Alice", email: "alice@example.test" });
+});
+
+test("an Express app with Auth.js", async () => {
+  const { url, browser } = await startApp("module", "@auth/express");
+  const { csrfToken } = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
+  const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
+  const visit = await browser.open(`${url}/auth/signin/idp`, { method: "POST", body, headers: { origin: url } });
+  const session = await approve(browser, visit);
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
 });
