@@ -5,6 +5,7 @@ import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal }
 import type { Outcome } from "./output/print.ts";
 import { folder } from "./program/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
+import { declareFaults } from "./program/faults.ts";
 import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
 import { declareRecords } from "./program/records.ts";
@@ -71,6 +72,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareRecords(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);
+  declareFaults(program, act);
   declareLogin(program, act);
   declareTools(program, act);
   return program;

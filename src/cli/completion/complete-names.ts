@@ -1,4 +1,5 @@
 import { builtInScopes } from "../../core/scopes/scopes.ts";
+import { effectOf } from "../../core/testing/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
@@ -24,6 +25,8 @@ const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidat
       .map(({ id, user, client, scope }) => ({ value: id, description: `${user} ${client}: ${scope}` })),
   session_id: async (server) =>
     (await callServer(server, "sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
+  fault_id: async (server) =>
+    (await callServer(server, "faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
   scopes: async (server) => (await callServer(server, "scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
@@ -39,6 +42,8 @@ const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
       })),
   session_id: (tx) =>
     [...tx.all("sessions")].map(({ sid, userId }) => ({ value: sid, description: nameOf(tx, userId) })),
+  // They are in the memory of a server.
+  fault_id: () => [],
   scopes: (tx) => [...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)].map(scopeCandidate),
 };
 

@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 /** Names that only the data knows. */
-export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "scopes";
+export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "fault_id" | "scopes";
 
 export type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
@@ -20,7 +20,8 @@ export type Completion =
   /** Files and folders, which the shell knows better. */
   | { readonly kind: "files" };
 
-const nameKinds: readonly string[] = ["username", "client_id", "grant_id", "session_id", "scopes"] satisfies NameKind[];
+const names = ["username", "client_id", "grant_id", "session_id", "fault_id", "scopes"] satisfies NameKind[];
+const nameKinds: readonly string[] = names;
 const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };
 
@@ -41,9 +42,7 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
   if (choices !== undefined) {
     return { kind: "candidates", candidates: choices.map((each) => ({ value: prefix + each, description: "" })) };
   }
-  // Existing names are no suggestion for a new record.
-  if (isNameKind(name))
-    return place.command.name() === "add" && name !== "scopes" ? nothing : { kind: "names", of: name, prefix };
+  if (isNameKind(name)) return { kind: "names", of: name, prefix };
   if (["file", "dir", "path"].includes(name)) return { kind: "files" };
   return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
 }
@@ -51,8 +50,11 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
 const ofFlag = (flag: Option, prefix: string, place: Place): Completion =>
   valueOf(valueName(flag.flags), flag.argChoices, prefix, place);
 
+/** Existing names are no suggestion for a new record. */
 const ofArgument = (argument: Argument, place: Place): Completion =>
-  valueOf(argument.name(), argument.argChoices, "", place);
+  place.command.name() === "add" && isNameKind(argument.name())
+    ? nothing
+    : valueOf(argument.name(), argument.argChoices, "", place);
 
 const commandsOf = (command: Command): readonly Candidate[] =>
   visibleCommands(command).map((each) => ({ value: each.name(), description: each.description() }));

@@ -95,7 +95,8 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       .usage("[options] -- <command...>")
       .description("run a command with its own server, in memory and on a free port; exit with its code")
       .argument("[command...]")
-      .option(...fixturesOption),
+      .option(...fixturesOption)
+      .option("--fault <json>", "make a response wrong, as with idp faults add; repeatable", collect),
   );
   withSettings(exec)
     .addHelpText(

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { findFixtures } from "../../fixture-files.ts";
-import { createIdp, type Idp } from "../../index.ts";
+import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { failureOf, type Failure } from "../failure.ts";
@@ -17,6 +17,7 @@ import { count } from "../output/words.ts";
 /** The flags of `idp exec`, as commander reads them. */
 export interface ExecFlags extends SettingsFlags, NameFlags {
   readonly client?: string;
+  readonly fault?: readonly string[];
 }
 
 /** Exit codes that are `exec`'s own, as those of env and timeout. */
@@ -104,6 +105,18 @@ function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure
       };
 }
 
+/** @throws {OperationError} usage; whether it is a fault is checked where it is added */
+function faultOf(text: string): FaultInput {
+  try {
+    return Object(JSON.parse(text)) as FaultInput;
+  } catch (error) {
+    throw new OperationError("usage", "--fault is not JSON", {
+      hint: { text: "For example", command: ["--fault", '{"endpoint":"token","status":503}'] },
+      cause: error,
+    });
+  }
+}
+
 /** The server, which is closed where the child's environment cannot be told. */
 async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
   const idp = await createIdp({
@@ -113,6 +126,7 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
     log: (note) => say(cli, note),
   });
   try {
+    for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
     const env = await environmentOf(cli, idp, flags);
     const { users, clients } = await idp.call("status", {});
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);

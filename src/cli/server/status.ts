@@ -27,10 +27,11 @@ export async function status(cli: Invocation): Promise<Outcome> {
   );
 }
 
-const counts = (found: { users: number; clients: number; grants: number }): readonly string[] => [
+const counts = (found: { users: number; clients: number; grants: number; faults: number }): readonly string[] => [
   count(found.users, "user"),
   count(found.clients, "client"),
   count(found.grants, "grant"),
+  ...(found.faults > 0 ? [`${count(found.faults, "fault")} active`] : []),
 ];
 
 function noData(error: unknown): null {

@@ -19,7 +19,7 @@ export async function screenOf(
   forPerson: boolean,
 ): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
-  const { users: allUsers } = await idp.call("status", {});
+  const { users: allUsers, faults } = await idp.call("status", {});
   const clients = await idp.call("clients.list", { secrets: true });
   const demo = demoOf(fixtures);
   const shown = (client: ClientView): ScreenClient => screenClient(client, demo.secrets.get(client.client_id));
@@ -50,6 +50,7 @@ export async function screenOf(
       fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
       seedSummary(idp.seeded),
       ...beside(idp.seeded, { users: allUsers, clients: clients.length }),
+      ...(faults > 0 ? [`${count(faults, "fault")} active: idp faults list`] : []),
     ],
   };
 }

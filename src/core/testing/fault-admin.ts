@@ -11,7 +11,7 @@ import { flawList } from "./flaw-list.ts";
 
 /**
  * Adds a fault.
- * @throws {OperationError} invalid, with every problem; a client or user that does not exist is one, for no request would take the fault
+ * @throws {OperationError} usage, with every problem; a client or user that does not exist is one, for no request would take the fault
  */
 export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
   await checkEntry("fault", entry, ctx.settings);
@@ -19,7 +19,7 @@ export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
   const problems = await unknownNames(ctx, input);
   if (problems.length > 0) {
     const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
-    throw new OperationError("invalid", `the fault was not added: ${listed}`, { problems });
+    throw new OperationError("usage", `the fault was not added: ${listed}`, { problems });
   }
   const fault = ctx.faults.add(input);
   ctx.log(`fault ${faultInWords(fault)}`);

@@ -95,9 +95,13 @@ export function effectOf(fault: Effects): string {
   return parts.filter((part) => part !== null).join(", ");
 }
 
+/** How many requests will take it, in words. */
+export const timesInWords = ({ remaining }: Fault): string =>
+  remaining === null ? "always" : remaining === 1 ? "once" : `${remaining} times`;
+
 /** A fault in a sentence for the log. */
 export const faultInWords = (fault: Fault): string =>
-  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${fault.remaining === null ? "always" : `${fault.remaining} times`}`;
+  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
 
 /** Whether a fault applies to the response of a request. Absent: each does. */
 type Fits = (fault: Fault) => boolean;

@@ -1,0 +1,101 @@
+import { Argument, InvalidArgumentError, Option, type Command } from "commander";
+import { faultEndpoints } from "../../core/testing/fault-endpoints.ts";
+import { flawNames } from "../../core/testing/flaw-list.ts";
+import { examples, type Act } from "../act.ts";
+import type { FaultFlags } from "../faults.ts";
+
+/** The commands on responses that are wrong on purpose. */
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(value);
+}
+
+type Header = readonly [string, string];
+
+/** `Retry-After: 2` */
+function header(value: string, before: readonly Header[] = []): readonly Header[] {
+  const [, name = "", content = ""] = /^([^:\s]+):\s*(.*)$/.exec(value) ?? [];
+  if (name === "") throw new InvalidArgumentError("It is a name and a value, such as 'Retry-After: 2'.");
+  return [...before, [name, content]];
+}
+
+function declareAdd(faults: Command, act: Act): void {
+  faults
+    .command("add")
+    .description("make the next response of an endpoint wrong: one fault for each request, the first that matches")
+    .addArgument(new Argument("<endpoint>", "which endpoint").choices([...faultEndpoints, "any"]))
+    .option("--client <client_id>", "only requests of this client")
+    .option("--user <username>", "only requests about this user")
+    .option("--grant-type <type>", "only token requests with this grant_type")
+    .addOption(
+      new Option("--method <method>", "only requests with this method").choices([
+        "GET",
+        "HEAD",
+        "POST",
+        "PUT",
+        "DELETE",
+      ]),
+    )
+    .option("--times <number>", "how many requests take it (default: 1)", wholeNumber)
+    .option("--skip <number>", "how many matching requests pass first", wholeNumber)
+    .option("--always", "every request takes it, until it is removed")
+    .option("--after", "do the work first, so that only the response is lost")
+    .option("--status <status>", "answer with this status and an error (RFC 6749 5.2)", wholeNumber)
+    .option("--error <code>", "its error (default: temporarily_unavailable); at authorize by redirect")
+    .option("--description <text>", "its error_description")
+    .option("--header <header>", "a header of it, such as 'Retry-After: 2'; repeatable", header)
+    .option("--delay <time>", "wait first: 3, 3s, 0.5s or 2m")
+    .option("--body <text>", "answer with this body")
+    .option("--content-type <type>", "of that body (default: application/json)")
+    .option("--drop", "close the connection without a response")
+    .option("--drop-after <bytes>", "close the connection after so many bytes of the body", wholeNumber)
+    .addOption(new Option("--flaw <name>", "make the response wrong in one respect: idp faults flaws").argParser(flaw))
+    .addHelpText(
+      "after",
+      examples(
+        "idp faults add token --status 503 --header 'Retry-After: 2'",
+        "idp faults add token --grant-type refresh_token --after --drop",
+        "idp faults add token --client demo-app --flaw nonce-wrong",
+        "idp faults add jwks --always --delay 3s",
+      ),
+    )
+    .action(
+      act(async (cli, endpoint: string, flags: FaultFlags) =>
+        (await import("../faults.ts")).addFault(cli, endpoint, flags),
+      ),
+    );
+}
+
+function flaw(value: string): string {
+  if (flawNames.some((name) => name === value)) return value;
+  throw new InvalidArgumentError("It is one of idp faults flaws.");
+}
+
+/** Adds them to the program. */
+export function declareFaults(program: Command, act: Act): void {
+  program.commandsGroup("For tests of your app:");
+  const faults = program.command("faults").description("make responses wrong on purpose");
+  declareAdd(faults, act);
+  faults
+    .command("list")
+    .description("list the faults that are active")
+    .addHelpText("after", examples("idp faults list", "idp faults list --json | jq '.[].remaining'"))
+    .action(act(async (cli) => (await import("../faults.ts")).listFaults(cli)));
+  faults
+    .command("remove")
+    .description("remove one fault")
+    .argument("<fault_id>", "as idp faults list has it")
+    .addHelpText("after", examples("idp faults remove f1", "idp faults remove f1 --quiet"))
+    .action(act(async (cli, id: string) => (await import("../faults.ts")).removeFault(cli, id)));
+  faults
+    .command("clear")
+    .description("remove all faults")
+    .addHelpText("after", examples("idp faults clear", "idp faults clear --json"))
+    .action(act(async (cli) => (await import("../faults.ts")).clearFaults(cli)));
+  faults
+    .command("flaws")
+    .description("list what a response can have wrong, and what each should make a client do")
+    .addHelpText("after", examples("idp faults flaws", "idp faults flaws --json | jq -r '.[].name'"))
+    .action(act(async (cli) => (await import("../faults.ts")).listFlaws(cli)));
+}
