@@ -71,7 +71,7 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
 }
 
 /** For a file that could not be written: the message says what is wrong with it (`store/json/fault.ts`). */
-export const putRight = "Put that right, then try again.";
+export const putRight = "Fix that, then try again.";
 
 /** What an error means to the person at the terminal, without a stack trace. */
 export function failureOf(error: unknown): Failure {
@@ -91,11 +91,15 @@ export function failureOf(error: unknown): Failure {
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);
   // Whatever asks for a relative path asks where it is.
   if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd") {
-    return failure("not_found", "the folder you are in was deleted", "Go to one that is there (cd), then try again.");
+    return failure(
+      "not_found",
+      "the folder you are in was deleted",
+      "Change to an existing folder (cd), then try again.",
+    );
   }
   // A file of another user's: it says which.
   if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
     return failure("invalid", error.message, putRight);
   const message = error instanceof Error ? error.message : String(error);
-  return failure("unexpected", message, "This is a defect of idp. --verbose tells more.");
+  return failure("unexpected", message, "This is a bug in idp. Add --verbose for details.");
 }

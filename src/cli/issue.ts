@@ -86,7 +86,7 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
   });
   return answer(issued, (shown) => shown.url, {
     notes: [
-      `The code is good once, for ${duration(issued.expires_in)}.`,
+      `The code works once, for ${duration(issued.expires_in)}.`,
       ...(await scopeNotes(target, asked.scope)),
       target.where,
     ],

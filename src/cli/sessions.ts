@@ -44,7 +44,7 @@ export async function endSessions(
         ...notices.map(({ client, ok, detail }) => `  ${ok ? "told" : "could not tell"} ${client}: ${detail}`),
       ].join("\n"),
     {
-      notes: result.ended.length === 0 ? [] : ["Grants and tokens stay; who comes back has to sign in.", target.where],
+      notes: result.ended.length === 0 ? [] : ["Grants and tokens stay. The users must sign in again.", target.where],
     },
   );
 }

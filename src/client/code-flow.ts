@@ -110,10 +110,10 @@ function readResponse({ provider, report }: SignIn, response: URLSearchParams, s
         : code === null || code === ""
           ? "neither code nor error came back"
           : null;
-  report.check("response", problem === null, problem ?? "a code came back");
+  report.check("response", problem === null, problem ?? "received a code");
   const same = one("state") === state;
   const wrong = `expected ${shown(state)}, the response has ${shown(one("state") ?? undefined)}; its code is not used`;
-  report.check("response.state", same, same ? "the one of the request" : wrong);
+  report.check("response.state", same, same ? "matches the request" : wrong);
   const fromIssuer = checkIssuer(report, provider, one("iss"));
   return { code: problem === null && same && fromIssuer ? code : null, refusal };
 }

@@ -160,7 +160,7 @@ function checkBinding({ report, now }: SignIn, claims: Json, alg: string, expect
   const { nonce, auth_time: authTime, acr, at_hash: atHash } = claims;
   if (expected.nonce !== null) {
     const same = nonce === expected.nonce;
-    check("nonce", same, same ? "the one of the request" : expectedText(expected.nonce, nonce));
+    check("nonce", same, same ? "matches the request" : expectedText(expected.nonce, nonce));
   }
   if (expected.maxAge !== null) {
     const time = now() / 1000;
@@ -175,7 +175,11 @@ function checkBinding({ report, now }: SignIn, claims: Json, alg: string, expect
   const right = accessTokenHash(expected.accessToken, alg);
   const same = atHash === undefined || atHash === right;
   const optional = "not there; optional with a code (OpenID Connect Core 3.1.3.6)";
-  check("at_hash", same, atHash === undefined ? optional : same ? "of this access token" : expectedText(right, atHash));
+  check(
+    "at_hash",
+    same,
+    atHash === undefined ? optional : same ? "matches the access token" : expectedText(right, atHash),
+  );
 }
 
 const expectedText = (expected: string, found: unknown): string =>

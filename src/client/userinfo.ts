@@ -23,7 +23,7 @@ export async function checkUserInfo(run: SignIn, accessToken: string, subject: u
   const { sub } = claims;
   const same = typeof sub === "string" && sub === subject;
   const detail = `expected ${shown(subject)} as in the ID token, UserInfo has ${shown(sub)}`;
-  report.check("userinfo.sub", same, same ? "the one of the ID token" : detail);
+  report.check("userinfo.sub", same, same ? "matches the ID token" : detail);
   return claims;
 }
 

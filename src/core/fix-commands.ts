@@ -71,7 +71,7 @@ export const allowHost = (host: string): Hint | undefined => printable(["idp", "
 
 /** For an app that refreshes in parallel: it sends a token that one of its own requests has rotated. */
 export const acceptRetries: Hint = {
-  text: "If the app refreshes in parallel, set refresh_grace: for so many seconds a rotated token still passes",
+  text: "If the app refreshes in parallel, set refresh_grace: the seconds that a rotated token still works",
   command: ["idp", "start", "--refresh-grace", "10"],
 };
 

@@ -29,12 +29,16 @@ export function didYouMean(given: string, candidates: Iterable<string>, nextStep
 const told = 10;
 
 /** The refusal of a name, with those that this server knows: where no other command sees it, none can list them. */
-export function unknownHere(error: unknown, given: string, known: readonly string[]): unknown {
+export function unknownHere(
+  error: unknown,
+  given: string,
+  { title, known }: { readonly title: "Users" | "Clients"; readonly known: readonly string[] },
+): unknown {
   if (!(error instanceof OperationError) || error.code !== "not_found") return error;
   const meant = nearest(given, known);
   const names = known.slice(0, told).join(", ");
-  const all = known.length === 0 ? "there are none" : `there are ${names}${known.length > told ? ", …" : ""}`;
-  return new OperationError("not_found", `${error.message}: ${all}`, {
+  const all = known.length === 0 ? "none" : `${names}${known.length > told ? ", …" : ""}`;
+  return new OperationError("not_found", `${error.message}. ${title}: ${all}`, {
     ...(meant !== undefined && { hint: `Did you mean ${meant}?` }),
   });
 }

@@ -107,9 +107,8 @@ function checkAutomaticLogin(tx: ReadTx, { login }: Partial<Settings>): void {
   const username = /^auto:(.+)$/.exec(login ?? "")?.[1];
   if (username === undefined) return;
   if (tx.find("users", "username", username) !== undefined) return;
-  throw unknownHere(
-    new OperationError("not_found", `no user "${username}"`),
-    username,
-    Array.from(tx.all("users"), (user) => user.username),
-  );
+  throw unknownHere(new OperationError("not_found", `no user "${username}"`), username, {
+    title: "Users",
+    known: Array.from(tx.all("users"), (user) => user.username),
+  });
 }

@@ -124,7 +124,7 @@ function checkAdminToken(token: string): void {
   }
   // The characters of a token in an Authorization header (RFC 6750 2.1).
   if (!/^[\w.~+/-]+=*$/.test(token)) {
-    throw new OperationError("usage", "the admin token holds a character that no Authorization header can carry", {
+    throw new OperationError("usage", "the admin token has a character that an Authorization header cannot carry", {
       hint: {
         text: "Use letters, digits and - . _ ~ + / only. To make one",
         command: ["openssl", "rand", "-hex", "16"],

@@ -17,6 +17,6 @@ test.each(["start --port auto", "seed", "init"])("idp %s in a folder that was de
   let said = "";
   child.stderr.on("data", (text: Buffer) => (said += text.toString()));
   const code = await new Promise((resolve) => child.on("close", resolve));
-  expect(said).toBe("Error: the folder you are in was deleted\n  Go to one that is there (cd), then try again.\n");
+  expect(said).toBe("Error: the folder you are in was deleted\n  Change to an existing folder (cd), then try again.\n");
   expect(code).toBe(3);
 });

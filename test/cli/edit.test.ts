@@ -280,9 +280,9 @@ test("a change to a client prints the lines that its fixture file lacks", async 
   ];
   expect(await said("--redirect-uri http://localhost:3/ --secret-stdin", "add shop")).toEqual(entry);
   expect(await said("--name Shop", "edit shop")).toEqual([...entry, '    client_name: "Shop"']);
-  expect(await said("--yes", "remove shop")).toEqual(["Every token it holds answers 401 from now on."]);
+  expect(await said("--yes", "remove shop")).toEqual(["Its tokens get 401 from now on."]);
   expect(await said("--yes", "remove app")).toEqual([
-    "Every token it holds answers 401 from now on.",
+    "Its tokens get 401 from now on.",
     "idp.fixtures.yaml still has app, and idp reset brings it back. Remove it there too.",
   ]);
 });

@@ -227,8 +227,8 @@ test.each([
   [["--for", "rails"], 2, "Allowed choices are authjs, next-auth, openid-client"],
   [["--client", "wb"], 3, "Did you mean web?"],
   [["--client", "worker", "--for", "authjs"], 6, "it has no redirect URI"],
-  [["--client", "spa", "--for", "passport"], 6, "it is public, and this library wants a secret"],
-  [["--client", "spa", "--for", "oauth2-proxy"], 6, "it is public, and this library wants a secret"],
+  [["--client", "spa", "--for", "passport"], 6, "it is public, and this library needs a secret"],
+  [["--client", "spa", "--for", "oauth2-proxy"], 6, "it is public, and this library needs a secret"],
 ])("idp env %j: exit %d", async (flags, code, said) => {
   const { data } = await seeded();
   const ended = await idpHere(["env", ...flags, ...data]);

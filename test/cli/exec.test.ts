@@ -141,7 +141,7 @@ test("125 where the server cannot be had: a bad fixture with its place, an unkno
   expect(JSON.parse(client.stderr)).toMatchObject({
     error: {
       code: "not_found",
-      message: expect.stringMatching(/^no client "demo-ap": there are demo-app, /),
+      message: expect.stringMatching(/^no client "demo-ap"\. Clients: demo-app, /),
       hint: "Did you mean demo-app?",
     },
   });
@@ -150,7 +150,7 @@ test("125 where the server cannot be had: a bad fixture with its place, an unkno
   expect(JSON.parse(user.stderr)).toMatchObject({
     error: {
       code: "not_found",
-      message: expect.stringMatching(/^no user "alcie": there are alice, bob, /),
+      message: expect.stringMatching(/^no user "alcie"\. Users: alice, bob, /),
       hint: "Did you mean alice?",
     },
   });

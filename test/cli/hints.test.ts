@@ -117,6 +117,6 @@ test("a file of another user's is no defect of idp", () => {
     code: "invalid",
     exit: 7,
     message: "EACCES: permission denied, open 'd/.gitignore'",
-    hint: { text: "Put that right, then try again." },
+    hint: { text: "Fix that, then try again." },
   });
 });

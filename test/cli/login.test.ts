@@ -119,7 +119,7 @@ describe("without a person", () => {
       const { code, stdout } = await login(`--client ${credentials.client_id} --user alice --approve`);
       expect(code, stdout).toBe(0);
       expect(stdout).toMatch(new RegExp(`✓ id_token\\.signature +${alg}, key \\S+\n`));
-      expect(stdout).toMatch(/✓ id_token\.at_hash +of this access token/);
+      expect(stdout).toMatch(/✓ id_token\.at_hash +matches the access token/);
     },
   );
 

@@ -118,7 +118,7 @@ test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it
       expect(JSON.parse(answer.stderr).error).toEqual({
         code: "no_server",
         message: `pid ${pid} holds the data but does not answer (was it stopped?)`,
-        hint: `End it with kill -9 ${pid}, or let it go on: kill -CONT ${pid}`,
+        hint: `End it with kill -9 ${pid}, or let it continue: kill -CONT ${pid}`,
       });
     }
   };

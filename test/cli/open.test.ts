@@ -29,7 +29,7 @@ test("idp open gives the inspector, each time with another key that opens it", a
   }
   expect(await idpIn(newFolder(), ["open", "--url", issuer])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("wants its admin token"),
+    stderr: expect.stringContaining("needs its admin token"),
   });
 });
 

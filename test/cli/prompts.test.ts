@@ -82,7 +82,7 @@ test("revoke without arguments offers the active grants", { tags: ["script"] }, 
   expect(screen()).toContain("Revoked 1 grant:");
   const none = onTerminal("revoke", cwd);
   expect(await none.ended).toBe(3);
-  expect(none.screen()).toContain("there is no active grant");
+  expect(none.screen()).toContain("no active grants");
 });
 
 test(
@@ -135,7 +135,7 @@ test(
     type(enter);
     await shown("Which client?");
     type(enter);
-    await shown("Which scopes, beside openid?");
+    await shown("Which scopes, in addition to openid?");
     // The first one is unticked.
     type(" ");
     await shown("◯");

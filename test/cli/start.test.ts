@@ -222,7 +222,7 @@ test("the lock of another machine whose server does not answer: each command say
     const { code, stdout, stderr } = await idpIn(cwd, words.split(" "));
     expect({ code, stdout }, words).toEqual({ code: 5, stdout: "" });
     expect(stderr, words).toBe(
-      `Error: an idp of another machine or container holds the data (pid 1), and nothing answers at ${url}\n  If it runs no more, remove its lock: rm .idp/lock.json\n`,
+      `Error: an idp of another machine or container holds the data (pid 1), and nothing answers at ${url}\n  If it no longer runs, remove its lock: rm .idp/lock.json\n`,
     );
   }
   execFileSync("sh", ["-c", "rm .idp/lock.json"], { cwd });

@@ -36,7 +36,7 @@ test("export and import into an empty folder are the identity: tokens live and a
   expect(written).toEqual({
     code: 0,
     stdout: "Wrote state.json: 5 users, 5 clients, 3 grants.\n",
-    stderr: "It holds private keys, client secrets and password hashes: keep it to yourself.\n",
+    stderr: "It contains private keys, client secrets and password hashes: keep it safe.\n",
   });
   expect(statSync(join(cwd, "state.json")).mode & 0o777).toBe(0o600);
   const text = readFileSync(join(cwd, "state.json"), "utf8");
@@ -129,7 +129,7 @@ test("each problem is told with its place, and nothing is imported", async () =>
 test("--as fixtures is a fixture file that a server starts on", async () => {
   const { cwd } = await lived();
   const { stdout, stderr } = await idpIn(cwd, words("export --as fixtures"));
-  expect(stderr).toContain("Passwords are not in it");
+  expect(stderr).toContain("It has no passwords");
   expect(stdout).not.toMatch(/scrypt|"jwk"/);
   const other = newFolder();
   writeFileSync(join(other, "idp.fixtures.json"), stdout);

@@ -23,7 +23,7 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   expect(without).toEqual({
     code: 2,
     stdout: "",
-    stderr: `Error: the server at ${issuer} wants its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.\n`,
+    stderr: `Error: the server at ${issuer} needs its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too.\n`,
   });
   const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });
@@ -39,7 +39,7 @@ test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character 
   for (const token of [`${secret}\n${secret}`, "şifre-of-the-server"]) {
     expect(await list(token)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("IDP_ADMIN_TOKEN holds a character that no Authorization header can carry"),
+      stderr: expect.stringContaining("IDP_ADMIN_TOKEN has a character that an Authorization header cannot carry"),
     });
   }
   const empty = join(newFolder(), "token");

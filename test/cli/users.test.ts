@@ -72,7 +72,7 @@ test("suspend, restore, ban and remove take several names; an unknown one is ref
   expect(await statuses()).toEqual(["active", "active", "suspended", "active"]);
   const suspended = await run("users suspend alice bob alice");
   expect(suspended.stdout).toBe(
-    "alice is suspended: no sign-in, and every token answers 403.\nbob is suspended: no sign-in, and every token answers 403.\n",
+    "alice is suspended: sign-in is refused, and tokens get 403.\nbob is suspended: sign-in is refused, and tokens get 403.\n",
   );
   expect(suspended.stderr).toContain("Undo: idp users restore alice bob\n");
   const restored = await run("users restore bob carol --json");

@@ -60,10 +60,10 @@ describe("JSON", () => {
 
   it.each([
     ["{", "1:2 $ a } is missing"],
-    ['{"users": [}', "1:12 $ a value is expected; a comma before ] is one too many"],
-    ['{"users": [],}', "1:14 $ a field name in double quotes is expected; a comma before } is one too many"],
+    ['{"users": [}', "1:12 $ a value is expected; remove a comma before ]"],
+    ['{"users": [],}', "1:14 $ a field name in double quotes is expected; remove a comma before }"],
     ['{"users" []}', "1:10 $ a colon is expected after the field name"],
-    ['{"users": []\n "clients": []}', "2:2 $ a comma is expected, or the end of what is open"],
+    ['{"users": []\n "clients": []}', "2:2 $ a comma or a closing bracket is expected"],
     ["{'users': []}", "1:2 $ this is not a JSON value: write text in double quotes"],
     ['{"users": nil}', "1:11 $ this is not a JSON value"],
     ['{"a": "x', "1:7 $ a text does not end: its closing quote is missing"],
@@ -72,10 +72,7 @@ describe("JSON", () => {
     ['{"a": 1 /* x', "1:9 $ a comment does not end"],
     ['{"a": 1}}', "1:9 $ there is more text after the end of the value"],
     ["[".repeat(100_000), "1:1 $ the file is nested too deep to be read"],
-    [
-      `{"users":${"[".repeat(200)}${"]".repeat(200)}}`,
-      "1:12 users[0][0] holds something that is nested more than 100 deep",
-    ],
+    [`{"users":${"[".repeat(200)}${"]".repeat(200)}}`, "1:12 users[0][0] contains something nested more than 100 deep"],
   ])("syntax %s", async (text, line) => {
     expect(await json(text)).toEqual([expect.stringContaining(`team.json:${line}`)]);
   });
@@ -161,10 +158,10 @@ settings:
     ["users: *nobody\n", '1:9 $ this is not YAML: unidentified alias "nobody"'],
     ["users: !!js/function x\n", "1:8 $ this is not YAML: unknown scalar tag"],
     ["users: []\n---\nusers: []\n", "1:1 $ the file holds 2 YAML documents; put all into one"],
-    ["# nothing\n", "1:1 $ the file is empty; write {} where it is to hold nothing"],
+    ["# nothing\n", "1:1 $ the file is empty; write {} for no fixtures"],
     ["- a\n", "1:1 $ a fixture file is an object with users"],
     [`users: ${"[".repeat(200)}`, "this is not YAML: nesting exceeded"],
-    ["users: &a [*a]\n", "holds something that is nested more than 100 deep"],
+    ["users: &a [*a]\n", "contains something nested more than 100 deep"],
     ["users: [{username: a, claims: {n: .inf}}]\n", "1:35 users[0].claims.n is Infinity, which JSON does not have"],
   ])("syntax %j", async (text, line) => {
     expect((await yaml(text))[0]).toContain(line);
@@ -205,7 +202,7 @@ describe("several files", () => {
       'c.yml:3:15 users[0].username "alice" is taken by users[0] of b.yaml',
       'c.yml:5:12 grants[0].user there is no user "nobody"',
       'c.yml:5:28 grants[0].client there is no client "demo"',
-      "d.yaml:1:1 $ the file is empty; write {} where it is to hold nothing",
+      "d.yaml:1:1 $ the file is empty; write {} for no fixtures",
     ]);
   });
 

@@ -186,7 +186,7 @@ describe("what is refused", () => {
     [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings, faults"],
     [
       { format: "idp-state", schemaVersion: 1, users: [{ passwordHash: null }], scopes: [] },
-      "format says that idp export wrote this; idp import puts it in place of all there is",
+      "format says that idp export wrote this; idp import replaces all data with it",
     ],
     [{ $schema: 5 }, "$schema must be text, not the number 5: put it in quotes"],
     [{ users: {} }, "users must be a list, not an object"],
@@ -238,11 +238,11 @@ describe("what is refused", () => {
     [user({ avatar: { baseUrl: "cdn" } }), 'users[0].avatar.baseUrl "cdn" is not an http or https URL'],
     [user({ avatar: { path: "/a b" } }), 'users[0].avatar.path "/a b" has white space; percent-encode it'],
     [user({ about: null }), "users[0].about must be text, not null"],
-    [user({ language: "tr-TR" }), 'users[0].language "tr-TR" is not a two-letter language code, as "en" or "tr"'],
+    [user({ language: "tr-TR" }), 'users[0].language "tr-TR" is not a two-letter language code, such as "en" or "tr"'],
     [user({ theme: "blue" }), 'users[0].theme "blue" is not one of light, dark, system'],
     [
       user({ createdAt: "yesterday" }),
-      'users[0].createdAt "yesterday" is not an ISO 8601 time, as 2024-01-15T09:30:00Z',
+      'users[0].createdAt "yesterday" is not an ISO 8601 time, such as 2024-01-15T09:30:00Z',
     ],
     [user({ createdAt: "2024-01-15T25:00:00Z" }), "is not an ISO 8601 time"],
     [user({ createdAt: "2024-01-15T09:30:00" }), "is not an ISO 8601 time"],
@@ -258,7 +258,7 @@ describe("what is refused", () => {
     [user({ birthDate: "1990-00-10" }), "is not a day of the calendar"],
     [
       user({ phone: "05551112233" }),
-      'users[0].phone "05551112233" is not a phone number in E.164 form, as "+905551112233"',
+      'users[0].phone "05551112233" is not a phone number in E.164 form, such as "+905551112233"',
     ],
     [user({ phone: "+1234567890123456" }), "is not a phone number in E.164 form"],
     [user({ socialLinks: [{ platform: "x", url: "https://x.com/a" }] }), "users[0].socialLinks[0].label is missing"],

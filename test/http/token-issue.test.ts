@@ -164,7 +164,7 @@ describe("what contradicts itself is refused", () => {
     [{ expires_in: 0 }, "from 1 to 604800; this is 0"],
     [{ expires_in: 315_360_001 }, "from 1 to 604800"],
     [{ expires_in: 1.5 }, "a whole number of seconds"],
-    [{ user: undefined, client: "demo-service", type: "id" }, "has access tokens only"],
+    [{ user: undefined, client: "demo-service", type: "id" }, "gets access tokens only"],
   ])("%j", async (change, message) => {
     await expect(idp.call("token.issue", { ...whose, ...change })).rejects.toMatchObject({
       code: "usage",

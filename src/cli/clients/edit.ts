@@ -98,7 +98,7 @@ async function askedRedirectUri(
   if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
   if (!cli.interactive) {
     const flags = [...(isPublic === true ? ["--public"] : []), "--redirect-uri", "http://localhost:3000/callback"];
-    const instead = `A client that signs nobody in takes --set 'grant_types=["client_credentials"]' instead. `;
+    const instead = `For a client without sign-ins, add --set 'grant_types=["client_credentials"]' instead. `;
     throw needed("the redirect URI", {
       text: `${isPublic === true ? "" : instead}Give it`,
       command: commandOn(["idp", "clients", "add"], client_id, flags),
@@ -187,6 +187,6 @@ export async function removeClient(cli: Invocation, name: string | undefined): P
   const before = await target.call("clients.show", { client_id });
   await target.call("clients.remove", { client_id });
   return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
-    notes: ["Every token it holds answers 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
+    notes: ["Its tokens get 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
   });
 }

@@ -96,7 +96,7 @@ function gitFinding({ data }: Invocation): Finding {
   if (existsSync(own) && /^\*$/m.test(readFileSync(own, "utf8"))) return ok("git", `${data} is ignored by git`);
   const asked = spawnSync("git", ["check-ignore", "-q", "data.json"], { cwd: resolve(data), stdio: "ignore" });
   if (asked.status === 0) return ok("git", `${data} is ignored by git`);
-  if (asked.status !== 1) return ok("git", `${data} is in no work tree of git`);
+  if (asked.status !== 1) return ok("git", `${data} is not in a git work tree`);
   return warning(
     "git",
     `${data} is not ignored by git, and holds keys and secrets`,
@@ -130,7 +130,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     });
   return (await issuerAt(url, patience)) === null
     ? problem("lock", `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`, {
-        text: `End it with kill -9 ${pid}, or let it go on`,
+        text: `End it with kill -9 ${pid}, or let it continue`,
         command: ["kill", "-CONT", String(pid)],
       })
     : ok("lock", `held by pid ${pid}, which answers at ${url}`);
@@ -151,7 +151,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
         : warning(
             "clock",
             `${Math.abs(off)} s ${off > 0 ? "behind" : "ahead of"} the file system's`,
-            "Set the clock of this machine: tokens carry its time, and whoever checks them has another.",
+            "Set the clock of this machine: tokens carry its time, and other machines check it.",
           ),
     ];
   } catch (error) {

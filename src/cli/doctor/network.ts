@@ -52,7 +52,7 @@ async function issuerFindings(
   const addresses = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true }).catch(() => []);
   if (addresses.length === 0) {
     const fix = {
-      text: `Your app and your browser must reach the same issuer. Add a line for ${hostname} to the hosts file, use --backchannel dynamic for containers, or take another issuer`,
+      text: `Your app and your browser must reach the same issuer. Add a line for ${hostname} to the hosts file, use --backchannel dynamic for containers, or use another issuer`,
       command: ["idp", "start", "--issuer", "http://localhost:4370"],
     };
     return [problem("issuer", `${issuer}: "${hostname}" does not resolve on this machine`, fix)];
@@ -61,7 +61,7 @@ async function issuerFindings(
   if (address === null) return [ok("issuer", `${issuer} resolves to ${found}; no server runs`)];
   const there = await issuerAt(issuer, patience);
   if (there === issuer) return [ok("issuer", `${issuer} resolves to ${found} and answers`)];
-  const what = there === null ? "idp does not answer there" : `there answers the issuer ${there}`;
+  const what = there === null ? "idp does not answer there" : `the issuer there is ${there}`;
   const fix = {
     text: `The server listens at ${address}. Serve it under an issuer that leads there`,
     command: ["idp", "start", "--issuer", "URL"],

@@ -41,7 +41,7 @@ async function clientOf(cli: Invocation, target: Target, { client: named, for: l
   const clients = usable.length > 0 ? usable : all;
   const likely = likelyClient(clients, await namedHere(cli));
   if (likely === undefined) {
-    throw new OperationError("not_found", "there is no client yet", {
+    throw new OperationError("not_found", "no clients yet", {
       hint: {
         text: "Add one",
         command: ["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"],

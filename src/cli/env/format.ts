@@ -16,7 +16,7 @@ function dotenvLine([name, value]: Variables[number]): string {
   if (!/["\\$`]/.test(value)) return `${name}="${value}"`;
   if (!value.includes("`")) return `${name}=\`${value}\``;
   throw new OperationError("refused", `the value of ${name} has every kind of quote, which no .env file can hold`, {
-    hint: { text: "Take another format, such as shell, github or json", command: ["idp", "env", "--format", "shell"] },
+    hint: { text: "Use another format, such as shell, github or json", command: ["idp", "env", "--format", "shell"] },
   });
 }
 

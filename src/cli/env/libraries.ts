@@ -46,7 +46,7 @@ function refusalOf(library: Library, client: ClientView): string | null {
   if (assertions.includes(method)) {
     return `it has to authenticate with ${String(method)}, which this prints no configuration for`;
   }
-  if (client.public && form.clients === "confidential") return "it is public, and this library wants a secret";
+  if (client.public && form.clients === "confidential") return "it is public, and this library needs a secret";
   if (!client.public && form.clients === "public") return "it has a secret, which an app in the browser cannot keep";
   return form.refusal?.(client) ?? null;
 }

@@ -22,7 +22,7 @@ export async function listGrants(
     shown.length === 0
       ? hintText(
           {
-            text: "No grants. A user makes one by allowing a client something. To make one",
+            text: "No grants yet. A user creates one by allowing access to a client. To create one",
             command: ["idp", "issue", "grant"],
           },
           commandLine(cli),

@@ -42,7 +42,7 @@ export async function revoke(
         result.revoked.length === 0
           ? []
           : [
-              "Their tokens answer 403 from now on. Users must consent again at the next sign-in. Sessions are kept.",
+              "Their tokens get 403 from now on. Users must consent again at the next sign-in. Sessions are kept.",
               target.where,
             ],
     },

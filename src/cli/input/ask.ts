@@ -132,8 +132,8 @@ export async function grantOr(
   if (!cli.interactive) throw needed("the grant", giveIt(example));
   const grants = (await target.call("grants.list", {})).filter(({ status }) => only === "all" || status === "active");
   if (grants.length === 0) {
-    throw new OperationError("not_found", only === "all" ? "there is no grant yet" : "there is no active grant", {
-      hint: { text: "Sign in to a client, or make one", command: ["idp", "issue", "grant"] },
+    throw new OperationError("not_found", only === "all" ? "no grants yet" : "no active grants", {
+      hint: { text: "Sign in to a client, or create one", command: ["idp", "issue", "grant"] },
     });
   }
   return choose(
@@ -150,7 +150,7 @@ export async function sessionOr(cli: Invocation, target: Target, given: string |
   const example = ["idp", "sessions", "end", "--user", "alice"];
   if (!cli.interactive) throw needed("the session", giveIt(example));
   const sessions = await target.call("sessions.list", {});
-  if (sessions.length === 0) throw new OperationError("not_found", "there is no session: nobody is signed in");
+  if (sessions.length === 0) throw new OperationError("not_found", "no sessions: nobody is signed in");
   return choose(
     cli,
     "Which session?",
@@ -173,7 +173,7 @@ export async function askScopes(cli: Invocation, target: Target, client: string)
   if (choices.length === 0) return "openid";
   const ask = await prompts(cli);
   const said: { readonly value: unknown } = await ask({
-    value: { type: "checkbox", message: "Which scopes, beside openid?", choices, loop: false },
+    value: { type: "checkbox", message: "Which scopes, in addition to openid?", choices, loop: false },
   });
   return ["openid", ...(Array.isArray(said.value) ? said.value.map(String) : [])].join(" ");
 }

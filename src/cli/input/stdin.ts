@@ -26,7 +26,7 @@ export async function readBytes(
 export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   const bytes = await readBytes(stream, (length) => {
     if (length > mostBytes) {
-      throw new OperationError("usage", "standard input holds more than 1 MB: a token or a secret is meant");
+      throw new OperationError("usage", "standard input has more than 1 MB: expected a token or a secret");
     }
   });
   return textOf(bytes);
@@ -40,7 +40,7 @@ function textOf(bytes: Buffer): string {
     // Below.
   }
   if (bytes.length > 0 && (text === "" || text.includes("\u0000"))) {
-    throw new OperationError("usage", "standard input holds binary data: a token or a secret is meant", {
+    throw new OperationError("usage", "standard input is binary data: expected a token or a secret", {
       hint: "A text file in UTF-16, as some shells of Windows write it, has to be saved as UTF-8.",
     });
   }

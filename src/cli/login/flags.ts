@@ -38,7 +38,7 @@ const usage = (message: string, hint: string | Hint): OperationError => new Oper
 export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   const { flow, user, approve, deny, print } = flags;
   if (cli.json && print !== undefined) {
-    throw usage("--json and --print are one too many", {
+    throw usage("give --json or --print, not both", {
       text: "The tokens are in the document of --json",
       command: ["idp", "login", "--json"],
     });
@@ -58,7 +58,7 @@ export function checkFlags(cli: Invocation, flags: LoginFlags): void {
     });
   }
   if (flow === "client-credentials" && decided) {
-    throw usage("no user takes part in --flow client-credentials", "Leave out --user, --approve and --deny");
+    throw usage("--flow client-credentials has no user", "Leave out --user, --approve and --deny");
   }
   const { prompt, maxAge, loginHint, uiLocales, acr, responseMode, redirectPort } = flags;
   const ofCode = {

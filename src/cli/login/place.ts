@@ -73,7 +73,7 @@ async function clientOn(server: Server, client_id: string) {
     return await callServer(server, "clients.show", { client_id, secrets: true });
   } catch (error) {
     if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== loginClient) throw error;
-    throw new OperationError("not_found", `there is no client "${loginClient}" for idp login to be`, {
+    throw new OperationError("not_found", `there is no client "${loginClient}" for idp login`, {
       hint: {
         text: "Name another client with --client CLIENT_ID, or add this one",
         command: [

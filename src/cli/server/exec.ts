@@ -47,7 +47,7 @@ function commandOf({ before, words }: { readonly before: readonly string[]; read
 
 const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
   idp.call("clients.show", { client_id, secrets: true }).catch((error: unknown) => {
-    throw unknownHere(error, client_id, known);
+    throw unknownHere(error, client_id, { title: "Clients", known });
   });
 
 /** What the child finds in its environment: ours in place of anything that was there. */

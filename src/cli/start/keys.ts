@@ -64,7 +64,7 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
     },
     r: () => {
       if (mayReset) return idp.reset().then(() => say(cli, "Reset to the fixtures."));
-      say(cli, "Every change, session, grant and token goes. Press r again to reset.");
+      say(cli, "All changes, sessions, grants and tokens are discarded. Press r again to reset.");
       return undefined;
     },
     c: () => {

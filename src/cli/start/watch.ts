@@ -97,7 +97,7 @@ export function watchFixtures(
       if (text === last) return;
       last = text;
       if (now.names.length === 0) {
-        tell({ applied: false, files: [] }, "The fixture file is gone. What it brought stays; idp reset goes back.");
+        tell({ applied: false, files: [] }, "The fixture file is gone. Its records stay until idp reset.");
         return;
       }
       const { vanished, ...seeded } = await idp.changeFixtures(now.sources);
@@ -111,7 +111,10 @@ export function watchFixtures(
       else
         printFailure(
           cli,
-          { ...failure, hint: { text: "The server goes on as it was. Correct it and save it again." } },
+          {
+            ...failure,
+            hint: { text: "The server still uses the fixtures from before. Fix the file and save it again." },
+          },
           null,
         );
     }

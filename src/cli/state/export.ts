@@ -15,8 +15,8 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
   const document = await target.call("export", { as });
   const warning =
     as === "fixtures"
-      ? "Passwords are not in it, since their hashes cannot be: give users a password of your own. Secrets of clients are; clients that registered themselves are not."
-      : "It holds private keys, client secrets and password hashes: keep it to yourself.";
+      ? "It has no passwords, since only hashes are stored: give the users new ones. It has the secrets of clients, but no clients that registered themselves."
+      : "It contains private keys, client secrets and password hashes: keep it safe.";
   if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
   await writePrivate(output, `${textOf(document)}\n`);
   const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;

@@ -13,7 +13,7 @@ export async function importState(cli: Invocation, file: string): Promise<Outcom
   const name = file === "-" ? "stdin" : file;
   const source = { name, text: decodeFixture(name, await bytesOf(cli, file)) };
   const target = await findTarget(cli);
-  const question = `Import ${name}? It takes the place of all users, clients, grants, sessions and keys there are.`;
+  const question = `Import ${name}? It replaces all users, clients, grants, sessions and keys.`;
   if (file !== "-" && !(await confirmed(cli, question))) throw notConfirmed("nothing was imported");
   const result = await target.call("import", { document: { source } });
   const { otherIssuer } = result;
@@ -23,9 +23,7 @@ export async function importState(cli: Invocation, file: string): Promise<Outcom
       `Imported ${name}: ${count(users, "user")}, ${count(clients, "client")}, ${count(grants, "grant")}, ${count(sessions, "session")}, ${count(keys, "key")}.`,
     {
       notes: [
-        ...(otherIssuer === null
-          ? []
-          : [`Its tokens carry the issuer ${otherIssuer}, and are good only where it is served.`]),
+        ...(otherIssuer === null ? [] : [`Its tokens carry the issuer ${otherIssuer}, and work only there.`]),
         target.where,
       ],
     },

@@ -20,7 +20,7 @@ export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome
   const { fixtures } = flags;
   const given = fixtures === undefined ? undefined : findFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);
-  const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? Every change made since, every session, grant and token goes.`;
+  const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? All changes, sessions, grants and tokens are discarded.`;
   if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");
   const progress = showProgress(cli, "Applying fixtures");
   try {
@@ -36,8 +36,8 @@ export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome
 
 const keysNote = ({ keysRenewed }: ResetResult): string =>
   keysRenewed
-    ? "No token that was issued before is good any more, and the signing keys are new."
-    : "No token that was issued before is good any more. The signing keys stay; --keys renews them.";
+    ? "All earlier tokens are invalid, and the signing keys are new."
+    : "All earlier tokens are invalid. The signing keys stay; --keys replaces them.";
 
 /** `user dave`, `2 users (dave, erin)`; "" where there is none. */
 function named(kind: string, names: readonly string[]): string {

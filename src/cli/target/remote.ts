@@ -25,8 +25,7 @@ export interface Server {
   readonly state?: "alive" | "elsewhere";
 }
 
-const tokenHint =
-  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in the folder of its data is such a file.";
+const tokenHint = "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too.";
 
 /** A seed of 64 MB may take its time; nothing else takes a second. */
 const patience = 120_000;
@@ -55,8 +54,8 @@ async function whileAnswering<T>(
     throw new OperationError("no_server", `pid ${pid} holds the data but does not answer (was it stopped?)`, {
       hint:
         state === "alive"
-          ? { text: `End it with kill -9 ${pid}, or let it go on`, command: ["kill", "-CONT", String(pid)] }
-          : `See to it where it runs: ${url}`,
+          ? { text: `End it with kill -9 ${pid}, or let it continue`, command: ["kill", "-CONT", String(pid)] }
+          : `Check it where it runs: ${url}`,
     });
   };
   try {
@@ -97,7 +96,7 @@ export async function callServer<N extends OperationName>(
   if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;
   if (status === 401 && adminToken === null && isErrorBody(body)) {
-    throw new OperationError("usage", `the server at ${url} wants its admin token`, { hint: tokenHint });
+    throw new OperationError("usage", `the server at ${url} needs its admin token`, { hint: tokenHint });
   }
   throw refusalOf(url, status, body);
 }

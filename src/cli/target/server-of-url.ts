@@ -28,7 +28,7 @@ export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv)
 /** Refuses characters that Node.js does not send in a header (RFC 9110 5.5). @throws {OperationError} usage */
 function sendable(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new OperationError("usage", `${from} holds a character that no Authorization header can carry`, {
+  throw new OperationError("usage", `${from} has a character that an Authorization header cannot carry`, {
     hint: "Letters, digits and - . _ ~ + / only, as the server was given it or as the lock.json of its data folder has it",
   });
 }

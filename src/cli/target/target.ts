@@ -130,7 +130,7 @@ const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationErro
     "no_server",
     `an idp of another machine or container holds the data (pid ${pid}), and nothing answers at ${url}`,
     {
-      hint: { text: "If it runs no more, remove its lock", command: ["rm", join(data, "lock.json")] },
+      hint: { text: "If it no longer runs, remove its lock", command: ["rm", join(data, "lock.json")] },
     },
   );
 

@@ -18,7 +18,7 @@ export async function readText(cli: Invocation, argument: string | undefined): P
   const text = fromInput ? await readAll(cli.stdin) : (argument ?? (await askToken(cli)));
   if (text.trim() === "") {
     throw new OperationError("usage", "there is no token", {
-      hint: "Give it as an argument, or on standard input with - in its place.",
+      hint: "Give it as an argument, or use - for standard input.",
     });
   }
   return text;
@@ -38,7 +38,7 @@ export async function readToken(
   const chosen = found.find(({ name }) => name === prefer) ?? found[0];
   if (chosen === undefined || (found.length > 1 && chosen.name === null)) {
     throw new OperationError("usage", `there are ${found.length} tokens; this takes one`, {
-      hint: { text: "To see what each says", command: ["idp", "token", "decode", "-"] },
+      hint: { text: "To decode each", command: ["idp", "token", "decode", "-"] },
     });
   }
   if (chosen.token.length > mostCharacters) {

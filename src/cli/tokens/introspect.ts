@@ -26,7 +26,7 @@ export async function tokenIntrospect(
 }
 
 /** The reason, and when it was: "it was revoked by the operator, 2 min ago (2026-11-20 23:14:05 UTC)". */
-function whyDead({ reason = "no reason is known", since }: Introspection, now: number): string {
+function whyDead({ reason = "the reason is not known", since }: Introspection, now: number): string {
   if (since === undefined) return reason;
   const seconds = Date.parse(since) / 1000;
   const ago = seconds - now / 1000;

@@ -77,6 +77,6 @@ export async function removeUsers(cli: Invocation, given: readonly string[]): Pr
   for (const username of usernames) await target.call("users.remove", { username });
   const removed = given.length > 1 ? usernames : who;
   return answer({ removed }, () => `Removed ${escapeLine(who)}, with their grants and sessions.`, {
-    notes: ["Every token of theirs answers 401 from now on.", target.where],
+    notes: ["Their tokens get 401 from now on.", target.where],
   });
 }

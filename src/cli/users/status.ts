@@ -38,7 +38,7 @@ const said: Record<keyof typeof questions, (user: StatusChange) => string> = {
   suspend: ({ username, previousStatus }) =>
     previousStatus === "suspended"
       ? `${username} was suspended already.`
-      : `${username} is suspended: no sign-in, and every token answers 403.`,
+      : `${username} is suspended: sign-in is refused, and tokens get 403.`,
   ban: ({ username, sessionsEnded, grantsRevoked }) =>
     `${username} is banned. Ended ${count(sessionsEnded, "session")}, revoked ${count(grantsRevoked, "grant")}.`,
   restore: ({ username, previousStatus }) =>

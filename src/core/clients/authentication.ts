@@ -90,7 +90,7 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
     return;
   throw new SwappedCredentialsError(
     "invalid_client",
-    `client_id and client_secret are in each other's place: "${given}" is the id of a client`,
+    `client_id and client_secret are swapped: "${given}" is the id of a client`,
   );
 }
 

@@ -43,7 +43,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
-      throw new OperationError("conflict", `there is a client "${client.client_id}" already`, {
+      throw new OperationError("conflict", `client "${client.client_id}" already exists`, {
         hint: {
           text: "Choose another id. To change this client",
           command: commandOn(["idp", "clients", "edit"], client.client_id),

@@ -24,7 +24,7 @@ export function httpHostProblem(host: string): string | null {
   if (httpHostForm.test(host)) return null;
   if (/^\*(?:\.[^.]*)?$/.test(host))
     return `"${host}" would allow every host, or a whole top-level domain; name the hosts`;
-  return `"${host}" is not a host name, as app or app.internal, or *.app.internal for all names below it`;
+  return `"${host}" is not a host name such as app or app.internal, or *.app.internal for all names below it`;
 }
 
 function isListed(host: string, hosts: readonly string[]): boolean {

@@ -26,14 +26,15 @@ const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(
  */
 export function checkRedirectUri(uri: string): string | null {
   if (redirectUriForm.test(uri)) return isParsable(uri) ? null : `"${uri}" is not a valid URL`;
-  if (uri === "") return "is empty; write the whole address, as http://localhost:3000/callback";
+  if (uri === "") return "is empty; write the whole address, such as http://localhost:3000/callback";
   if (!hasUriCharacters(uri)) {
     return `"${uri}" holds a character that a URI cannot have; percent-encode it (RFC 3986 2)`;
   }
   if (uri.includes("#")) return `"${uri}" has a fragment; leave out "#" and what follows (RFC 6749 3.1.2)`;
   const name = scheme.exec(uri)?.[1]?.toLowerCase();
   if (name === undefined && uri.includes("*")) return wildcard(uri);
-  if (name === undefined) return `"${uri}" is not absolute; write the whole address, as http://localhost:3000/callback`;
+  if (name === undefined)
+    return `"${uri}" is not absolute; write the whole address, such as http://localhost:3000/callback`;
   return name === "http" || name === "https" ? webUriProblem(uri, name) : privateUriProblem(uri, name);
 }
 
@@ -78,10 +79,10 @@ function webUriProblem(uri: string, name: "http" | "https"): string {
 function privateUriProblem(uri: string, name: string): string {
   if (/^[^:]+:\d+(?:[/?]|$)/.test(uri)) return `"${uri}" is not absolute; write http:// or https:// in front of it`;
   if (takenSchemes.includes(name)) {
-    return `"${uri}" has the scheme "${name}", which leads to no app; use https, http on loopback, or a private-use scheme, as com.example.app:/callback (RFC 8252 7.1)`;
+    return `"${uri}" has the scheme "${name}", which leads to no app; use https, http on loopback, or a private-use scheme, such as com.example.app:/callback (RFC 8252 7.1)`;
   }
   if (uri.includes("*")) return wildcard(uri);
-  return `"${uri}" has nothing after its scheme; write as com.example.app:/callback`;
+  return `"${uri}" has nothing after its scheme; write it as com.example.app:/callback`;
 }
 
 /** A loopback address, not a name, without a port. */

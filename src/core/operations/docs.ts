@@ -34,26 +34,26 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "users.list": doc("List users, in the order they were added", z.array(user)),
   "users.show": doc("Show a user", user),
   "users.add": doc("Add a user; a username is enough", user),
-  "users.edit": doc("Change fields of a user; each takes the place of what was there", user),
+  "users.edit": doc("Change fields of a user; each replaces the old value", user),
   "users.remove": doc("Remove a user with their grants and sessions", nothing),
-  "users.suspend": doc("Suspend a user: no sign-in, tokens answer 403 until the user is restored", statusChange),
-  "users.ban": doc("Ban a user: sessions end, grants are revoked for good", statusChange),
+  "users.suspend": doc("Suspend a user: no sign-in, and tokens get 403 until the user is restored", statusChange),
+  "users.ban": doc("Ban a user: sessions end, and grants are revoked permanently", statusChange),
   "users.restore": doc("Make a suspended or banned user active again", statusChange),
   "clients.list": doc("List clients, in the order they were added", z.array(client)),
   "clients.show": doc("Show a client", client),
-  "clients.add": doc("Add a client; a secret that nobody gave is made and shown", client),
-  "clients.edit": doc("Change metadata of a client; null takes it away", client),
+  "clients.add": doc("Add a client; a missing secret is generated and shown", client),
+  "clients.edit": doc("Change metadata of a client; null removes a field", client),
   "clients.remove": doc("Remove a client with its grants", nothing),
-  "clients.rotate-secret": doc("Give a client another secret; one that nobody gave is made and shown", client),
+  "clients.rotate-secret": doc("Give a client a new secret; a missing one is generated and shown", client),
   "grants.list": doc("List grants", z.array(grant)),
   "grants.add": doc("Record a consent, as `issue.grant` does", grant),
   "grants.show": doc("Show a grant", grant),
   "grants.edit": doc("Set the scopes of a grant", grant),
-  "grants.revoke": doc("Revoke a grant: its tokens are dead for good", nothing),
+  "grants.revoke": doc("Revoke a grant: its tokens become invalid, permanently", nothing),
   "sessions.list": doc("List sessions", z.array(session)),
   "sessions.show": doc("Show a session", session),
   "sessions.end": doc(
-    "End sessions, and tell the clients that want to know",
+    "End sessions, and notify clients by back-channel logout",
     z.object({
       ended: z.array(session),
       notices: z.array(z.object({ client: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -61,7 +61,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   ),
   "sessions.remove": doc("End a session", nothing),
   "scopes.list": doc(
-    "List the scopes that may be asked for",
+    "List the scopes that clients can request",
     z.array(
       z.object({
         name: z.string(),
@@ -73,8 +73,8 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   ),
   "keys.list": doc("List keys", z.array(key)),
   "keys.show": doc("Show a key, by its kid", key),
-  "keys.rotate": doc("Make new signing keys; the old ones still verify what they signed", z.array(key)),
-  "keys.remove": doc("Take a retired key back at once: what it signed no longer counts", nothing),
+  "keys.rotate": doc("Create new signing keys; old ones still verify what they signed", z.array(key)),
+  "keys.remove": doc("Remove a retired key at once: what it signed becomes invalid", nothing),
   "issue.grant": doc("Record a consent, as if the user had allowed it", grant),
   "issue.code": doc(
     "Issue an authorization code, as if the user had signed in and allowed it",
@@ -83,7 +83,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "issue.tokens": doc("Issue tokens, as if the user had signed in and allowed it", tokenResponse),
   revoke: doc("Revoke grants: of a user, of a client, of both, or one", z.object({ revoked: z.array(grant) })),
   "token.issue": doc(
-    "Issue one token, as the flow would yield it or bad on purpose",
+    "Issue one token, as the flow would, or bad on purpose",
     z.object({
       token: z.string(),
       type: z.enum(["access", "id", "refresh"]),
@@ -92,7 +92,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     }),
   ),
   "token.verify": doc(
-    "Check a token: every check, not the first that fails only",
+    "Verify a token and report every check",
     z.object({
       valid: z.boolean(),
       checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -100,7 +100,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     }),
   ),
   "token.introspect": doc(
-    "What a token is good for now (RFC 7662), and why it is inactive",
+    "Show whether a token is active (RFC 7662), and if not, why",
     z.looseObject({
       active: z.boolean(),
       reason: z.exactOptional(z.string()),
@@ -110,7 +110,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "token.revoke": doc(
     "Revoke one token (RFC 7009)",
     z.object({
-      revoked: z.enum(["access_token", "refresh_token"]).nullable().describe("null: it was unknown or dead already"),
+      revoked: z.enum(["access_token", "refresh_token"]).nullable().describe("null: it was unknown or already invalid"),
       client: z.string().nullable(),
     }),
   ),
@@ -131,11 +131,11 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   "requests.show": doc("Show a request", request),
   "requests.clear": doc("Forget all requests", nothing),
   seed: doc(
-    "Apply fixtures: whole or not at all",
+    "Apply fixtures: all or nothing",
     z.object({ users: seeded, clients: seeded, scopes: seeded, grants: seeded, settings: seeded }),
   ),
   reset: doc(
-    "Go back to the fixtures in use, or to others: changes, sessions, grants and tokens go",
+    "Go back to the fixtures in use, or to others: discard changes, sessions, grants and tokens",
     z.object({
       fixtures: z.array(z.string()).describe("The files as they were named"),
       users: resetOutcome,
@@ -148,11 +148,11 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     }),
   ),
   export: doc(
-    "All there is as one document, with secrets, password hashes and private keys; or as a fixture file",
+    "Export all data as one document, with secrets, password hashes and private keys; or as a fixture file",
     z.union([exported, z.looseObject({}) as unknown as z.ZodType<FixtureFile>]),
   ),
   import: doc(
-    "Put an export in the place of what is there: whole or not at all",
+    "Replace all data with an export: all or nothing",
     z.object({
       users: z.int(),
       clients: z.int(),
@@ -166,7 +166,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     }),
   ),
   status: doc(
-    "What there is",
+    "Show the server and what it holds",
     z.object({
       issuer: z.string(),
       data: z.string().describe("A path, or memory"),
@@ -181,5 +181,5 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     "Change scheme, host and port of the issuer until the server stops; tokens of the previous one become invalid",
     z.object({ issuer: z.string() }),
   ),
-  stop: doc("End the server once this is answered", z.object({ stopping: z.boolean(), pid: z.int() })),
+  stop: doc("Stop the server after this response", z.object({ stopping: z.boolean(), pid: z.int() })),
 };

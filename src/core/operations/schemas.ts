@@ -20,7 +20,7 @@ export const user = z
   .describe("A user as it is shown: without the password or its hash");
 
 /** What is shown and not set may be sent back (CONTRACT 9). */
-const computed = "Follows from the rest; taken where it is what is so";
+const computed = "Computed; accepted if it has the right value";
 export const sources = z.array(z.strictObject({ name: z.string(), text: z.string() })).describe("Files that were read");
 
 export const userInput = userSchema.extend({ hasPassword: z.boolean().optional().describe(computed) });
@@ -62,7 +62,7 @@ export const statusChange = user.extend({
 export const client = z
   .looseObject({
     client_id: z.string(),
-    client_secret: z.exactOptional(z.string()).describe("With `secrets=true` only, and where one was made just now"),
+    client_secret: z.exactOptional(z.string()).describe("Only with `secrets=true`, or just after it was generated"),
     redirect_uris: z.array(z.string()),
     public: z.boolean().describe("RFC 6749 2.1"),
   })
@@ -139,7 +139,7 @@ export const resetOutcome = z.object({
   total: z.int(),
   removed: z.array(z.string()),
   added: z.array(z.string()).describe("Had been removed, and are back"),
-  changed: changes.describe("Were changed, and are what the fixtures say again"),
+  changed: changes.describe("Were changed, and match the fixtures again"),
 });
 
 export const exported = z.looseObject({

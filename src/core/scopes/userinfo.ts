@@ -31,7 +31,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
     if (user === null || grant === null) {
       throw new OAuthError(
         "insufficient_scope",
-        "this access token speaks for a client, not for a user: UserInfo has nothing to say",
+        "this access token is for a client, not for a user, so there is no UserInfo",
       );
     }
     const scopes = scopesNow(tx, ctx, live, claims.scope);

@@ -51,7 +51,7 @@ export const flawList = [
     ["alg-none", "the ID token is not signed", refuseToken, "OpenID Connect Core 3.1.3.7 (7), RFC 8725 3.2"],
     [
       "kid-unknown",
-      "the ID token is signed with a key that nobody publishes",
+      "the ID token is signed with a key that is not published",
       "read the keys again, then refuse the ID token",
       "OpenID Connect Core 10.1.1",
     ],

@@ -96,7 +96,7 @@ const warnings: Readonly<Record<Flaw, string>> = {
   wrong_issuer: `its iss is ${elsewhere.issuer}`,
   wrong_audience: `its aud is ${elsewhere.audience}`,
   bad_signature: "one bit of its signature is wrong",
-  unknown_kid: "it is signed with a key that nobody publishes",
+  unknown_kid: "it is signed with a key that is not published",
   alg_none: "it is not signed",
 };
 

@@ -138,7 +138,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
 /** What `client_credentials` would yield (RFC 6749 4.4). */
 async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTokenInput): Promise<Make> {
   if (kind !== "access") {
-    throw new OperationError("usage", "a client that speaks for itself has access tokens only (RFC 6749 4.4.3)");
+    throw new OperationError("usage", "a client without a user gets access tokens only (RFC 6749 4.4.3)");
   }
   const subject = await ctx.store.transaction((tx): AccessTokenSubject => {
     const client = requireClient(tx, id);
@@ -190,14 +190,18 @@ async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<R
   }
   const names = Object.keys(claims);
   if (kind === "refresh" && names.length > 0) {
-    throw new OperationError("usage", "a refresh token takes no claims: nobody but this server reads it");
+    throw new OperationError("usage", "a refresh token takes no claims: only this server reads it");
   }
   const name = names.find((one) => Object.hasOwn(reservedInTokens, one));
   if (name === undefined) return claims;
   const flag = reservedInTokens[name];
-  throw new OperationError("usage", `claim "${name}" cannot be set: by it this server tells what the token may do`, {
-    ...(flag !== undefined && flag !== "" && { hint: `There is a flag for it: --${flag}` }),
-  });
+  throw new OperationError(
+    "usage",
+    `claim "${name}" cannot be set: this server uses it to decide what the token may do`,
+    {
+      ...(flag !== undefined && flag !== "" && { hint: `There is a flag for it: --${flag}` }),
+    },
+  );
 }
 
 function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
@@ -206,8 +210,8 @@ function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
   const most = Math.max(refresh_token_ttl, access_token_ttl);
   if (Number.isInteger(asked) && asked >= 1 && asked <= most) return asked;
   const isLife = Number.isInteger(asked) && asked >= 1 && asked <= tenYears;
-  const message = `expires_in is a whole number of seconds from 1 to ${most}; this is ${asked}`;
+  const message = `expires_in must be a whole number of seconds from 1 to ${most}; this is ${asked}`;
   throw new OperationError(isLife ? "refused" : "usage", message, {
-    hint: "For longer this server does not remember what it revoked. To have more: refresh_token_ttl in the settings.",
+    hint: "This server remembers revocations only that long. For more, raise refresh_token_ttl in the settings.",
   });
 }

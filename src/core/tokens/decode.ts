@@ -57,7 +57,7 @@ function tokensOfResponse(text: string): readonly FoundToken[] {
   } catch {
     throw notAToken(
       "this begins like a token response but is not JSON",
-      "Give the whole answer of the token endpoint, or one token alone.",
+      "Give the whole token response, or one token.",
     );
   }
   const found = Object.entries(isObject(response) ? response : {}).flatMap(([name, value]) =>

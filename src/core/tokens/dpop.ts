@@ -213,7 +213,7 @@ export async function checkSender(
   if (cnf === undefined) {
     throw new OAuthError("invalid_token", "the token is bound to no key: send it as Authorization: Bearer");
   }
-  if (proof === null) throw refusal(token)("there is none; send it in a DPoP header (RFC 9449 7.1)");
+  if (proof === null) throw refusal(token)("it is missing; send it in a DPoP header (RFC 9449 7.1)");
   if ((await verifyProof(ctx, proof, token)) !== cnf.jkt) {
     throw new OAuthError("invalid_token", "the token is bound to another key than the one of the DPoP proof");
   }

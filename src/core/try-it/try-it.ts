@@ -119,7 +119,7 @@ export async function finishTryIt(
   const { response, username } = await redeemCode(ctx, client, exchange, null);
   const idToken = decodeToken(response.id_token, ctx.now());
   if (idToken.payload["nonce"] !== nonce) {
-    throw new OAuthError("invalid_token", "nonce of the ID token is not the one of the request");
+    throw new OAuthError("invalid_token", "nonce of the ID token is not matches the request");
   }
   return { accessToken: response.access_token, idToken, username };
 }

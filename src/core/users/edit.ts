@@ -19,7 +19,7 @@ const checkHasPassword = (given: unknown, is: boolean): void =>
 
 function requireFree(tx: Tx, username: string): void {
   if (tx.find("users", "username", username) === undefined) return;
-  throw new OperationError("conflict", `there is a user "${username}" already`, {
+  throw new OperationError("conflict", `user "${username}" already exists`, {
     hint: { text: "Choose another name. To change this user", command: ["idp", "users", "edit", username] },
   });
 }
@@ -44,8 +44,8 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
     requireFree(tx, given.username);
     const holder = given.id === undefined ? undefined : tx.get("users", given.id);
     if (holder !== undefined) {
-      throw new OperationError("conflict", `the id "${holder.id}" is the one of user "${holder.username}"`, {
-        hint: "Leave the id out, and one is made.",
+      throw new OperationError("conflict", `the id "${holder.id}" belongs to user "${holder.username}"`, {
+        hint: "Leave out the id to get a new one.",
       });
     }
     const user = { ...normalizeUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };

@@ -110,7 +110,7 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
   ctx.store.transaction((tx) => {
     const user = requireUser(tx, input.username);
     if (user.status === "banned") {
-      throw new OperationError("conflict", `${user.username} is banned, which is more than suspended`, {
+      throw new OperationError("conflict", `${user.username} is already banned`, {
         hint: { text: "Lift the ban first", command: ["idp", "users", "restore", user.username] },
       });
     }
