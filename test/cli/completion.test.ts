@@ -93,6 +93,25 @@ test("a name that a shell would act upon is not offered, and no description acts
   expect(stdout).toBe("app\tEvil [2J\n");
 });
 
+test("the script for PowerShell asks the same idp, and its parentheses and quotes are balanced", async () => {
+  const script = (await idpHere(["completion", "powershell"])).stdout;
+  expect(script).toContain("Register-ArgumentCompleter -Native -CommandName idp -ScriptBlock {\n");
+  expect(script).toContain("& idp __complete @words $current 2>$null");
+  // Without comments and texts in single quotes, which hold no quote of their own.
+  const code = script.replaceAll(/^\s*#.*$/gm, "").replaceAll(/'[^']*'/g, "");
+  expect(code).not.toContain("'");
+  const open: string[] = [];
+  for (const bracket of code.match(/[(){}[\]]/g) ?? []) {
+    if ("({[".includes(bracket)) open.push(bracket);
+    else expect(open.pop()).toBe({ ")": "(", "}": "{", "]": "[" }[bracket]);
+  }
+  expect(open).toEqual([]);
+  // It splits a line at the tab, so that every candidate that has a description is in that form.
+  const { stdout } = await idpHere(["__complete", "us"]);
+  expect(stdout).toMatch(/^users\t[^\t\n]+\n$/);
+  expect(script).toContain("-split '\\t', 2");
+});
+
 test("without data, and without a server at --url: nothing, and quietly", async () => {
   expect(await offered("--data", join(cwd, "none"), "users", "show", "")).toEqual([]);
   expect(await offered("--url", "http://localhost:1", "users", "show", "")).toEqual([]);
@@ -178,6 +197,8 @@ describe("in the shell itself", () => {
     expect(await fish("idp us")).toEqual(["users\tlist, show, add, edit, remove, suspend, ban and restore users"]);
     expect(await fish("idp revoke --user b")).toEqual([expect.stringMatching(/^bob\tbob@/)]);
     expect(await fish("idp start --cert b")).toEqual(["bin/"]);
-    expect(await fish("idp seed --ch")).toEqual(["--check\tcheck the files without applying them; exit 7 if there are problems"]);
+    expect(await fish("idp seed --ch")).toEqual([
+      "--check\tcheck the files without applying them; exit 7 if there are problems",
+    ]);
   });
 });

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
@@ -26,6 +28,19 @@ test("h shows the keys, r pressed twice resets, q quits", { tags: ["script"] }, 
   type("cq");
   expect(await ended).toBe(0);
   expect(written()).toContain("\u001b[2J");
+});
+
+test("o opens the inspector in the browser, with a key", { tags: ["script"] }, async () => {
+  const cwd = newFolder();
+  const [browser, opened] = [join(cwd, "browser"), join(cwd, "opened")];
+  writeFileSync(browser, `#!/bin/sh\necho "$1" > "${opened}.part"; mv "${opened}.part" "${opened}"\n`, { mode: 0o755 });
+  const { type, shown, ended } = onTerminal(`${start} --memory`, cwd, { BROWSER: browser });
+  await shown("Press h for the keys");
+  type("o");
+  await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true);
+  expect(readFileSync(opened, "utf8")).toMatch(/^http:\/\/localhost:\d+\/_idp\/\?key=[\w-]{43}\n$/);
+  type("q");
+  expect(await ended).toBe(0);
 });
 
 test("the inspector is on the screen with a key", { tags: ["script"] }, async () => {

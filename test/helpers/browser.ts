@@ -81,6 +81,11 @@ export class Browser {
     return this.#jar(new URL(this.#origin));
   }
 
+  /** Keeps a cookie that no server sent, as whoever writes into the browser's store does. */
+  setCookie(name: string, value: string): void {
+    this.#jar(new URL(this.#origin)).set(name, value);
+  }
+
   #jar({ hostname }: URL): Map<string, string> {
     const jar = this.#cookies.get(hostname) ?? new Map<string, string>();
     this.#cookies.set(hostname, jar);

@@ -82,6 +82,18 @@ test("a response of another issuer is not accepted", async () => {
   expect([refused.state, refused.body.includes("RFC 9207")]).toEqual(["refused", true]);
 });
 
+test("an ID token for another nonce is not accepted", async () => {
+  const { browser, login } = await begin();
+  const consent = await pick(browser, login, await enroll(idp));
+  const [name = "", value = ""] = [...browser.cookies].find(([each]) => each.endsWith("_try")) ?? [];
+  const [state, , verifier] = value.split(".");
+  browser.setCookie(name, `${state ?? ""}.another-nonce.${verifier ?? ""}`);
+  const refused = await approve(browser, consent);
+  expect([refused.page, refused.state, refused.status]).toEqual(["try-it", "refused", 400]);
+  expect(refused.body).toContain("the nonce of the ID token does not match the request");
+  expect(accessTokenIn(refused)).toBe("");
+});
+
 /** Begins a sign-in. @returns its `state` */
 async function stateOf(browser: Browser): Promise<string> {
   const home = await browser.open(`${idp.issuer}/`);

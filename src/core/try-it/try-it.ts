@@ -119,7 +119,7 @@ export async function finishTryIt(
   const { response, username } = await redeemCode(ctx, client, exchange, null);
   const idToken = decodeToken(response.id_token, ctx.now());
   if (idToken.payload["nonce"] !== nonce) {
-    throw new OAuthError("invalid_token", "nonce of the ID token is not matches the request");
+    throw new OAuthError("invalid_token", "the nonce of the ID token does not match the request");
   }
   return { accessToken: response.access_token, idToken, username };
 }
