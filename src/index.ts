@@ -14,6 +14,7 @@ import {
   type OperationOutput,
 } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
+import type { ClockState } from "./core/testing/clock.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
@@ -36,8 +37,21 @@ export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantVi
 export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
-export type { Tls, TokenResponse };
+export type { ClockState, Tls, TokenResponse };
 export type { IdpOptions, OneFixture };
+
+/** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
+export interface IdpClock {
+  show(): Promise<ClockState>;
+  /** @param by seconds, or a text like "31m" */
+  advance(by: number | string): Promise<ClockState>;
+  /** @param to ISO 8601 */
+  set(to: string | Date): Promise<ClockState>;
+  /** It can still be advanced and set. */
+  freeze(): Promise<ClockState>;
+  /** Shows the real time again. */
+  reset(): Promise<ClockState>;
+}
 
 /** A running identity provider. */
 export interface Idp {
@@ -60,6 +74,8 @@ export interface Idp {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /** Moves the clock of the server, until it is reset. */
+  readonly clock: IdpClock;
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
   call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
   /**
@@ -110,6 +126,13 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
         list: () => call("faults.list", {}),
         remove: (id) => call("faults.remove", { id }),
         clear: () => call("faults.clear", {}),
+      },
+      clock: {
+        show: () => call("clock.show", {}),
+        advance: (by) => call("clock.advance", { by }),
+        set: (to) => call("clock.set", { to: to instanceof Date ? to.toISOString() : to }),
+        freeze: () => call("clock.freeze", {}),
+        reset: () => call("clock.reset", {}),
       },
       changeFixtures: (others) => whileOpen(() => changeFixtures(ctx, others)),
       reset: () => call("reset", {}),

@@ -11,6 +11,7 @@ import { declareLogin } from "./program/login.ts";
 import { declareRecords } from "./program/records.ts";
 import { declareServer } from "./program/server.ts";
 import { declareTokens } from "./program/tokens.ts";
+import { declareTime } from "./program/time.ts";
 import { declareTools } from "./program/tools.ts";
 import { version } from "../package.ts";
 
@@ -72,6 +73,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareRecords(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);
+  declareTime(program, act);
   declareFaults(program, act);
   declareLogin(program, act);
   declareTools(program, act);

@@ -9,6 +9,7 @@ import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
+import type { Clock } from "./testing/clock.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
@@ -101,8 +102,9 @@ export interface Context {
   readonly offersPicker: boolean;
   /** Reads the settings again, after fixtures have changed them. */
   readonly reloadSettings: () => Promise<void>;
-  /** The time in milliseconds since 1970. */
+  /** The time in milliseconds since 1970: that of {@link clock}. */
   readonly now: () => number;
+  readonly clock: Clock;
   /** `bytes` random bytes, as base64url text. */
   readonly random: (bytes: number) => string;
   readonly passwords: PendingPasswords;

@@ -1,11 +1,47 @@
-import type { ReadTx } from "../store/store.ts";
+import type { ReadTx, Tx } from "../store/store.ts";
 
 /**
  * The era of the issuer now: a counter that never falls. Each token carries the era in which it was issued, so that all
  * that was issued up to a moment can be ended by one number, exactly, even within one second. A token without one is
- * from before there were eras and counts as era 0. Nothing raises the era so far.
+ * from before there were eras and counts as era 0.
  */
 export function currentEra(tx: ReadTx): number {
   const era = tx.get("meta", "era")?.value;
   return typeof era === "number" ? era : 1;
 }
+
+/** Begins the next era. @returns the one that ends with it */
+function endEra(tx: Tx): number {
+  const era = currentEra(tx);
+  tx.put("meta", { id: "era", value: era + 1 });
+  return era;
+}
+
+/** A past that is over, although the clock was set back: what is of this era or an earlier one and ended by then stays expired. */
+interface Past {
+  readonly era: number;
+  /** Milliseconds since 1970. */
+  readonly end: number;
+}
+
+/** The later its era, the earlier a past ended: the others say nothing more. */
+const pasts = (tx: ReadTx): readonly Past[] => (tx.get("meta", "pasts")?.value ?? []) as readonly Past[];
+
+/**
+ * Call it before the clock is set back. What is remembered of expired tokens is forgotten in the course of time, and they would be good
+ * again.
+ * @param end milliseconds since 1970, up to which records may be forgotten by now
+ */
+export function endPast(tx: Tx, end: number): void {
+  const era = endEra(tx);
+  tx.put("meta", { id: "pasts", value: [...pasts(tx).filter((past) => past.end > end), { era, end }] });
+}
+
+/** Whether a token expired in a past that is over. */
+export function isPast(tx: ReadTx, { era = 0, exp }: { readonly era?: number; readonly exp: number }): boolean {
+  if (era === currentEra(tx)) return false;
+  return pasts(tx).some((past) => era <= past.era && exp * 1000 <= past.end);
+}
+
+/** Whether what may be used once, up to this time (milliseconds), may have been used in a past that is over. */
+export const mayBeForgotten = (tx: ReadTx, expiresAt: number): boolean => expiresAt <= (pasts(tx)[0]?.end ?? -Infinity);

@@ -1,4 +1,5 @@
 import type { Context } from "./context.ts";
+import { showClock, type ClockState } from "./testing/clock.ts";
 
 /** What there is: for `idp status`. */
 export interface Status {
@@ -11,6 +12,8 @@ export interface Status {
   readonly grants: number;
   /** Active ones. */
   readonly faults: number;
+  /** While it is moved. */
+  readonly clock?: ClockState;
 }
 
 /** Counts what there is. */
@@ -25,5 +28,6 @@ export const status = (ctx: Context): Promise<Status> =>
       clients: tx.count("clients"),
       grants,
       faults: ctx.faults.size,
+      ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
     };
   });

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
+import { showClock } from "../core/testing/clock.ts";
 import type { Line, RequestEvent } from "../core/testing/record.ts";
 import { cut, redacted } from "../repeated.ts";
 import { routeOf } from "./route.ts";
@@ -62,6 +63,6 @@ function lineOf(
     rule: notes.rule ?? null,
     fix: notes.fix ?? null,
     fault: notes.fault ?? null,
-    clock: null,
+    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
   };
 }

@@ -11,6 +11,7 @@ import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/
 import { faultsOf } from "../core/testing/fault-admin.ts";
 import { createFaults } from "../core/testing/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import type { Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
@@ -26,7 +27,8 @@ export interface Issuer {
   close(): Promise<void>;
 }
 
-export interface IssuerOptions extends Required<Pick<IdpOptions, "now" | "random" | "log">> {
+export interface IssuerOptions extends Required<Pick<IdpOptions, "random" | "log">> {
+  readonly clock: Clock;
   /** Exactly as given, without a trailing slash. */
   readonly issuer: string;
   readonly fixtures: IdpOptions["fixtures"];
@@ -43,7 +45,8 @@ export interface IssuerOptions extends Required<Pick<IdpOptions, "now" | "random
  * @throws {StorageError} if the data cannot be written
  */
 export async function openIssuer(store: Store, options: IssuerOptions): Promise<Issuer> {
-  const { issuer, now, random, log } = options;
+  const { issuer, clock, random, log } = options;
+  const { now } = clock;
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
@@ -63,7 +66,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
     effectiveSettings(await store.read(storedSettings), options.settings);
   let settings = await readSettings();
   const ctx: Context = {
-    ...{ issuer, store, now, random, passwords, log },
+    ...{ issuer, store, now, clock, random, passwords, log },
     keys: await openKeyRing(store, now, random),
     get settings() {
       return settings;

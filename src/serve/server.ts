@@ -54,8 +54,13 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
   const { adminToken = random(24) } = options;
   const clock = createClock(now, () => performance.now());
-  const { passed } = clock;
-  const store = await openStore({ data: options.data ?? null, now, passed, kind: "server", version, log });
+  const store = await openStore({
+    data: options.data ?? null,
+    now: clock.now,
+    // Later than it could: while a move of the clock writes down what is over, nothing more is forgotten.
+    passed: () => clock.passed() - 60_000,
+    ...{ kind: "server", version, log },
+  });
   let listening: Listening | null = null;
   let issuer: Issuer | null = null;
   // Open requests may wait for passwords, and passwords for the store.
@@ -71,7 +76,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
     issuer = await openIssuer(store, {
-      ...{ now, random, log, onProgress, settings },
+      ...{ clock, random, log, onProgress, settings },
       issuer: options.issuer ?? `${scheme}://localhost:${port}`,
       fixtures: options.fixtures,
       anyHost: options.allowHosts?.includes("*") === true,

@@ -172,7 +172,7 @@ export interface AppliedFixture {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era";
+  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts";
   readonly value: unknown;
 }
 

@@ -166,6 +166,14 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { issuer: "http:///" },
     ],
   },
+  "clock.advance": {
+    good: [{ by: 0 }, { by: "31m" }],
+    bad: [{}, { by: -1 }, { by: 1.5 }, { by: "1h30m" }, { by: true }],
+  },
+  "clock.set": {
+    good: [{ to: "2027-01-01T00:00:00Z" }, { to: "2020-02-29" }, { to: "2027-01-01T00:00:00.5+03:00" }],
+    bad: [{}, { to: 0 }, { to: "" }, { to: "2027-01-01T00:00:00" }, { to: "2023-02-29" }],
+  },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
   "faults.add": {
     good: [

@@ -123,6 +123,11 @@ const token = async (): Promise<string> =>
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
   status: async () => ({ path: "/status" }),
+  "clock.show": async () => ({ path: "/clock" }),
+  "clock.advance": async () => ({ path: "/clock/advance", body: { by: "31m" } }),
+  "clock.set": async () => ({ path: "/clock/set", body: { to: "2027-01-01T00:00:00Z" } }),
+  "clock.freeze": async () => ({ path: "/clock/freeze" }),
+  "clock.reset": async () => ({ path: "/clock/reset" }),
   "users.list": async () => ({ path: "/users?limit=2" }),
   "users.show": async () => ({ path: "/users/alice" }),
   "users.add": async () => ({ path: "/users", body: { username: "dan", password: "d", theme: "dark" } }),

@@ -74,7 +74,6 @@ function flaw(value: string): string {
 
 /** Adds them to the program. */
 export function declareFaults(program: Command, act: Act): void {
-  program.commandsGroup("For tests of your app:");
   const faults = program.command("faults").description("make responses wrong on purpose");
   declareAdd(faults, act);
   faults

@@ -1,18 +1,16 @@
 import { InvalidArgumentError } from "commander";
+import { durationOf } from "../../core/time.ts";
 
 /** What flags take, checked before a command is loaded. */
 
 /** Over 300 years: what comes of more is no date any more. */
 const most = 9_999_999_999;
 
-const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 };
-
 /** A whole number of seconds; also of minutes, hours or days, with the unit after it. @param least the smallest one that means something */
 export const seconds =
   (least: number, atMost = most) =>
   (value: string): number => {
-    const [, number, unit = ""] = /^(\d+)([smhd]?)$/.exec(value) ?? [];
-    const given = Number(number) * (units[unit] ?? 1);
+    const given = durationOf(value);
     if (!(given >= least && given <= atMost)) {
       throw new InvalidArgumentError(
         `It is a whole number of seconds, at least ${least} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,

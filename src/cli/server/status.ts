@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../core/time-words.ts";
 import type { OperationOutput } from "../../core/operations/table.ts";
+import { clockInWords } from "../../core/testing/clock.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -23,6 +24,7 @@ export async function status(cli: Invocation): Promise<Outcome> {
       `pid ${shown.pid}`,
       `up ${duration((cli.now() - Date.parse(shown.startedAt ?? "")) / 1000)}`,
       ...counts(shown),
+      ...(shown.clock === undefined ? [] : [style.yellow(`clock ${clockInWords(shown.clock)}`)]),
     ].join("   "),
   );
 }

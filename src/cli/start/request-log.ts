@@ -1,5 +1,6 @@
 import type { Mismatch } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
+import { duration } from "../../core/time-words.ts";
 import { cut } from "../../repeated.ts";
 import { escapeDeep, escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
@@ -30,6 +31,10 @@ const indent = " ".repeat(10);
 export const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
   style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
 
+/** That the clock is moved, so that nobody wonders about what follows from it. */
+const clockNote = ({ clock }: RequestEvent): string | null =>
+  clock === null ? null : `clock ${clock < 0 ? "-" : "+"}${duration(clock)}`;
+
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const event = escapeDeep(given);
@@ -41,7 +46,7 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
     style.dim(clock),
     `${method.padEnd(4)} ${endpointName(event).padEnd(12)}`,
     paint(String(status)),
-    [client, user].filter((part) => part !== null && part !== "").join("  "),
+    [client, user, clockNote(event)].filter((part) => part !== null && part !== "").join("  "),
   ];
   const line = head.join("  ").trimEnd();
   const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());

@@ -7,6 +7,7 @@ import { createFaults } from "../../core/testing/faults.ts";
 import { createLedger } from "../../core/testing/requests.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";
+import { createClock } from "../../core/testing/clock.ts";
 import type { Runner } from "../../core/operations/operation.ts";
 import {
   runOperation,
@@ -55,6 +56,7 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
     inspector: createInspectorAccess(now, randomText),
     // No requests come to a folder.
     ledger: createLedger(() => 0, randomText(32)),
+    clock: createClock(now, now),
     ...{ store, now, random: randomText, passwords, log },
   };
 }

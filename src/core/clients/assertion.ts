@@ -4,6 +4,7 @@ import type { Client } from "../../store/store.ts";
 import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
 import { baseOf, endpoints } from "../endpoints.ts";
+import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { fetchJson } from "../outbound.ts";
 import { readJws } from "../tokens/jws.ts";
@@ -93,6 +94,7 @@ export async function verifyAssertion(
     if (tx.version("clients", client.client_id) !== version) {
       throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
     }
+    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it is from before the clock was set back");
     if (tx.get("usedAssertions", id) !== undefined) return false;
     tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
     return true;

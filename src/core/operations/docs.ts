@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { FixtureFile } from "../fixtures/schema/schema.ts";
 import {
   client,
+  clock,
   exported,
   fault,
   flaw,
@@ -165,6 +166,11 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
         .describe("The issuer that tokens of the export carry, where it is another one"),
     }),
   ),
+  "clock.show": doc("What the clock of the server shows", clock),
+  "clock.advance": doc("Move the clock forward, until the server ends or it is reset", clock),
+  "clock.set": doc("Set the clock; what was revoked stays revoked, and what had expired for good stays expired", clock),
+  "clock.freeze": doc("Stop the clock; it can still be advanced and set", clock),
+  "clock.reset": doc("Let the clock show the real time again", clock),
   status: doc(
     "Show the server and what it holds",
     z.object({
@@ -174,6 +180,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       clients: z.int(),
       grants: z.int().describe("Active ones"),
       faults: z.int().describe("Active ones: faults list"),
+      clock: z.exactOptional(clock).describe("While it is moved"),
       server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
     }),
   ),

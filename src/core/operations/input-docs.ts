@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { challengeSyntax } from "../authorize/pkce.ts";
 import { faultSchema } from "../fixtures/schema/fault.ts";
+import { timeText } from "../fixtures/schema/fields.ts";
 import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
 import { exportForms } from "../fixtures/state/state.ts";
 import { issuerForm } from "../issuer.ts";
 import { keyAlgs } from "../keys/keys.ts";
-import { tenYears } from "../time.ts";
 import { requestEndpoints, statusForm } from "../testing/filter.ts";
+import { durationForm, tenYears } from "../time.ts";
 import { tokenKinds } from "../tokens/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
 import type { OperationName } from "./table.ts";
@@ -59,6 +60,12 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "grants.edit": { fields: { scope: z.string().regex(/[^ ]/) } },
   "sessions.end": { rules: atLeastOneOf("user", "id") },
   "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
+  "clock.advance": {
+    fields: { by: z.union([z.int().min(0), z.string().regex(durationForm)]).describe("Seconds, or with a unit: 31m") },
+    rules: { anyOf: [{ required: ["by"] }] },
+    note: "The clock shows the years from 1970 to 9979: 422 beyond.",
+  },
+  "clock.set": { fields: { to: timeText }, note: "A time of the years from 1970 to 9979, else 422." },
   "issuer.set": {
     fields: { issuer: z.string().regex(issuerForm) },
     note: "The path must be that of the issuer so far, and the host and port must be possible: 422.",

@@ -126,6 +126,13 @@ export const flaw = z.object({
   should: z.string().describe("What it should make a client do"),
   rule: z.string().describe("The paragraph that says so"),
 });
+export const clock = z
+  .object({
+    now: time,
+    offset: z.int().describe("Seconds ahead of the real time; negative: behind"),
+    frozen: z.boolean(),
+  })
+  .describe("What the server decides by");
 
 const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));
 

@@ -7,6 +7,7 @@
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
+import { clockOperations } from "./clock.ts";
 import { fixtureOperations } from "./fixtures.ts";
 import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
@@ -40,6 +41,7 @@ export const operations = {
   ...faultOperations,
   ...inspectorOperations,
   ...requestOperations,
+  ...clockOperations,
   ...stateOperations,
 };
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
 import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf } from "../secrets.ts";
@@ -54,6 +55,8 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   const jkt = thumbprint(jwk);
   const id = hashOf(`${jkt} ${String(claims.jti)}`);
   const isNew = await ctx.store.transaction((tx) => {
+    if (mayBeForgotten(tx, (issuedAt + proofWindow) * 1000 + 1))
+      throw refuse("it is from before the clock was set back");
     if (tx.get("usedProofs", id) !== undefined) return false;
     // For as long as the proof would pass otherwise.
     tx.insert("usedProofs", { id, expiresAt: (issuedAt + proofWindow) * 1000 + 1 });

@@ -1,5 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
@@ -57,6 +58,7 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
   if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
+  if (isPast(tx, claims)) return dead("expired before the clock was set back", claims.exp * 1000);
   const single = tx.get("deadTokens", claims.jti);
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);

@@ -8,6 +8,7 @@ import { sameSecret } from "../../core/secrets.ts";
 import { checkInput, kindOf } from "../../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../../core/operations/operation.ts";
 import { operations } from "../../core/operations/table.ts";
+import { showInResponse } from "../answer/clock-header.ts";
 import { sendJson } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
 import { HttpError } from "../answer/http-error.ts";
@@ -95,6 +96,8 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
     return async (req, res) => {
       note(res, { outcome: name });
       const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
+      // It may have moved by this very operation.
+      showInResponse(web, res);
       if (name === "stop") res.on("finish", onStop);
       if (operation.status === 204) res.status(204).set(privateApiHeaders).end();
       else sendJson(res, operation.status, result);

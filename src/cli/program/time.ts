@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import { examples, type Act } from "../act.ts";
+
+/** The commands by which a tester rules over time. */
+
+const clock = () => import("../clock.ts");
+
+const clientsHaveTheirOwn = `
+The server decides by it when codes, tokens and sessions end. It is kept until
+the server stops, or until idp reset. Clients check exp and iat by their own
+clock: one may refuse a token from the future. To end tokens and leave every
+clock as it is: idp expire
+`;
+
+function declareClock(program: Command, act: Act): void {
+  const group = program
+    .command("clock")
+    .description("show and move the clock of the server")
+    .addHelpText("after", clientsHaveTheirOwn);
+  group
+    .command("show", { isDefault: true })
+    .description("show the time that the server decides by")
+    .addHelpText("after", examples("idp clock", "idp clock show --json | jq .offset"))
+    .action(act(async (cli) => (await clock()).showClock(cli)));
+  group
+    .command("advance")
+    .description("move it forward")
+    .argument("<duration>", "seconds, or with a unit: 30s, 31m, 2h, 7d")
+    .addHelpText("after", clientsHaveTheirOwn + examples("idp clock advance 31m", "idp clock advance 7d --json"))
+    .action(act(async (cli, by: string) => (await clock()).advanceClock(cli, by)));
+  group
+    .command("set")
+    .description("set it to a time; what was revoked stays revoked, also in the past")
+    .argument("<time>", "ISO 8601")
+    .addHelpText(
+      "after",
+      clientsHaveTheirOwn + examples("idp clock set 2027-01-01T00:00:00Z", "idp clock set 2027-01-01"),
+    )
+    .action(act(async (cli, to: string) => (await clock()).setClock(cli, to)));
+  group
+    .command("freeze")
+    .description("stop it; advance and set still move it")
+    .addHelpText("after", examples("idp clock freeze", "idp clock freeze --json"))
+    .action(act(async (cli) => (await clock()).freezeClock(cli)));
+  group
+    .command("reset")
+    .description("show the real time again")
+    .addHelpText("after", examples("idp clock reset", "idp clock reset --json"))
+    .action(act(async (cli) => (await clock()).resetClock(cli)));
+}
+
+/** Adds them to the program. */
+export function declareTime(program: Command, act: Act): void {
+  program.commandsGroup("For tests of your app:");
+  declareClock(program, act);
+}

@@ -1,0 +1,21 @@
+import type { RequestHandler, Response } from "express";
+import { showClock } from "../../core/testing/clock.ts";
+import type { Web } from "../web.ts";
+
+/** Shows in a response that the clock is moved: a clock that somebody forgot must not cost a day. */
+export function showInResponse({ ctx }: Pick<Web, "ctx">, res: Response): void {
+  if (!ctx.clock.isMoved()) {
+    res.removeHeader("Idp-Clock");
+    return;
+  }
+  const { now, offset } = showClock(ctx);
+  res.setHeader("Idp-Clock", `${now}; offset=${offset}`);
+}
+
+/** For every response, from the first moment on. */
+export const clockHeader =
+  (web: Pick<Web, "ctx">): RequestHandler =>
+  (_req, res, next) => {
+    if (web.ctx.clock.isMoved()) showInResponse(web, res);
+    next();
+  };
