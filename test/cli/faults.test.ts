@@ -118,6 +118,8 @@ test("idp start says that faults are active, at once and when one is added", asy
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
   const started = await startIdp([], { cwd });
   expect(started.output.stdout).toContain("1 fault active: idp faults list");
+  await fetch(`${started.issuer}/api/v2/oauth/jwks`);
+  await started.printed("fault f1: 503 temporarily_unavailable");
   await run(["faults", "add", "token", "--status", "503"], { cwd });
   await expect.poll(() => started.output.stderr).toContain("fault f2 at token: 503 temporarily_unavailable, once");
 });

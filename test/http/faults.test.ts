@@ -273,3 +273,38 @@ test("a fault lets nothing pass: what is refused without it is refused with it",
   expect((await post(idp, paths.token, { client_secret: "wrong", grant_type: "client_credentials" })).status).toBe(401);
   expect((await userinfo(idp, "not-a-token")).status).toBe(401);
 });
+
+describe("the ledger says which fault a request took", () => {
+  const last = async () => (await idp.call("requests.list", {})).at(-1);
+
+  test("one that answers in the place of the server", async () => {
+    const { id } = await add({ endpoint: "token", status: 503 });
+    await app.refresh("x");
+    await expect.poll(last).toMatchObject({
+      ...{
+        endpoint: "token",
+        status: 503,
+        client: app.credentials.client_id,
+        fault: `${id}: 503 temporarily_unavailable`,
+      },
+      response: { body: { error: "temporarily_unavailable" } },
+    });
+  });
+
+  test("one before and one after", async () => {
+    const [delayed, spoiled] = [
+      await add({ endpoint: "token", delay: 0.01 }),
+      await add({ endpoint: "token", flaw: "token-type-wrong" }),
+    ];
+    await app.tokens();
+    const fault = `${delayed.id}: delay 0.01 s; ${spoiled.id}: flaw token-type-wrong`;
+    await expect.poll(last).toMatchObject({ fault, response: { body: { token_type: "unknown" } } });
+  });
+
+  test("a response that was lost", async () => {
+    const { refresh_token: token } = await app.tokens();
+    const { id } = await add({ endpoint: "token", after: true, drop: true });
+    await expect(app.refresh(token)).rejects.toThrow("fetch failed");
+    await expect.poll(last).toMatchObject({ endpoint: "token", status: 0, fault: `${id}: connection closed` });
+  });
+});

@@ -38,7 +38,7 @@ const clockNote = ({ clock }: RequestEvent): string | null =>
 /** The lines of one request. @param width cells of the terminal; Infinity where there is none */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const event = escapeDeep(given);
-  const { time, method, status, client, user, outcome, error, mismatch, fix } = event;
+  const { time, method, status, client, user, outcome, error, mismatch, fix, fault } = event;
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
@@ -54,6 +54,7 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
   return [
     fits ? [line, outcome ?? ""].join("  ").trimEnd() : line,
     ...(fits ? [] : [wrap(outcome, width, indent)]),
+    ...(fault === null ? [] : [style.yellow(wrap(`fault ${fault}`, width, indent))]),
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     ...(fix === null ? [] : [paint(fixLine(fix, width))]),
   ].join("\n");
