@@ -139,7 +139,7 @@ async function begin({ req, res, taken }: Exchange, fault: Fault): Promise<boole
 const isRedirect = ({ request }: Exchange, { error }: Fault): boolean =>
   request.endpoint === "authorize" && error !== undefined;
 
-/** Sends what the fault says in the place of a response. */
+/** Sends what the fault says instead of a response. */
 function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null): void {
   const { web, req, res } = exchange;
   if (target !== null && isRedirect(exchange, fault)) {

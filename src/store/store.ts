@@ -62,7 +62,7 @@ export interface Tx extends ReadTx {
 export interface StoreClock {
   /** May be moved in both directions. */
   readonly now: () => number;
-  /** A time that has passed for good: whatever ended before it is never asked for again. Absent: `now`, which only moves on then. */
+  /** A time that has passed permanently: whatever ended before it is never asked for again. Absent: `now`, which only moves on then. */
   readonly passed?: (() => number) | undefined;
 }
 

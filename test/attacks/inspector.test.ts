@@ -200,7 +200,7 @@ describe("a change", () => {
     await untouched();
   });
 
-  test("of a name that is none does nothing", async () => {
+  test("of an unknown name does nothing", async () => {
     const { browser } = await openInspector(idp);
     const csrf = csrfOf(await browser.open("/_idp/users"));
     for (const change of ["__proto__", "constructor", "toString", "users.remove", ""]) {

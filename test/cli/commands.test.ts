@@ -271,7 +271,7 @@ for (const mode of ["running", "stopped"] as const) {
       expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
     });
 
-    test("what is no token fails the one check that there is", async () => {
+    test("text that is not a token fails the only check", async () => {
       for (const more of [[], ["--secret-stdin"]]) {
         const none = await idpIn(cwd, ["token", "verify", "nonsense", "--json", ...more], "secret");
         const detail = expect.stringMatching(/^this is not a JWT \(no dots\)\. It may be/) as string;

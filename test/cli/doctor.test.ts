@@ -146,7 +146,7 @@ test("a server that holds the data and does not answer is named with the command
   expect(named(checks, "issuer")).toEqual([]);
 });
 
-test("data that is damaged, and readable by others, with the command that mends it", async () => {
+test("data that is damaged, and readable by others, with the command that fixes it", async () => {
   const cwd = await seeded();
   const file = join(cwd, ".idp", "data.json");
   chmodSync(file, 0o644);
@@ -163,7 +163,7 @@ test("data that is damaged, and readable by others, with the command that mends 
   expect(readFileSync(file, "utf8")).toBe("{");
 });
 
-test("data that git would take in, with the command that mends it", { tags: ["git"] }, async () => {
+test("data that git would take in, with the command that fixes it", { tags: ["git"] }, async () => {
   const cwd = await seeded();
   rmSync(join(cwd, ".idp", ".gitignore"));
   expect(named((await doctor(cwd)).checks, "git")).toMatchObject([{ status: "ok" }]);

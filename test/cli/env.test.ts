@@ -197,7 +197,7 @@ test("--write replaces its own block, and not a byte beside it", async () => {
   });
 });
 
-test("--write makes a file of one's own, follows a link, and takes shell lines too", async () => {
+test("--write makes a private file, follows a link, and takes shell lines too", async () => {
   const { cwd, data } = await seeded();
   const [file, link] = [join(cwd, ".envrc"), join(cwd, "link")];
   symlinkSync(file, link);

@@ -10,7 +10,7 @@ import { newProject, shell } from "../helpers/shell.ts";
 
 /** The command that a page names is pasted into a shell, and after it the same request goes on. */
 
-test("what a page says mends a request does mend it", async () => {
+test("the fix that a page shows fixes the request", async () => {
   const project = newProject();
   const idp = await startIdp([], project);
   const browser = new Browser(idp.issuer);
@@ -22,14 +22,14 @@ test("what a page says mends a request does mend it", async () => {
       ),
     );
   const place = ({ page, state }: Visit): string => `${page} ${state}`;
-  const mend = async (visit: Visit): Promise<void> => {
+  const applyFix = async (visit: Visit): Promise<void> => {
     expect(await shell(fixOf(visit), project)).toMatchObject({ code: 0 });
   };
 
   const unregistered = authorizeUrl(idp, { redirect_uri: "http://localhost:3001/cb?a='1'&b=2" });
   const error = await browser.open(unregistered);
   expect(place(error)).toBe("error redirect-uri");
-  await mend(error);
+  await applyFix(error);
   expect(place(await browser.open(unregistered))).toBe("login default");
   // The address that was there before still counts.
   expect(place(await browser.open(authorizeUrl(idp)))).toBe("login default");
@@ -38,25 +38,25 @@ test("what a page says mends a request does mend it", async () => {
   const unknown = authorizeUrl(idp, { client_id: "$(shop)", code_challenge, code_challenge_method: "S256" });
   const stranger = await browser.open(unknown);
   expect(place(stranger)).toBe("error client");
-  await mend(stranger);
+  await applyFix(stranger);
   expect(place(await browser.open(unknown))).toBe("login default");
 
   const query = new URLSearchParams({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3001/bye" });
   const logout = `/api/v2/oauth/logout?${query.toString()}`;
   const refused = await browser.open(logout);
   expect(place(refused)).toBe("error redirect-uri");
-  await mend(refused);
+  await applyFix(refused);
   expect((await browser.open(logout)).left?.href).toBe("http://localhost:3001/bye");
 
   const hint = authorizeUrl(idp, { login_hint: "erin@example.test" });
   const nobody = await browser.open(hint);
-  await mend(nobody);
+  await applyFix(nobody);
   expect((await browser.open(hint)).body).toContain('id="login-as-erin"');
 
   const login = await browser.open(authorizeUrl(idp));
   const suspended = await pick(browser, login, "carol");
   expect(place(suspended)).toBe("login error-suspended");
-  await mend(suspended);
+  await applyFix(suspended);
   expect((await pick(browser, login, "carol")).page).toBe("consent");
 }, 60_000);
 

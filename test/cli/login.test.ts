@@ -357,7 +357,7 @@ describe("a person in a browser", () => {
 });
 
 describe("where it listens", () => {
-  test("a public client without the redirect URI is told the exact command, which mends it", async () => {
+  test("a public client without the redirect URI gets the exact command that fixes it", async () => {
     const { credentials } = await register(idp, { token_endpoint_auth_method: "none" });
     const { client_id } = credentials;
     const { code, stderr } = await login(`--client ${client_id}`);

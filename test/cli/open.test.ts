@@ -51,7 +51,7 @@ test("below an issuer that ends in a slash there is one slash", async () => {
   expect((await idpIn(cwd, ["open"])).stdout).toMatch(/^http:\/\/localhost:4370\/_idp\/\?key=/);
 });
 
-test("idp open without a server: exit 5; a page that is none: exit 2", async () => {
+test("idp open without a server: exit 5; an unknown page: exit 2", async () => {
   const cwd = newFolder();
   expect(await idpIn(cwd, ["open"], "", { IDP_PORT: "auto" })).toMatchObject({
     code: 5,

@@ -134,7 +134,7 @@ test.each([
   expect(logged(more)).toBe(line);
 });
 
-test("a refusal has its reason and what mends it below, in lines that fit and words that stay whole", () => {
+test("a refusal has its reason and the fix below, in lines that fit and words that stay whole", () => {
   const more = {
     status: 400,
     user: null,

@@ -327,7 +327,7 @@ test("a reader that has seen enough is no error", async () => {
   expect(lines(printed)).toEqual([expect.stringContaining("USERNAME"), "exit 0"]);
 });
 
-test("fixtures of one's own beside data that has the demo: the app is that of the fixtures, and the rest is told", async () => {
+test("your own fixtures beside data that has the demo: the app is from the fixtures, and the rest is listed", async () => {
   const cwd = newFolder();
   const first = await startIdp([], { cwd });
   first.child.kill("SIGTERM");

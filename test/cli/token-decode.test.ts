@@ -45,7 +45,7 @@ test("a token response is an object by its members, several lines are a list", a
   expect(JSON.parse(ofLines.stdout)).toHaveLength(2);
 });
 
-test("what is no token is told with exit code 6, no token at all with 2", async () => {
+test("text that is not a token: exit code 6; no token at all: 2", async () => {
   const cwd = newFolder();
   const opaque = await idpIn(cwd, ["token", "decode", "opaque_8Jf"]);
   expect(opaque).toMatchObject({ code: 6, stdout: "" });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** Where the keys come from that verify a token; and what is no token. */
+/** Where the keys come from that verify a token; and input that is not a token. */
 
 const cwd = newFolder(afterAll);
 const server = await startIdp(["--access-token-alg", "RS256"], { cwd }, afterAll);
@@ -81,7 +81,7 @@ test("with a secret from standard input", async () => {
 
 test.each<[string, readonly string[], number, RegExp]>([
   ["an address where nothing is", ["a.b.c", "--issuer", "http://localhost:1"], 5, /nothing answers at/],
-  ["an address that is none", ["a.b.c", "--jwks", "http://"], 7, /is not an address/],
+  ["an invalid address", ["a.b.c", "--jwks", "http://"], 7, /is not an address/],
   ["an address in capitals where nothing is", ["a.b.c", "--jwks", "HTTPS://localhost:1"], 5, /nothing answers at/],
   ["a file that is not there", ["a.b.c", "--jwks", "nowhere.json"], 3, /cannot be read/],
   ["two sources", ["a.b.c", "--jwks", "x", "--secret-stdin"], 2, /not both/],
@@ -101,7 +101,7 @@ test("an issuer that calls itself otherwise, and a file that holds no keys", asy
   expect(await verify([token, "--jwks", "none.json"])).toMatchObject({ code: 7, stdout: "" });
 });
 
-describe("what is no token, for every command that takes one", () => {
+describe("input that is not a token, for every command that takes one", () => {
   test.each(["decode", "verify", "introspect", "revoke"])("token %s", async (command) => {
     const give = (input: string) => idpIn(cwd, ["token", command, "-"], input);
     for (const [input, message] of [

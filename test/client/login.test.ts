@@ -113,7 +113,7 @@ describe("discovery fails", () => {
       /more than 1 MB/,
     ],
     [
-      "on an address that is none",
+      "on an invalid address",
       { bends: metadata({ token_endpoint: "file:///etc/passwd" }) },
       /token_endpoint in the metadata is not an address/,
     ],

@@ -24,7 +24,7 @@ describe("a token in a text", () => {
     expect(findTokens(text)).toEqual([{ name: null, token }]);
   });
 
-  it("is found in a token response, each by its name, and what is no JWT is left out", () => {
+  it("is found in a token response, each by its name, and other text is left out", () => {
     const response = {
       access_token: token,
       token_type: "Bearer",

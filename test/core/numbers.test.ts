@@ -63,7 +63,7 @@ describe("JSON of others is read and written with its digits", () => {
     expect(exactJson({ a: new ExactNumber("9007199254740993") }, 2)).toBe('{\n  "a": 9007199254740993\n}');
   });
 
-  it("refuses what is no JSON", () => {
+  it("refuses text that is not JSON", () => {
     expect(() => parseExact('{"a":01}')).toThrow(SyntaxError);
   });
 });

@@ -238,7 +238,7 @@ describe("the next start", () => {
     expect((await start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["about"] }]);
   });
 
-  it("bans a user whose fixture says so: sessions end and grants are revoked for good", async () => {
+  it("bans a user whose fixture says so: sessions end and grants are revoked permanently", async () => {
     const grants = [{ user: "alice", client: "app", scope: "openid" }];
     await start({ users: [alice], clients: [app], grants });
     const { id } = (await world.user("alice")) as User;

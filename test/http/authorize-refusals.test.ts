@@ -182,7 +182,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
     },
   );
 
-  test("a state that holds the very character that stands for what is no UTF-8 is returned", async () => {
+  test("a state that holds the very character that stands for invalid UTF-8 is returned", async () => {
     const { left } = await open({ state: "a\ufffdb", prompt: "none" });
     expect(left?.searchParams.get("state")).toBe("a\ufffdb");
   });
@@ -212,7 +212,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
   });
 });
 
-describe("what is no reason to refuse", () => {
+describe("what is accepted", () => {
   test.each<[name: string, change: Change]>([
     ["scope absent: openid", { scope: null }],
     ["names nobody defined beside others are ignored", { scope: "openid nonsense" }],

@@ -94,7 +94,7 @@ describe("response_mode=form_post", () => {
     expect(fields).toEqual({ error, error_description: expect.any(String) as string, state: "s1", iss: idp.issuer });
   });
 
-  test("denied on the consent page, and canceled on the login page: likewise", async () => {
+  test("denied on the consent page, and canceled on the login page: the same", async () => {
     const own = await register(idp);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(own.url({ response_mode: "form_post" }));

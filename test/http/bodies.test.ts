@@ -173,7 +173,7 @@ test.each<[name: string, body: string | Buffer<ArrayBuffer>, headers: Record<str
   expect(await response.json()).toMatchObject({ error_description: expect.stringMatching(description) as string });
 });
 
-describe("what is no UTF-8 would be taken for another text: 400", () => {
+describe("bytes that are not UTF-8 get 400", () => {
   const latin = (text: string) => Buffer.from(text, "latin1");
 
   test.each([...either, ...formOnly])("%s, in a form", async (path) => {

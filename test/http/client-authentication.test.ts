@@ -57,7 +57,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     ["none registered, basic with an empty secret", { authorization: header(spa.credentials.client_id, "") }],
     ["none registered, basic without a colon", { authorization: withoutColon(spa.credentials.client_id) }],
     ["post, an id and a secret of every kind of character", byPost(odd)],
-    ["basic, likewise, form-encoded", byBasic(odd)],
+    ["basic, form-encoded", byBasic(odd)],
     ["basic, and an equal client_id in the body", { ...byBasic(either), ...byNone(either) }],
     ["the scheme in small letters", { authorization: byBasic(basic).authorization?.replace("Basic", "basic") ?? "" }],
   ])("passes: %s", async (_name, sent) => {

@@ -56,7 +56,7 @@ test("a client nobody knows is shown beside the one that may be meant; else the 
   expect(fixIn(far.body)).toBe("idp clients add shop --redirect-uri http://localhost:3000/callback");
 });
 
-test("what a request sent is quoted in the command that mends it; where none would, the command shows what is registered", async () => {
+test("what a request sent is quoted in the command that fixes it; where none would, the command shows what is registered", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {

@@ -112,7 +112,7 @@ describe("tokens", () => {
     expect(textOf(await check(token))).toMatch(/Not valid.*exp\s+failed\s+expired/s);
   });
 
-  test("takes a whole token response, and refuses what is no token", async () => {
+  test("takes a whole token response, and refuses other text", async () => {
     const tokens = await idp.call("issue.tokens", { user: "alice", client: "demo-app" });
     const shown = await check(JSON.stringify(tokens));
     expect(shown.body.match(/<section class="token">/g)).toHaveLength(3);

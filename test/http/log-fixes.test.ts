@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createIdp, type RequestEvent } from "../../src/index.ts";
 
-/** What the log says below a refusal: the reason, and the command or the words that mend it. */
+/** What the log says below a refusal: the reason, and the command or the words that fix it. */
 
 async function logging() {
   const events: RequestEvent[] = [];

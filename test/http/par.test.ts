@@ -129,7 +129,7 @@ describe("what the authorization endpoint would refuse is refused when it is pus
     ["more than it may hold", { state: "x".repeat(16_384) }, 400, "invalid_request"],
     ["names that are longer than that", { ["x".repeat(16_384)]: "" }, 400, "invalid_request"],
     ["a request object", { request: "x" }, 400, "request_not_supported"],
-    ["an id_token_hint that is none", { id_token_hint: "x" }, 400, "invalid_request"],
+    ["an invalid id_token_hint", { id_token_hint: "x" }, 400, "invalid_request"],
     ["PKCE with plain", { code_challenge: "x".repeat(43), code_challenge_method: "plain" }, 400, "invalid_request"],
   ])("%s", async (_name, change, status, error) => {
     const answer = await push(change);

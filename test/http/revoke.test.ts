@@ -31,7 +31,7 @@ test("of a refresh token: its family dies, and all access tokens that came of it
   expect([status, json.error]).toEqual([400, "invalid_grant"]);
 });
 
-test("of a refresh token that was rotated already: likewise", async () => {
+test("of a refresh token that was already rotated: the same", async () => {
   const first = await app.tokens();
   const second = (await app.refresh(first.refresh_token)).json;
   await revoke(first.refresh_token);

@@ -178,6 +178,6 @@ test.each(["login.html", "partials/avatar.html"])(
   },
 );
 
-test("what is no folder is refused at start", async () => {
+test("a path that is not a folder is refused at start", async () => {
   await expect(serve({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");
 });

@@ -354,7 +354,7 @@ const changed: readonly (readonly [what: string, change: Change, error: string, 
     /without actor_token/,
   ],
   ["an actor_token without a type", { actor_token: "x" }, "invalid_request", /actor_token_type is missing/],
-  ["an actor_token that is none", withActor("x"), "invalid_request", /actor_token is not accepted/],
+  ["an invalid actor_token", withActor("x"), "invalid_request", /actor_token is not accepted/],
   [
     "another requested_token_type",
     { requested_token_type: "urn:ietf:params:oauth:token-type:refresh_token" },

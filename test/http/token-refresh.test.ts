@@ -209,7 +209,7 @@ describe("scope", () => {
   });
 });
 
-describe("what is no refresh token of this client", () => {
+describe("not a refresh token of this client", () => {
   test("an access token, an ID token, another client's, one of another server: invalid_grant", async () => {
     const { access_token: access, id_token: id } = await app.tokens();
     const { refresh_token: foreign } = await (await register(idp)).tokens();

@@ -101,7 +101,7 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
         expect(await store.read((tx) => tx.find("users", "username", "alice")?.id)).toBe("id-alice");
       });
 
-      test("put of another's unique value throws and changes nothing, put of one's own does not", async () => {
+      test("put of a unique value that another record has throws and changes nothing; put of its own value does not", async () => {
         await expect(put(user("alice", { id: "id-bob" }))).rejects.toMatchObject({ field: "username", value: "alice" });
         expect(await names()).toEqual(["alice", "bob"]);
         await put(user("bob", { displayName: "Robert" }));

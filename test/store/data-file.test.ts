@@ -20,7 +20,7 @@ const cases: Record<string, [content: string | Uint8Array, message: RegExp]> = {
   "a comment": [`{${head}}\n// mine`, /data\.json:2:1 is not JSON/],
   "bytes that are no text": [Buffer.from([0x7b, 0xff, 0x7d]), /not UTF-8/],
   "somebody else's object": ['{"posts":[]}', /is not a data file of idp: its "schemaVersion" is missing/],
-  "a schema version that is none": ['{"schemaVersion":"1"}', /its "schemaVersion" is "1"/],
+  "an invalid schema version": ['{"schemaVersion":"1"}', /its "schemaVersion" is "1"/],
   "a schema version before the first": ['{"schemaVersion":0}', /its "schemaVersion" is 0/],
   "a newer schema": ['{"schemaVersion":2,"users":{}}', /has schema version 2; this idp knows version 1/],
   "no generation": ['{"schemaVersion":1,"after":null}', /has no "generation"/],

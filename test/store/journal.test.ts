@@ -171,7 +171,7 @@ describe("a journal that is not replayed", () => {
       /data\.journal:2 is damaged.*end/,
     ],
     "a damaged head": [(lines) => lines.with(0, "journal"), /data\.journal:1 is damaged/],
-    "a head that is none": [(lines) => lines.with(0, "[]"), /data\.journal:1 is not the head/],
+    "an invalid head": [(lines) => lines.with(0, "[]"), /data\.journal:1 is not the head/],
     "a later format": [(lines) => lines.with(0, '{"journal":2,"generation":""}'), /format 2; this idp knows format 1/],
     "a line that is no change": [(lines) => lines.with(1, "5"), /data\.journal:2 holds something that is not a change/],
     "an unknown collection": [

@@ -7,7 +7,7 @@ const mostBytes = 1024 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A stream to its end. @param check is told how many bytes there are so far, and throws where that is too much */
+/** A stream to its end. @param check receives the number of bytes so far, and throws if that is too much */
 export async function readBytes(
   stream: NodeJS.ReadStream,
   check: (bytes: number) => void = () => undefined,

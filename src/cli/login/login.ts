@@ -33,7 +33,7 @@ export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome
   return outcomeOf(cli, flags, place, report.checks, result);
 }
 
-/** A server may sign in whom it likes (`login: auto:alice`): a pipeline that asked for somebody else is told. */
+/** A server may sign in whom it likes (`login: auto:alice`): a pipeline that asked for somebody else gets an error. */
 function checkUser(report: SignIn["report"], asked: string, { claims, userinfo }: Result): void {
   const native = userinfo?.["user"];
   const all = [claims, userinfo, isObject(native) ? { preferred_username: native["username"] } : null];

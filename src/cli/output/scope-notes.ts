@@ -4,7 +4,7 @@ import type { Target } from "../target/target.ts";
 
 /**
  * What is said of names that nobody defined. Requests ignore them and the server's log tells so; whoever typed one looks here.
- * @param scope as it was given; what is no text was refused
+ * @param scope as it was given; other types were refused
  */
 export async function scopeNotes(target: Target, scope: unknown): Promise<readonly string[]> {
   const builtIn: readonly string[] = builtInScopes;

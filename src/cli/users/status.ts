@@ -10,7 +10,7 @@ import { findTarget } from "../target/target.ts";
 const questions = {
   suspend: null,
   restore: null,
-  ban: "Their sessions end and their grants are revoked for good.",
+  ban: "Their sessions end and their grants are revoked permanently.",
 } as const;
 
 /** `idp users suspend|ban|restore`. The document of one name is that user, of several a list. */

@@ -43,7 +43,7 @@ export const mayUse = (client: Client, grantType: string): boolean => grantTypes
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
 export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);
 
-/** What a person is told that a client is called, in the language of the page. */
+/** The name of a client as people see it, in the language of the page. */
 export type ClientName = (language: string) => string;
 
 /**

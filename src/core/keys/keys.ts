@@ -130,7 +130,7 @@ export async function openKeyRing(
 
   async function signing(alg: PublicAlg): Promise<SigningKey> {
     let signer = ring.signers.get(alg);
-    // Again where an import has put other keys in the place of all meanwhile.
+    // Again where an import has replaced all keys meanwhile.
     while (signer === undefined) {
       // Several that need it at once wait for the same one.
       const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
@@ -154,7 +154,7 @@ export async function openKeyRing(
       // A client reads the keys before it is handed what they sign, and may not soon read them again.
       await signing("RS256");
       const needed = await store.read((tx) => publicAlgs.filter((alg) => !ring.signers.has(alg) && isUsed(tx, alg)));
-      // One that cannot be written keeps nobody from those there are: whoever needs it is told.
+      // A key that cannot be written does not block the others: only its users get an error.
       await Promise.allSettled(needed.map(signing));
       if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
       return ring.jwks;

@@ -73,7 +73,7 @@ export function delayOf({ delay = 0 }: Pick<Effects, "delay">): number {
   return delay.endsWith("m") ? Number(delay.slice(0, -1)) * 60 : Number(delay.replace("s", ""));
 }
 
-/** Whether a fault answers in the place of the server. */
+/** Whether a fault answers instead of the server. */
 export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
   status !== undefined || body !== undefined || error !== undefined;
 

@@ -45,7 +45,7 @@ const longestJwt = 16_384;
 /** A name that nobody chose to be a secret, so that it can be shown. */
 const isName = (name: string): boolean => /^[a-z][\w.:-]{0,40}$/i.test(name) && !looksRandom(name);
 
-/** A code or a token in the place of a name, of an id or of a part of a path. */
+/** A code or a token instead of a name, an id or a part of a path. */
 export const looksRandom = (text: string): boolean => text.length >= 16 && /\d/.test(text) && /[A-Z]/.test(text);
 
 /** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
@@ -80,7 +80,7 @@ export interface Keeper {
   readonly sealed: (value: string) => Fingerprint;
   /**
    * What is kept of parameters.
-   * @param isKnown whether a value that people type may be shown: a password may be in the place of a username
+   * @param isKnown whether a value that people type may be shown: a password may stand where the username belongs
    */
   readonly parameters: (
     sent: Readonly<Record<string, unknown>>,

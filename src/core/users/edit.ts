@@ -56,7 +56,7 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
 
 /**
  * Changes fields of a user; each that is given takes the place of what was there, and `username` renames.
- * A change to `banned` ends sessions and revokes grants for good, as a ban does.
+ * A change to `banned` ends sessions and revokes grants permanently, as a ban does.
  * @param input `username`: who is meant; `entry`: fields of a user of a fixture
  * @throws {OperationError} not_found; invalid, with every problem; conflict where the new name is taken
  */

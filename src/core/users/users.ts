@@ -87,7 +87,7 @@ interface BanEffects {
   readonly telling: Telling;
 }
 
-/** What a ban takes along: sessions end, grants are revoked for good (CONTRACT 2.1). */
+/** What a ban takes along: sessions end, grants are revoked permanently (CONTRACT 2.1). */
 export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): BanEffects {
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
   for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
@@ -118,7 +118,7 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
   });
 
 /**
- * Bans a user: as suspended, and their sessions end and their grants are revoked for good (CONTRACT 2.1). The clients of those sessions are told.
+ * Bans a user: as suspended, and their sessions end and their grants are revoked permanently (CONTRACT 2.1). The clients of those sessions are told.
  * @throws {OperationError} not_found
  */
 export async function banUser(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {

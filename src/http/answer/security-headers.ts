@@ -3,7 +3,7 @@
  * elsewhere would break an identity provider that runs on plain http.
  *
  * - No `form-action`: browsers apply it to the redirect that follows a form too, so the way back to the client would be blocked.
- * - No Cross-Origin-Opener-Policy: it cuts `window.opener` for good, and sign-in in a popup answers through that.
+ * - No Cross-Origin-Opener-Policy: it cuts `window.opener` permanently, and sign-in in a popup answers through that.
  * - No Strict-Transport-Security, no `upgrade-insecure-requests`: `http://localhost` would stop working, for every port.
  */
 type Headers = Readonly<Record<string, string>>;

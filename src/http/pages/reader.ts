@@ -62,7 +62,7 @@ function keptOf(query: RawParameters): string {
   return kept.toString();
 }
 
-/** What every page is told; a choice by `?lang` or `?theme` is kept in a cookie. */
+/** What every page receives; a choice by `?lang` or `?theme` is kept in a cookie. */
 export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
   const query = queryParameters(req);
   return {

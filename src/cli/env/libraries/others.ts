@@ -60,7 +60,7 @@ export const go: Form = {
     "\tEndpoint:     provider.Endpoint(),",
     `\tScopes:       []string{${scopes.map(q).join(", ")}},`,
     "}",
-    // Unless it is told, it tries both, and the first request fails.
+    // By default it tries both, and the first request fails.
     `config.Endpoint.AuthStyle = oauth2.${authMethod === "client_secret_basic" ? "AuthStyleInHeader" : "AuthStyleInParams"}`,
     "idTokens := provider.Verifier(&oidc.Config{ClientID: config.ClientID})",
     "pkce := oauth2.GenerateVerifier() // a new one for each sign-in",
