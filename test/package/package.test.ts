@@ -46,9 +46,9 @@ test("it holds what runs, and nothing else", () => {
   const isTypes = (path: string): boolean => path.endsWith(".d.ts");
   const library = namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
   const expected = [
-    ...["package.json", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "bin/idp.js", "bin/package.json"],
-    ...[...namesBelow("fixtures"), ...namesBelow("templates"), ...namesBelow("docs/images")],
-    ...readdirSync(join(repository, "docs")).flatMap((name) => (name.endsWith(".md") ? join("docs", name) : [])),
+    ...["package.json", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
+    ...["bench/README.md", "test/README.md", "test/attacks/README.md", "bin/idp.js", "bin/package.json"],
+    ...["fixtures", "templates", "docs", "examples"].flatMap(namesBelow),
     // The library file by file; what only the command line uses stands with it.
     ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),
   ];
@@ -58,6 +58,22 @@ test("it holds what runs, and nothing else", () => {
   const built = namesBelow("dist/cli").filter((path) => !path.endsWith("/.modules.json"));
   expect(files.filter(isCommandLine).sort()).toEqual(built.sort());
   expect(built.filter((path) => !/\/([\w.-]+\.cjs|THIRD-PARTY\.txt)$/.test(path))).toEqual([]);
+});
+
+const withoutCode = (document: string): string =>
+  readFileSync(join(repository, document), "utf8").replaceAll(/^```.*?^```/gms, "");
+
+test("every link in its documents leads to one of its files", () => {
+  const files = packed.files.map(({ path }) => path);
+  const dead = files
+    .filter((path) => path.endsWith(".md"))
+    .flatMap((document) =>
+      [...withoutCode(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map(([, path = ""]) => join(dirname(document), path))
+        .filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))
+        .map((path) => `${document}: ${path}`),
+    );
+  expect(dead).toEqual([]);
 });
 
 test("each package whose code is in the command line's files is named with its version and license", () => {
@@ -292,7 +308,7 @@ test(
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
     expect(performance.now() - began).toBeLessThan(atMost);
-    expect(readdirSync(here).sort()).toEqual(["app.mjs", "idp.fixtures.yaml", "node_modules"]);
+    expect(readdirSync(here).sort()).toEqual([".env.local", "app.mjs", "idp.fixtures.yaml", "node_modules"]);
     const login = await shell("npx dev-idp exec --quiet -- npx dev-idp login --user alice --approve", { cwd: here });
     expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining("Signed in as alice") });
   },
