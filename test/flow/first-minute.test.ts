@@ -13,7 +13,7 @@ test(
   "start, sign in, exchange, UserInfo, revoke, 403, and sign in again",
   { tags: ["curl"], timeout: 60_000 },
   async () => {
-    const [exchangeLine = "", userInfoLine = "", revokeLine = ""] = blocks(section, "sh");
+    const [logins = "", exchangeLine = "", userInfoLine = "", revokeLine = ""] = blocks(section, "sh");
     const [address = ""] = blocks(section, "text");
     const [userInfo = "", refusal = ""] = blocks(section, "json");
     const [setUp = ""] = blocks("", "sh");
@@ -39,6 +39,9 @@ test(
     // What stands first in the README, without the installation that this test itself runs on.
     expect(setUp).toMatch(/^npm ci && npm start\b/);
     await startInBackground("npm start", place);
+
+    const [, withoutBrowser = ""] = logins.split("\n");
+    expect(await run(withoutBrowser)).toContain("Signed in as alice (Alice Adams)");
 
     const browser = new Browser(here("http://localhost:4370"));
     const login = await browser.open(here(address));
