@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
-import type { Mismatch } from "../core/errors.ts";
-import type { Answer } from "../core/testing/record.ts";
+import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
 
@@ -26,22 +25,7 @@ export interface Web {
   readonly commandLine: CommandLine;
 }
 
-/** What a route adds to the record of a request, through `res.locals.notes`. `observe.ts` reads it once the response is sent. */
-export interface RequestNotes {
-  client?: string | null;
-  user?: string | null;
-  outcome?: string;
-  error?: string;
-  rule?: string | null;
-  mismatch?: Mismatch | null;
-  fix?: string | null;
-  /** The faults that the request took, each with its id and what it did. */
-  fault?: string;
-  /** Where the response redirects to, or its JSON. */
-  answer?: Answer;
-}
-
-/** Starts the notes of a request; the caller reads them once it is answered. */
+/** Starts the notes of a request, in `res.locals.notes`; the caller reads them once it is answered. */
 export function takeNotes(res: Response): RequestNotes {
   const notes: RequestNotes = {};
   res.locals["notes"] = notes;

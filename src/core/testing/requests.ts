@@ -2,7 +2,7 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
- * what a record is and makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts selects requests.
+ * what a record is, recording.ts makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts selects requests.
  *
  * faults.ts keeps the faults of an issuer and says which request takes one; fault-request.ts finds out whose request it is; fault-admin.ts
  * adds and removes them. flaw-list.ts lists what a response can have wrong, spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the
@@ -10,16 +10,16 @@
  */
 import { createFlows } from "./flows.ts";
 import { createKeeper } from "./kept.ts";
-import { cleaned, recordOf, type Line, type RequestEvent, type RequestRecord, type Sent } from "./record.ts";
+import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+import { eventOf, recordOf } from "./recording.ts";
 
 export interface Ledger {
-  /** Records a request. @returns its line of the log, without the secrets that an error repeats */
-  add(line: Line, sent: Sent): RequestEvent;
+  /** Records a request. @param log is handed its line of the log */
+  add(exchange: Exchange, log?: (event: RequestEvent) => void): void;
   /** The oldest first. */
   list(): readonly RequestRecord[];
   find(id: string): RequestRecord | undefined;
-  /** @returns how many requests it held */
-  clear(): number;
+  clear(): void;
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
   /** Calls for each request that comes. @returns ends it */
@@ -42,20 +42,16 @@ export const placeOf = (id: string): number | null => {
 };
 
 interface Entry {
+  readonly place: number;
   readonly endpoint: string;
-  /** Made when somebody looks at it, for the sake of UserInfo, which is asked most. */
-  record: RequestRecord | (() => RequestRecord);
-}
-
-function read(entry: Entry): RequestRecord {
-  if (typeof entry.record === "function") entry.record = entry.record();
-  return entry.record;
+  /** UserInfo is asked most: its record is made when somebody looks at it. */
+  content: Exchange | RequestRecord;
 }
 
 /** A longer token is looked at at once, so that it is not kept. */
 const longestKept = 4096;
 
-const waits = ({ endpoint, status }: Line, { url, authorization = "", dpop = "", body }: Sent): boolean =>
+const waits = ({ endpoint, status, url, authorization = "", dpop = "", body }: Exchange): boolean =>
   endpoint === "userinfo" &&
   status === 200 &&
   body === undefined &&
@@ -68,41 +64,41 @@ const waits = ({ endpoint, status }: Line, { url, authorization = "", dpop = "",
 export function createLedger(size: () => number, key: string): Ledger {
   const keeper = createKeeper(key);
   const flows = createFlows(keeper, size);
-  const entries = new Map<string, Entry>();
+  const entries: Entry[] = [];
+  /** The place of the last request to each endpoint that was dropped. */
   const droppedAt = new Map<string, number>();
   const listeners = new Set<(record: RequestRecord) => void>();
   const closing = new AbortController();
 
-  const dropOldest = (): void => {
-    for (const [id, { endpoint }] of entries) {
-      if (entries.size <= size()) return;
-      entries.delete(id);
-      droppedAt.set(endpoint, placeOf(id) ?? 0);
-    }
+  const read = (entry: Entry): RequestRecord => {
+    if ("id" in entry.content) return entry.content;
+    const record = recordOf(keeper, flows, `r${entry.place}`, entry.content);
+    entry.content = record;
+    return record;
   };
 
   return {
-    add(line, sent) {
-      const id = `r${(last += 1)}`;
-      const event = { ...cleaned(keeper, line, sent), id };
-      const make = (): RequestRecord => recordOf(keeper, flows, event, sent);
-      const { endpoint } = line;
-      const entry: Entry = { endpoint, record: listeners.size === 0 && waits(line, sent) ? make : make() };
-      entries.set(id, entry);
-      dropOldest();
-      for (const listener of listeners) listener(read(entry));
-      return event;
+    add(exchange, log) {
+      const entry: Entry = { place: (last += 1), endpoint: exchange.endpoint, content: exchange };
+      entries.push(entry);
+      while (entries.length > size()) {
+        const dropped = entries.shift();
+        if (dropped !== undefined) droppedAt.set(dropped.endpoint, dropped.place);
+      }
+      log?.(eventOf(keeper, `r${entry.place}`, exchange));
+      if (listeners.size === 0 && waits(exchange)) return;
+      const record = read(entry);
+      for (const listener of listeners) listener(record);
     },
-    list: () => Array.from(entries.values(), read),
+    list: () => entries.map(read),
     find(id) {
-      const entry = entries.get(id);
+      const place = placeOf(id);
+      const entry = entries.find((one) => one.place === place);
       return entry && read(entry);
     },
     clear() {
-      const { size: held } = entries;
-      entries.clear();
+      entries.length = 0;
       droppedAt.clear();
-      return held;
     },
     hasDropped: (endpoint, after) =>
       [...droppedAt].some(([name, place]) => place > after && (endpoint === null || endpoint === name)),
