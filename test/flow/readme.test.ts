@@ -66,6 +66,8 @@ test("check a provider", async () => {
 
 test("reset, export, import, watch", async () => {
   const { cwd, env } = newProject();
+  const [fixtures = ""] = blocks("Your own users and clients", "yaml");
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   await startIdp([], { cwd, env });
   for (const line of lines("Reset, export, import, watch")) {
     expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
