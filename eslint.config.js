@@ -88,6 +88,19 @@ export default tseslint.config(
     languageOptions: { sourceType: "commonjs", globals: { require: "readonly" } },
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
+  {
+    // Runs in browsers.
+    files: ["templates/*.js"],
+    languageOptions: {
+      sourceType: "script",
+      globals: Object.fromEntries(
+        ["document", "navigator", "location", "fetch", "setTimeout", "CSS", "DOMParser", "EventSource"].map((name) => [
+          name,
+          "readonly",
+        ]),
+      ),
+    },
+  },
   { files: ["src/**"], rules: { "max-lines": ["error", 250] } },
   layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient]),
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),

@@ -29,5 +29,5 @@ export const root =
 export const stylesheet =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {
-    res.set(stylesheetHeaders).send(renderer.stylesheet().css);
+    res.set(stylesheetHeaders).send(renderer.stylesheet().text);
   };

@@ -197,7 +197,7 @@ const issuerPaths = [
   "/_idp/assets/style.css",
 ];
 
-const inspectorPaths = ["", "users", "clients", "grants", "tokens", "fixtures", "change"].map(
+const inspectorPaths = ["", "users", "clients", "grants", "tokens", "fixtures", "change", "stream", "sign-ins/f1"].map(
   (path) => `/_idp/${path}`,
 );
 

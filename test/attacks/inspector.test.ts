@@ -13,6 +13,7 @@ const idp = await underAttack({ onRequest: (event) => events.push(event), allowH
 const { origin, host } = new URL(idp.issuer);
 const newKey = async (): Promise<string> => (await idp.call("inspector.open", {})).url;
 const tabs = ["", "users", "clients", "grants", "tokens", "fixtures"].map((tab) => `/_idp/${tab}`);
+const others = ["/_idp/sign-ins/f1", "/_idp/stream"];
 const changes = ["/_idp/change", "/_idp/tokens"];
 
 /** A name, an address, a client: something that only the inside of the inspector shows. */
@@ -37,7 +38,7 @@ describe("without the cookie, each tab says how to get in, and nothing else", ()
     ["the admin token in its place", { cookie: `${cookie}=${idp.adminToken}` }],
     ["the admin token as a bearer", { authorization: `Bearer ${idp.adminToken}` }],
   ])("%s", async (_name, headers) => {
-    for (const path of tabs) {
+    for (const path of [...tabs, ...others]) {
       const { response, body } = await get(path, headers);
       expect([path, response.status]).toEqual([path, 403]);
       expect(body).toContain('data-state="forbidden"');

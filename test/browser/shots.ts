@@ -18,7 +18,7 @@ const browser = await chromium.launch({
 });
 await mkdir("shots", { recursive: true });
 for (const colorScheme of ["light", "dark"] as const) {
-  for (const width of [320, 1280]) {
+  for (const width of [360, 1280]) {
     // Without scripts the form_post page stays where it is.
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 720 }, javaScriptEnabled: false });
     for (const { name } of wanted) {

@@ -1,3 +1,8 @@
+import type { RequestRecord } from "../../src/core/testing/record.ts";
+import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/flows.ts";
+import type { SignInsView, SignInView } from "../../src/http/inspector/sign-in-views.ts";
+import { stepsOf } from "../../src/http/inspector/steps.ts";
+import { otherRecords, passedRecords, refusedRecords } from "./sample-flows.ts";
 import type {
   ClientsView,
   ClosedView,
@@ -202,3 +207,42 @@ export const fixturesViews = {
     problems: ["idp.fixtures.yaml:4:5 users[0].emial unknown key. Did you mean email?"],
   },
 } satisfies Record<string, FixturesView>;
+
+const flowOf = (records: readonly RequestRecord[]) => flowsOf(records)[0] ?? { id: "", records };
+const rows = (...all: (readonly RequestRecord[])[]): SignInsView["flows"] =>
+  flowsOf(all.flat()).map((flow) => rowOf(flow, "/_idp/sign-ins/"));
+
+const signIns: SignInsView = {
+  ...tab,
+  query: "",
+  more: 0,
+  streamHref: "/_idp/stream",
+  command: "npx dev-idp login",
+  flows: rows(passedRecords, refusedRecords, otherRecords),
+};
+
+export const signInsViews = {
+  "inspector-sign-ins": { ...signIns, more: 900 },
+  "inspector-sign-ins-no-match": { ...signIns, query: "nobody", flows: [] },
+  "inspector-sign-ins-none": { ...signIns, flows: [] },
+} satisfies Record<string, SignInsView>;
+
+function signInView(records: readonly RequestRecord[]): SignInView {
+  const flow = flowOf(records);
+  const failure = failureOf(flow);
+  return {
+    ...tab,
+    streamHref: "/_idp/stream",
+    backHref: "/_idp/",
+    flow: rowOf(flow, "/_idp/sign-ins/"),
+    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix },
+    steps: stepsOf(flow, "http://localhost:4370"),
+  };
+}
+
+export const signInViews = {
+  "inspector-sign-in-passed": signInView(passedRecords),
+  "inspector-sign-in-refused": signInView(refusedRecords),
+  "inspector-sign-in-unknown": signInView(otherRecords.slice(0, 1)),
+  "inspector-sign-in-fault": signInView(otherRecords.slice(1)),
+} satisfies Record<string, SignInView>;

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { sendPage } from "../../src/http/pages/page-writer.ts";
-import { createRenderer, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
+import { createRenderer, scriptPath, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
 import { stylesheetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
@@ -16,7 +16,13 @@ export async function startPageServer(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const app = express();
   app.get(stylesheetPath, (_request, response) => {
-    response.set(stylesheetHeaders).send(renderer.stylesheet().css);
+    response.set(stylesheetHeaders).send(renderer.stylesheet().text);
+  });
+  app.get(scriptPath, (_request, response) => {
+    response.type("text/javascript").send(renderer.script().text);
+  });
+  app.get("/_idp/stream", (_request, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(":\n\n");
   });
   for (const { name, view, render } of samples) {
     app.all(`/${name}`, (_request, response) => {

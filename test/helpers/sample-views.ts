@@ -34,6 +34,12 @@ import { type Page } from "../../src/http/pages/page-writer.ts";
 import { personOf, type PersonView } from "../../src/http/pages/person.ts";
 import type { Renderer } from "../../src/http/pages/render.ts";
 import {
+  renderSignIn,
+  renderSignIns,
+  type SignInsView,
+  type SignInView,
+} from "../../src/http/inspector/sign-in-views.ts";
+import {
   renderClients,
   renderClosed,
   renderFixtures,
@@ -47,7 +53,16 @@ import {
   type TokensView,
   type UsersView,
 } from "../../src/http/inspector/views.ts";
-import { clientsViews, closedViews, fixturesViews, grantsViews, tokensViews, usersViews } from "./inspector-views.ts";
+import {
+  clientsViews,
+  closedViews,
+  fixturesViews,
+  grantsViews,
+  signInsViews,
+  signInViews,
+  tokensViews,
+  usersViews,
+} from "./inspector-views.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {
@@ -745,6 +760,8 @@ export const samples: readonly Sample[] = [
   ...of<TryItFailedView>(renderTryItFailed, tryItFailedViews),
   ...of<ErrorView>(renderError, errorViews),
   ...of<ClosedView>(renderClosed, closedViews),
+  ...of<SignInsView>(renderSignIns, signInsViews),
+  ...of<SignInView>(renderSignIn, signInViews),
   ...of<UsersView>(renderUsers, usersViews),
   ...of<ClientsView>(renderClients, clientsViews),
   ...of<GrantsView>(renderGrants, grantsViews),
@@ -773,6 +790,10 @@ const kinds = [
     "inspector-fixtures-problems",
     "inspector-forbidden",
     "inspector-grants",
+    "inspector-sign-in-passed",
+    "inspector-sign-in-refused",
+    "inspector-sign-in-unknown",
+    "inspector-sign-ins",
     "inspector-tokens-checked",
     "inspector-users",
     "inspector-users-done",

@@ -19,7 +19,7 @@ const login = (changes: Partial<LoginView> = {}): string =>
 
 test("the stylesheet's address changes with its content, below the path of the issuer", () => {
   const other = createRenderer([templatesFolder({ "style.css": "body { color: red }" })]);
-  expect(other.stylesheet().css).toBe("body { color: red }");
+  expect(other.stylesheet().text).toBe("body { color: red }");
   expect(other.stylesheet().version).not.toBe(renderer.stylesheet().version);
   const html = login({ base: "/idp" });
   expect(html).toContain(`href="/idp/_idp/assets/style.css?v=${renderer.stylesheet().version}"`);

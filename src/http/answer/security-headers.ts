@@ -21,6 +21,9 @@ const pageHeaders = (referrerPolicy: string, scripts = ""): Headers => ({
 /** Of a page with a form. Under `no-referrer` browsers send `Origin: null` with a form, and the form would be refused. */
 export const formPageHeaders = pageHeaders("same-origin");
 
+/** Of a page of the inspector that follows the requests as they come: its script, and what that loads, is of this server. */
+export const livePageHeaders = pageHeaders("no-referrer", " script-src 'self'; connect-src 'self';");
+
 /** Of a page without a form. */
 export const plainPageHeaders = pageHeaders("no-referrer");
 

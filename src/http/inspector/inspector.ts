@@ -1,25 +1,29 @@
 /*
  * http/inspector: the pages below `/_idp/` on which a person sees and does what the commands do (CONTRACT 10).
  *
+ * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
+ *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file for
  * each tab makes its view (views.ts).
  */
-import type { Request, RequestHandler, Response } from "express";
+import type { Request, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";
-import { redirect } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
+import { scriptPath } from "../pages/render.ts";
 import type { Route } from "../route.ts";
 import type { Web } from "../web.ts";
 import { insidersOnly, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
+import { getScript, getSignIn, getStream, showSignIns, signInPath, streamPath } from "./sign-ins.ts";
 import { changePath, postChange, type ShowTab } from "./tab.ts";
 import { postTokens, showTokens } from "./tokens.ts";
 import { showUsers } from "./users.ts";
 import { tabs, type Tab } from "./tabs.ts";
 
 const shows: Readonly<Record<Tab, ShowTab>> = {
+  "sign-ins": showSignIns,
   users: showUsers,
   clients: showClients,
   grants: showGrants,
@@ -35,11 +39,11 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     path: path(name),
     get: (req: Request, res: Response) => shows[name](web, req, res, null),
   });
-  const first: RequestHandler = (_req, res) => {
-    redirect(res, web.base + path("users"));
-  };
   return [
-    { ...page, path: inspectorPath, guard: [takeKey(web), insidersOnly(web)], get: first },
+    { ...tab("sign-ins"), guard: [takeKey(web), insidersOnly(web)] },
+    { ...page, path: `${signInPath}:id`, get: getSignIn(web) },
+    { ...page, path: streamPath, get: getStream(web) },
+    { kind: "public", name: "stylesheet", path: scriptPath, get: getScript(web) },
     tab("users"),
     tab("clients"),
     tab("grants"),

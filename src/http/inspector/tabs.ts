@@ -1,5 +1,6 @@
 /** The tabs in their order, with their paths below `/_idp/`. */
 export const tabs = {
+  "sign-ins": "",
   users: "users",
   clients: "clients",
   grants: "grants",

@@ -52,7 +52,7 @@ export interface ChangeView {
 }
 
 /** A list that can be searched. */
-interface ListView extends TabView {
+export interface ListView extends TabView {
   readonly query: string;
   /** How many there are beside those that are shown. */
   readonly more: number;
@@ -130,6 +130,13 @@ export interface FixturesView extends TabView {
   readonly command: string;
 }
 
+/** What the templates of all tabs are given. */
+export const tabData = ({ plain }: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
+  ...view,
+  tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
+  doneText: view.done && plain(view.done.text),
+});
+
 /** @param content what the template is given beside the view */
 function tabPage(
   renderer: Renderer,
@@ -139,18 +146,8 @@ function tabPage(
   headers = formPageHeaders,
 ): Page {
   const writer = writerOf(renderer, view);
-  const title = writer.say(`inspector.tab-${tab}`);
-  return writer.page(
-    `inspector/${tab}`,
-    { name: "inspector", state: tab, title },
-    {
-      ...view,
-      tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
-      doneText: view.done && writer.plain(view.done.text),
-      ...content(writer),
-    },
-    headers,
-  );
+  const heading = { name: "inspector", state: tab, title: writer.say(`inspector.tab-${tab}`) };
+  return writer.page(`inspector/${tab}`, heading, { ...tabData(writer, view, tab), ...content(writer) }, headers);
 }
 
 const moreWords = ({ more }: ListView, lang: string): string | null => (more > 0 ? formatNumber(more, lang) : null);

@@ -33,8 +33,9 @@ export interface PageFrame {
   readonly failed: boolean;
 }
 
-interface Stylesheet {
-  readonly css: string;
+/** A file of the templates that pages load. */
+interface Asset {
+  readonly text: string;
   /** A digest of the content. */
   readonly version: string;
 }
@@ -42,7 +43,9 @@ interface Stylesheet {
 /** Turns templates and data into pages. Made once, for all requests. */
 export interface Renderer {
   readonly texts: Texts;
-  stylesheet(): Stylesheet;
+  stylesheet(): Asset;
+  /** Of the live pages of the inspector. */
+  script(): Asset;
   /** The HTML of `<template>.eta` in its layout. */
   render(template: string, frame: PageFrame, data: object): string;
 }
@@ -51,6 +54,8 @@ const builtInRoot = fileURLToPath(packageFile("templates/"));
 
 /** Where the stylesheet is served, below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
+/** And the script of the inspector. */
+export const scriptPath = "/_idp/assets/inspector.js";
 
 /** Eta would print "undefined" for a value that does not exist, and "[object Object]" for one that is no text. */
 function shown(value: unknown): string {
@@ -91,19 +96,22 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
   const texts = loadTexts(roots);
   const eta = createEngine(roots);
-  let style: Stylesheet | null = null;
+  const assets = new Map<string, Asset>();
 
-  function stylesheet(): Stylesheet {
-    if (style === null) {
-      const css = readFileSync(firstFile(roots, "style.css"), "utf8");
-      style = { css, version: createHash("sha256").update(css).digest("base64url").slice(0, 16) };
-    }
-    return style;
+  function asset(name: string): Asset {
+    const known = assets.get(name);
+    if (known !== undefined) return known;
+    const text = readFileSync(firstFile(roots, name), "utf8");
+    const made = { text, version: createHash("sha256").update(text).digest("base64url").slice(0, 16) };
+    assets.set(name, made);
+    return made;
   }
+  const stylesheet = (): Asset => asset("style.css");
 
   return {
     texts,
     stylesheet,
+    script: () => asset("inspector.js"),
     render(template, frame, data) {
       const { base, lang } = frame;
       const common = {

@@ -178,6 +178,7 @@ const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as c
 const kinds = {
   time: { year: "numeric", month: "short", day: "numeric", ...clock },
   clock,
+  second: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
   date: { dateStyle: "long" },
 } as const;
 
@@ -204,6 +205,10 @@ export const formatDate = (date: string, language: string): string => format("da
 /** The time of day, with the name of its time zone: "20:26 UTC". */
 export const formatClock = (iso: string, language: string, timeZone: string): string =>
   format("clock", iso, language, timeZone);
+
+/** The time of day to the second: "20:26:31". */
+export const formatSecond = (iso: string, language: string, timeZone: string): string =>
+  format("second", iso, language, timeZone);
 
 /** A length of time in its largest whole unit: "2 hours". */
 export function formatDuration(seconds: number, language: string): string {

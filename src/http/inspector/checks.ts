@@ -1,0 +1,95 @@
+import { isObject } from "../../core/json-object.ts";
+import type { RequestRecord } from "../../core/testing/record.ts";
+import type { CheckView } from "./sign-in-views.ts";
+
+/**
+ * What has to fit together between the requests of one sign-in, seen from outside: equal values have equal fingerprints. The server has made its
+ * own checks, and its refusal says which of them failed; these show a person what the app did.
+ */
+
+type Values = Readonly<Record<string, unknown>>;
+
+const valuesIn = (value: unknown): Values => (isObject(value) ? value : {});
+
+/** A value that can be compared: itself, or its fingerprint. */
+function mark(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  const { fingerprint } = valuesIn(value);
+  return typeof fingerprint === "string" ? fingerprint : null;
+}
+
+const sentBack = ({ response }: RequestRecord): Values => valuesIn(response?.["parameters"]);
+const issued = ({ response }: RequestRecord): Values => valuesIn(response?.["body"]);
+
+const compared = (name: string, one: unknown, other: unknown, said: string, not: string): readonly CheckView[] => {
+  const [left, right] = [mark(one), mark(other)];
+  if (left === null || right === null) return [];
+  return [{ name, ok: left === right, detail: left === right ? said : not }];
+};
+
+function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] {
+  const answer = sentBack(record);
+  const location = record.response?.["location"];
+  if (typeof location !== "string" || location.startsWith("/")) return [];
+  const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: "the app sent none" }] : [];
+  return [
+    ...state,
+    ...compared("state", asked["state"], answer["state"], "returned unchanged", "is not the one of the request"),
+  ];
+}
+
+function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly CheckView[] {
+  const { parameters } = record;
+  const idToken = valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
+  const hasChallenge = mark(asked["code_challenge"]) !== null;
+  const hasVerifier = mark(parameters["code_verifier"]) !== null;
+  const verifierFails = record.error?.includes("code_verifier") === true;
+  return [
+    ...compared("code", code, parameters["code"], "the one of this sign-in", "not the one of this sign-in"),
+    ...compared(
+      "redirect_uri",
+      asked["redirect_uri"],
+      parameters["redirect_uri"],
+      "the one of the authorization request",
+      "not the one of the authorization request",
+    ),
+    {
+      name: "PKCE",
+      ok: hasChallenge && hasVerifier && !verifierFails,
+      detail: hasChallenge
+        ? hasVerifier
+          ? verifierFails
+            ? "code_verifier does not fit code_challenge"
+            : "code_challenge and code_verifier sent"
+          : "no code_verifier was sent"
+        : "not used",
+    },
+    ...compared("nonce", asked["nonce"], idToken["nonce"], "in the ID token unchanged", "differs in the ID token"),
+  ];
+}
+
+/** @param earlier the requests of the sign-in before this one */
+export function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+  const asked = earlier.findLast(({ endpoint }) => endpoint === "authorize")?.parameters ?? {};
+  if (record.endpoint === "authorize") return ofRedirect(record.parameters, record);
+  if (record.endpoint === "consent" || record.endpoint === "login") return ofRedirect(asked, record);
+  const last = (of: (record: RequestRecord) => unknown): unknown =>
+    earlier.map(of).findLast((value) => mark(value) !== null);
+  if (record.endpoint === "userinfo") {
+    const token = last((one) => issued(one)["access_token"]);
+    const given = record.parameters["authorization"] ?? record.parameters["access_token"];
+    return compared("access token", token, given, "the last one that was issued", "an earlier one");
+  }
+  if (record.endpoint !== "token") return [];
+  if (record.grant_type === "authorization_code") {
+    return ofCode(
+      asked,
+      last((one) => sentBack(one)["code"]),
+      record,
+    );
+  }
+  if (record.grant_type !== "refresh_token") return [];
+  const refresh = last((one) => issued(one)["refresh_token"]);
+  const given = record.parameters["refresh_token"];
+  return compared("refresh token", refresh, given, "the last one that was issued", "an earlier one, used before");
+}

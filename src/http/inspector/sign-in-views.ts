@@ -1,0 +1,121 @@
+import { livePageHeaders } from "../answer/security-headers.ts";
+import { writerOf, type Page } from "../pages/page-writer.ts";
+import { scriptPath, type Renderer } from "../pages/render.ts";
+import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../pages/texts.ts";
+import { tabData, type ListView, type TabView } from "./views.ts";
+
+/** The sign-ins, and the sequence of one. Both are live. */
+
+/** What a script needs: the stream of requests; null: nothing more will come. */
+interface LiveView {
+  readonly streamHref: string;
+}
+
+export interface FlowRow {
+  readonly id: string;
+  readonly href: string;
+  /** ISO 8601: its first request. */
+  readonly at: string;
+  readonly client: string | null;
+  readonly user: string | null;
+  readonly requests: number;
+  readonly state: "passed" | "refused" | "fault";
+  /** What became of it. English. */
+  readonly outcome: string;
+}
+
+export interface SignInsView extends ListView, LiveView {
+  readonly flows: readonly FlowRow[];
+  /** Makes a sign-in. */
+  readonly command: string;
+}
+
+export interface CheckView {
+  readonly name: string;
+  readonly ok: boolean;
+  /** English. */
+  readonly detail: string;
+}
+
+/** A parameter, as the ledger keeps it. */
+export interface ValueView {
+  readonly name: string;
+  readonly text: string;
+  /** In place of a secret; "": not even that is kept; null: the text is the value. */
+  readonly fingerprint: string | null;
+  /** Header and claims of a JWT; JSON. */
+  readonly decoded: string | null;
+}
+
+export interface StepView {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly method: string;
+  readonly endpoint: string;
+  readonly path: string;
+  readonly status: string;
+  readonly ms: number;
+  /** Who sent the request, and who got the answer in the end. */
+  readonly from: "browser" | "app";
+  readonly to: "browser" | "app";
+  readonly bad: boolean;
+  readonly outcome: string;
+  readonly rule: string | null;
+  readonly fix: string | null;
+  /** Seconds that the clock was moved by. */
+  readonly clock: number | null;
+  readonly location: string | null;
+  readonly parameters: readonly ValueView[];
+  readonly response: readonly ValueView[];
+  readonly checks: readonly CheckView[];
+  readonly curl: string;
+}
+
+export interface SignInView extends TabView, LiveView {
+  readonly flow: FlowRow;
+  /** Where it failed. */
+  readonly failed: Pick<StepView, "id" | "rule" | "fix"> | null;
+  readonly steps: readonly StepView[];
+  /** The list of all. */
+  readonly backHref: string;
+}
+
+const script = (renderer: Renderer, view: TabView): string =>
+  `${view.base}${scriptPath}?v=${renderer.script().version}`;
+
+/** @param timeZone an IANA name */
+export function renderSignIns(renderer: Renderer, view: SignInsView, timeZone = timeZoneHere()): Page {
+  const writer = writerOf(renderer, view);
+  const { lang, say } = writer;
+  const state = view.flows.length === 0 && view.query === "" ? "empty" : "live";
+  return writer.page(
+    "inspector/sign-ins",
+    { name: "inspector", state, title: say("inspector.tab-sign-ins") },
+    {
+      ...tabData(writer, view, "sign-ins"),
+      script: script(renderer, view),
+      moreWords: view.more > 0 ? formatNumber(view.more, lang) : null,
+      flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZone) })),
+    },
+    livePageHeaders,
+  );
+}
+
+/** @param timeZone an IANA name */
+export function renderSignIn(renderer: Renderer, view: SignInView, timeZone = timeZoneHere()): Page {
+  const writer = writerOf(renderer, view);
+  const { lang, say } = writer;
+  const second = (iso: string): string => formatSecond(iso, lang, timeZone);
+  return writer.page(
+    "inspector/sign-in",
+    { name: "inspector", state: "sign-in", title: say("inspector.sign-in-title") },
+    {
+      ...tabData(writer, view, "sign-ins"),
+      script: script(renderer, view),
+      flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZone) },
+      steps: view.steps.map((step) => ({ ...step, atWords: second(step.at), msWords: formatNumber(step.ms, lang) })),
+    },
+    livePageHeaders,
+  );
+}

@@ -1,0 +1,79 @@
+import type { Request, RequestHandler, Response } from "express";
+import { inspectorPath } from "../../core/inspector/access.ts";
+import { HttpError } from "../answer/http-error.ts";
+import { sendText } from "../answer/answer.ts";
+import { privateApiHeaders, stylesheetHeaders } from "../answer/security-headers.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import type { Web } from "../web.ts";
+import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
+import { renderSignIn, renderSignIns } from "./sign-in-views.ts";
+import { stepsOf } from "./steps.ts";
+import { matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+
+/** The sign-ins that the ledger holds, the sequence of one, and the stream that tells a page that there is more. */
+
+/** Below the issuer. */
+export const signInPath = `${inspectorPath}sign-ins/`;
+export const streamPath = `${inspectorPath}stream`;
+
+const isFound = (query: string, { records }: Flow): boolean =>
+  records.some(({ client, user, endpoint, error, outcome, flow, id }) =>
+    matches(query, client ?? "", user ?? "", endpoint, error ?? "", outcome, flow ?? "", id),
+  );
+
+export const showSignIns: ShowTab = async (web, req, res, refusal) => {
+  const query = searchOf(req);
+  const found = flowsOf(web.ctx.ledger.list()).filter((flow) => isFound(query, flow));
+  const page = renderSignIns(web.renderer, {
+    ...tabView(web, req, res, refusal),
+    query,
+    streamHref: web.base + streamPath,
+    command: web.commandLine(["idp", "login"]),
+    more: Math.max(0, found.length - shownRows),
+    flows: found.slice(0, shownRows).map((flow) => rowOf(flow, web.base + signInPath)),
+  });
+  sendPage(res, statusFor(web, refusal), page);
+};
+
+export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Response) => {
+  const flow = flowsOf(web.ctx.ledger.list()).find(({ id }) => id === req.params.id);
+  if (flow === undefined) throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only");
+  const failure = failureOf(flow);
+  const page = renderSignIn(web.renderer, {
+    ...tabView(web, req, res, null),
+    streamHref: web.base + streamPath,
+    backHref: web.base + inspectorPath,
+    flow: rowOf(flow, web.base + signInPath),
+    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix },
+    steps: stepsOf(flow, web.issuer.origin),
+  });
+  sendPage(res, 200, page);
+};
+
+/** Milliseconds. Proxies end a connection on which nothing happens for a minute. */
+const quiet = 15_000;
+
+/** Server-sent events (HTML 9.2): each says that a request came, and of which sign-in. The page then loads itself again. */
+export const getStream =
+  ({ ctx: { ledger } }: Web): RequestHandler =>
+  (_req, res) => {
+    res.writeHead(200, { "Content-Type": "text/event-stream", ...privateApiHeaders });
+    res.write(":\n\n");
+    const unsubscribe = ledger.subscribe(({ flow, id }) => res.write(`data: ${flow ?? id}\n\n`));
+    const timer = setInterval(() => res.write(":\n\n"), quiet);
+    const end = (): void => void res.end();
+    ledger.closing.addEventListener("abort", end);
+    res.on("close", () => {
+      unsubscribe();
+      clearInterval(timer);
+      ledger.closing.removeEventListener("abort", end);
+    });
+    if (ledger.closing.aborted) end();
+  };
+
+export const getScript =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    const { "Content-Type": _type, ...headers } = stylesheetHeaders;
+    sendText(res, 200, headers, "text/javascript; charset=utf-8", renderer.script().text);
+  };

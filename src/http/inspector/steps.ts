@@ -1,0 +1,88 @@
+import { isObject } from "../../core/json-object.ts";
+import type { RequestRecord } from "../../core/testing/record.ts";
+import { quoteWord } from "../../shell-word.ts";
+import { checksOf } from "./checks.ts";
+import { isBad, outcomeOf, type Flow } from "./flows.ts";
+import type { StepView, ValueView } from "./sign-in-views.ts";
+
+/** The requests of a sign-in as steps of its sequence, between browser, app and idp. */
+
+/** What apps call; everything else is opened in a browser. */
+const calledByApps = [
+  ...["token", "userinfo", "introspect", "revoke", "par", "device_authorization", "register", "jwks", "discovery"],
+];
+
+const senderOf = ({ endpoint }: RequestRecord): StepView["from"] =>
+  calledByApps.includes(endpoint) ? "app" : "browser";
+
+/** A redirect away from this server hands the answer to the app. */
+const receiverOf = (record: RequestRecord): StepView["to"] => {
+  const location = record.response?.["location"];
+  return typeof location === "string" && !location.startsWith("/") ? "app" : senderOf(record);
+};
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** A value as it is kept: itself, or its fingerprint and what a JWT says. */
+function valueView(name: string, value: unknown): ValueView {
+  if (!isObject(value) || !Object.hasOwn(value, "fingerprint")) {
+    return { name, text: typeof value === "string" ? value : pretty(value), fingerprint: null, decoded: null };
+  }
+  const { fingerprint, header, claims, scheme } = value;
+  return {
+    name,
+    text: typeof scheme === "string" ? scheme : "",
+    fingerprint: typeof fingerprint === "string" ? fingerprint : "",
+    decoded: claims === undefined ? null : pretty({ header, claims }),
+  };
+}
+
+const valueViews = (values: unknown): readonly ValueView[] =>
+  isObject(values) ? Object.entries(values).map(([name, value]) => valueView(name, value)) : [];
+
+const isKept = (value: unknown): value is string => typeof value === "string";
+
+/** In place of a value that the ledger does not keep: its name in capitals. */
+const blank = (name: string): string => name.replaceAll(/[^a-z0-9]+/gi, "_").toUpperCase();
+
+/** The request as a command, with a placeholder for each secret. @param origin of the issuer */
+function curlOf({ method, path, parameters }: RequestRecord, origin: string): string {
+  const { authorization, dpop, ...fields } = parameters;
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one: unknown) => `${name}=${isKept(one) ? encodeURIComponent(one) : blank(name)}`),
+  );
+  const scheme = isObject(authorization) ? authorization["scheme"] : undefined;
+  const credentials =
+    typeof scheme !== "string"
+      ? []
+      : scheme === "Basic"
+        ? ["-u", "CLIENT_ID:CLIENT_SECRET"]
+        : ["-H", `Authorization: ${scheme} ACCESS_TOKEN`];
+  const proof = dpop === undefined ? [] : ["-H", "DPoP: DPOP_PROOF"];
+  const isForm = method === "POST" || method === "PUT" || method === "PATCH";
+  const query = isForm || pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+  const body = isForm ? pairs.flatMap((pair) => ["-d", pair]) : [];
+  const verb = method === "GET" || (method === "POST" && body.length > 0) ? [] : ["-X", method];
+  const words = ["curl", "-i", ...verb, ...credentials, ...proof, ...body, `${origin}${path}${query}`];
+  return words.map(quoteWord).join(" ");
+}
+
+/** @param origin of the issuer */
+export const stepsOf = ({ records }: Flow, origin: string): readonly StepView[] =>
+  records.map((record, at) => {
+    const { id, time, method, endpoint, status, ms, rule, fix, clock, response } = record;
+    const location = response?.["location"];
+    return {
+      ...{ id, at: time, method, endpoint, path: record.path, ms, rule, fix, clock },
+      status: String(status),
+      from: senderOf(record),
+      to: receiverOf(record),
+      bad: isBad(record),
+      outcome: outcomeOf(record),
+      location: typeof location === "string" ? location : null,
+      parameters: valueViews(record.parameters),
+      response: valueViews(location === undefined ? response?.["body"] : response?.["parameters"]),
+      checks: checksOf(record, records.slice(0, at)),
+      curl: curlOf(record, origin),
+    };
+  });

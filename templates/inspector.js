@@ -1,0 +1,78 @@
+// Keeps a page of the inspector up to date, and copies commands. Without it, a link loads the page again.
+"use strict";
+
+const live = document.getElementById("inspector-live");
+const pause = document.getElementById("inspector-pause");
+const refresh = document.getElementById("inspector-refresh");
+const stale = document.getElementById("inspector-stale");
+
+/** Copies what an element shows. */
+function offerCopies() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const words = button.textContent;
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = button.dataset.copied;
+      setTimeout(() => (button.textContent = words), 1500);
+    });
+  }
+}
+
+/** Puts the part of the page that changes in the place of the old one; what is unfolded or has the focus stays so. */
+function replace(html) {
+  const old = document.getElementById("inspector-fresh");
+  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("inspector-fresh");
+  if (fresh === null) return false;
+  for (const details of old.querySelectorAll("details[id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(details.id)}`);
+    if (same !== null) same.open = details.open;
+  }
+  const { id, parentElement } = document.activeElement ?? {};
+  const focused = id || (old.contains(parentElement) ? parentElement.closest("[id]").id : "");
+  old.replaceWith(fresh);
+  if (focused !== "" && document.activeElement?.id !== focused) {
+    const again = document.getElementById(focused);
+    (again?.matches("a, button, summary, pre") ? again : again?.querySelector("a, summary"))?.focus();
+  }
+  offerCopies();
+  return true;
+}
+
+let paused = false;
+let waiting = null;
+
+async function load() {
+  waiting = null;
+  if (paused) return;
+  const response = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (paused || response === null) return;
+  if (!response.ok || !replace(await response.text())) end();
+}
+
+/** The server is another one now, or gone. */
+function end() {
+  stream.close();
+  pause.hidden = true;
+  refresh.hidden = false;
+  stale.hidden = false;
+  document.documentElement.dataset.state = "stale";
+}
+
+const stream = new EventSource(live.dataset.stream);
+const state = document.documentElement.dataset.state;
+stream.addEventListener("open", () => {
+  pause.hidden = false;
+  refresh.hidden = true;
+});
+stream.addEventListener("message", () => (waiting ??= setTimeout(load, 200)));
+stream.addEventListener("error", () => {
+  if (stream.readyState === EventSource.CLOSED) end();
+});
+pause.addEventListener("click", () => {
+  paused = !paused;
+  pause.setAttribute("aria-pressed", String(paused));
+  document.documentElement.dataset.state = paused ? "paused" : state;
+  if (!paused) load();
+});
+offerCopies();
