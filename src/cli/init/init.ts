@@ -100,7 +100,7 @@ function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces
     ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
     ["Client", client.client_id] as const,
     ...(client.client_secret === undefined ? [] : [["Secret", client.client_secret] as const]),
-    ...client.redirect_uris.map((uri) => ["Returns to", uri] as const),
+    ...client.redirect_uris.map((uri) => ["Redirect URI", uri] as const),
     ...users.map(
       ({ username, password }, index) =>
         [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
