@@ -15,6 +15,7 @@ import {
 } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { ClockState } from "./core/testing/clock.ts";
+import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
@@ -37,7 +38,7 @@ export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantVi
 export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
-export type { ClockState, Tls, TokenResponse };
+export type { ClockState, ExpireInput, ExpireResult, Tls, TokenResponse };
 export type { IdpOptions, OneFixture };
 
 /** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
@@ -74,6 +75,11 @@ export interface Idp {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /**
+   * Lets what was issued so far expire now, and leaves every clock alone: access tokens, unless something else is named. What is
+   * issued afterwards is not affected. At least one of user and client, or `all`.
+   */
+  expire(what: ExpireInput): Promise<ExpireResult>;
   /** Moves the clock of the server, until it is reset. */
   readonly clock: IdpClock;
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
@@ -127,6 +133,7 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
         remove: (id) => call("faults.remove", { id }),
         clear: () => call("faults.clear", {}),
       },
+      expire: (what) => call("expire", what),
       clock: {
         show: () => call("clock.show", {}),
         advance: (by) => call("clock.advance", { by }),

@@ -45,3 +45,37 @@ export function isPast(tx: ReadTx, { era = 0, exp }: { readonly era?: number; re
 
 /** Whether what may be used once, up to this time (milliseconds), may have been used in a past that is over. */
 export const mayBeForgotten = (tx: ReadTx, expiresAt: number): boolean => expiresAt <= (pasts(tx)[0]?.end ?? -Infinity);
+
+/** Whose tokens: of a user, of a client, of both; null: of any. */
+interface Owner {
+  readonly userId: string | null;
+  readonly clientId: string | null;
+}
+
+type TokenKind = "access" | "refresh";
+
+const idOf = (userId: string | null, clientId: string | null): string => JSON.stringify([userId, clientId]);
+
+/** Lets all tokens of these kinds expire that were issued so far. @param at milliseconds since 1970 */
+export function endTokens(tx: Tx, kinds: readonly TokenKind[], { userId, clientId }: Owner, at: number): void {
+  const era = endEra(tx);
+  const id = idOf(userId, clientId);
+  const ends = Object.fromEntries(kinds.map((kind) => [kind, { era, at }]));
+  tx.put("expirations", { ...tx.get("expirations", id), id, ...ends });
+}
+
+/** Since when a token has expired by {@link endTokens}; null: it has not. */
+export function endOfToken(
+  tx: ReadTx,
+  kind: TokenKind,
+  { userId, clientId, era = 0 }: Owner & { readonly era?: number | undefined },
+): number | null {
+  if (era === currentEra(tx)) return null;
+  for (const user of new Set([userId, null])) {
+    for (const client of [clientId, null]) {
+      const end = tx.get("expirations", idOf(user, client))?.[kind];
+      if (end !== undefined && era <= end.era) return end.at;
+    }
+  }
+  return null;
+}

@@ -4,6 +4,7 @@ import type {
   AppliedFixture,
   Client,
   DeadToken,
+  Expiration,
   Grant,
   Key,
   Meta,
@@ -21,6 +22,7 @@ export interface Collections {
   grants: Grant;
   families: TokenFamily;
   deadTokens: DeadToken;
+  expirations: Expiration;
   sessions: Session;
   keys: Key;
   appliedFixtures: AppliedFixture;
@@ -89,6 +91,7 @@ export const collections = {
   }),
   families: define<TokenFamily>()({ key: "id" }),
   deadTokens: define<DeadToken>()({ key: "jti" }),
+  expirations: define<Expiration>()({ key: "id" }),
   sessions: define<Session>()({
     key: "id",
     most: mostSessions,

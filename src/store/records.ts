@@ -163,6 +163,20 @@ export interface Key {
   readonly expiresAt?: number;
 }
 
+/** What `idp expire` ended: all tokens of a user, of a client or of both that were issued in an era or before it. */
+export interface Expiration {
+  /** The ids of the user and the client as a JSON list; null: any. */
+  readonly id: string;
+  readonly access?: EndOfTokens;
+  readonly refresh?: EndOfTokens;
+}
+
+interface EndOfTokens {
+  readonly era: number;
+  /** Since when, in milliseconds. */
+  readonly at: number;
+}
+
 /** What a fixture last brought to a record, as a keyed hash, so that run-time changes are kept while the fixture stays the same. */
 export interface AppliedFixture {
   /** `user:alice`, `client:demo-app`, … */

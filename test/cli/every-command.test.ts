@@ -78,6 +78,7 @@ const calls: Readonly<Record<string, Call>> = {
   import: { words: "missing.json", code: 7 },
   init: { words: "--stdout --type public --client shop --user erin", code: 0, child: true },
   reset: { words: "--fixtures FILE", code: 0 },
+  expire: { words: "--user alice --access --refresh --sessions", code: 0 },
   "clock show": { words: "", code: 0, stopped: 5, aboutServer: true },
   "clock advance": { words: "31m", code: 0, stopped: 5, aboutServer: true },
   "clock set": { words: "2027-01-01T00:00:00Z", code: 0, stopped: 5, aboutServer: true },

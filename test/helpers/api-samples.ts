@@ -166,6 +166,20 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { issuer: "http:///" },
     ],
   },
+  expire: {
+    good: [
+      { user: "alice" },
+      { client: "demo-app", all: false, access: true },
+      { all: true, refresh: true, codes: true },
+    ],
+    bad: [
+      {},
+      { all: false },
+      { all: true, user: "alice" },
+      { user: "alice", tokens: true },
+      { user: "alice", access: 1 },
+    ],
+  },
   "clock.advance": {
     good: [{ by: 0 }, { by: "31m" }],
     bad: [{}, { by: -1 }, { by: 1.5 }, { by: "1h30m" }, { by: true }],

@@ -123,6 +123,7 @@ const token = async (): Promise<string> =>
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
   status: async () => ({ path: "/status" }),
+  expire: async () => ({ path: "/expire", body: { user: "alice", refresh: true, sessions: true } }),
   "clock.show": async () => ({ path: "/clock" }),
   "clock.advance": async () => ({ path: "/clock/advance", body: { by: "31m" } }),
   "clock.set": async () => ({ path: "/clock/set", body: { to: "2027-01-01T00:00:00Z" } }),

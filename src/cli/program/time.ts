@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
+import type { ExpireFlags } from "../expire.ts";
 
 /** The commands by which a tester rules over time. */
 
@@ -49,8 +50,36 @@ function declareClock(program: Command, act: Act): void {
     .action(act(async (cli) => (await clock()).resetClock(cli)));
 }
 
+function declareExpire(program: Command, act: Act): void {
+  program
+    .command("expire")
+    .description("let what was issued so far expire now; what is issued afterwards is not affected")
+    .option("--user <username>", "of this user")
+    .option("--client <client_id>", "of this client")
+    .option("--all", "of all users and all clients")
+    .optionsGroup("What (default: --access):")
+    .option("--access", "access tokens")
+    .option("--refresh", "refresh tokens")
+    .option("--sessions", "sessions of browsers; of a client: those of the users who granted it something")
+    .option("--codes", "authorization codes and device codes")
+    .addHelpText(
+      "after",
+      `
+The server refuses these tokens from now on: UserInfo with 401, a refresh with
+invalid_grant. An API that verifies an access token by the keys alone asks
+nobody, and cannot know.
+${examples(
+  "idp expire --user alice --client demo-app",
+  "idp expire --user alice --access --refresh --sessions",
+  "idp expire --all --codes",
+)}`,
+    )
+    .action(act(async (cli, flags: ExpireFlags) => (await import("../expire.ts")).expire(cli, flags)));
+}
+
 /** Adds them to the program. */
 export function declareTime(program: Command, act: Act): void {
   program.commandsGroup("For tests of your app:");
   declareClock(program, act);
+  declareExpire(program, act);
 }

@@ -18,6 +18,7 @@ import {
   tokenResponse,
   user,
 } from "./schemas.ts";
+import { expirable } from "../testing/expire.ts";
 import type { OperationName, OperationOutput } from "./table.ts";
 
 /** What the OpenAPI document says of each operation beside what the table of operations says itself; `input-docs.ts` has what they take. */
@@ -164,6 +165,16 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
         .string()
         .nullable()
         .describe("The issuer that tokens of the export carry, where it is another one"),
+    }),
+  ),
+  expire: doc(
+    "Let what was issued so far expire now: access tokens, unless something else is named",
+    z.object({
+      user: z.string().nullable().describe("null: of all users"),
+      client: z.string().nullable().describe("null: of all clients"),
+      expired: z.array(z.enum(expirable)),
+      sessions: z.int().describe("How many ended"),
+      codes: z.int().describe("How many waited to be used"),
     }),
   ),
   "clock.show": doc("What the clock of the server shows", clock),

@@ -60,6 +60,14 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "grants.edit": { fields: { scope: z.string().regex(/[^ ]/) } },
   "sessions.end": { rules: atLeastOneOf("user", "id") },
   "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
+  expire: {
+    rules: {
+      anyOf: [
+        { anyOf: [{ required: ["user"] }, { required: ["client"] }], properties: { all: { const: false } } },
+        { required: ["all"], properties: { all: { const: true }, user: false, client: false } },
+      ],
+    },
+  },
   "clock.advance": {
     fields: { by: z.union([z.int().min(0), z.string().regex(durationForm)]).describe("Seconds, or with a unit: 31m") },
     rules: { anyOf: [{ required: ["by"] }] },

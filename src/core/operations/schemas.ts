@@ -43,6 +43,7 @@ export const importInput = z.union([
     ...Object.fromEntries(
       Object.entries({ ...recordSchemas, clients: clientRecord }).map(([name, schema]) => [name, z.array(schema)]),
     ),
+    expirations: z.array(recordSchemas.expirations).optional().describe("Exports of earlier versions have none"),
   }),
   z.strictObject({ source: z.strictObject({ name: z.string(), text: z.string() }) }),
 ]);

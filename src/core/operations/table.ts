@@ -9,6 +9,7 @@ import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
 import { fixtureOperations } from "./fixtures.ts";
+import { expireOperations } from "./expire.ts";
 import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
 import { inspectorOperations } from "./inspector.ts";
@@ -42,6 +43,7 @@ export const operations = {
   ...inspectorOperations,
   ...requestOperations,
   ...clockOperations,
+  ...expireOperations,
   ...stateOperations,
 };
 

@@ -50,7 +50,7 @@ function otherKind(ctx: Context, token: string): string | null {
 function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection {
   const { claims, kind } = genuine;
   const state = tokenState(tx, claims);
-  if (isDead(state)) return inactive(state.detail, state.since);
+  if (isDead(state)) return inactive(state.reason ?? state.detail, state.since);
   const rotated = kind === "refresh" ? rotation(tx, ctx, claims) : null;
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;

@@ -1,6 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { isPast } from "../era.ts";
+import { endOfToken, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
@@ -30,6 +30,8 @@ export interface DeadTokenReason {
   readonly detail: string;
   /** Since when, in milliseconds; null where that is not known. */
   readonly since: number | null;
+  /** It counts as expired: nothing else is wrong with it. */
+  readonly reason?: "expired";
   /** The command that brings it back to life, where there is one. */
   readonly fix?: Hint;
 }
@@ -52,13 +54,36 @@ export function userRefusal(user: User): DeadTokenReason | null {
   return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
 }
 
+/** Of a token that expired before its time, or before the clock was set back. */
+function expiration(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
+  if (isPast(tx, claims)) {
+    return { ...dead("expired before the clock was set back", claims.exp * 1000), reason: "expired" };
+  }
+  const userId = claims.grant === undefined ? null : claims.sub;
+  const kind = Object.hasOwn(claims, "generation") ? "refresh" : "access";
+  const own = endOfToken(tx, kind, { userId, clientId: claims.client_id, era: claims.era });
+  const ends = (claims.exchanged_from ?? []).map(({ client_id: clientId, era }) =>
+    endOfToken(tx, "access", { userId, clientId, era }),
+  );
+  const since = [own, ...ends].find((end) => end !== null) ?? null;
+  if (since === null) return null;
+  return {
+    code: "invalid_token",
+    message: `the ${kind} token expired`,
+    detail: `the ${kind} token was made to expire`,
+    since,
+    reason: "expired",
+  };
+}
+
 /** What this token may be used as now. */
 export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   const client = tx.get("clients", claims.client_id);
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
   if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
-  if (isPast(tx, claims)) return dead("expired before the clock was set back", claims.exp * 1000);
+  const expired = expiration(tx, claims);
+  if (expired !== null) return expired;
   const single = tx.get("deadTokens", claims.jti);
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);

@@ -55,6 +55,7 @@ export async function redeemCode(
     }
     if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
     if (record.usableUntil <= ctx.now()) {
+      if (record.usableUntil === 0) return new OAuthError("invalid_grant", "code expired: it was made to");
       const ago = Math.floor((ctx.now() - record.usableUntil) / 1000);
       return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`);
     }

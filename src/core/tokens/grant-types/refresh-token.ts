@@ -57,8 +57,10 @@ function renew(
 ): TokenPlan | OAuthError {
   const place = placeInFamily(tx, ctx, claims);
   const state = tokenState(tx, claims);
-  // Also where its user is suspended: after a restore the family must not come back to life.
-  if (place === "rotated") killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  // Also where its user is suspended: after a restore the family must not come back to life. An expired one is no token any more.
+  const hasExpired = isDead(state) && state.reason === "expired";
+  if (place === "rotated" && !hasExpired)
+    killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;

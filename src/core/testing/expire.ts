@@ -1,0 +1,104 @@
+import type { Client, ReadTx, Tx, User } from "../../store/store.ts";
+import { requireClient } from "../clients/admin.ts";
+import type { Context } from "../context.ts";
+import { endTokens } from "../era.ts";
+import { OperationError } from "../errors.ts";
+import { activeGrant } from "../grants/grants.ts";
+import { endSessions } from "../sessions/sessions.ts";
+import { requireUser } from "../users/users.ts";
+
+/**
+ * Lets what was issued so far expire now, and leaves every clock alone: what is issued afterwards has its usual times, and clients with
+ * strict clocks accept it. Tokens need no record for that: `era.ts` notes the last era that has expired.
+ */
+
+export interface ExpireInput {
+  /** Username. */
+  readonly user?: string | undefined;
+  readonly client?: string | undefined;
+  /** Of all users and all clients. */
+  readonly all?: boolean | undefined;
+  /** Access tokens: the default. */
+  readonly access?: boolean | undefined;
+  readonly refresh?: boolean | undefined;
+  readonly sessions?: boolean | undefined;
+  /** Authorization codes and device codes. */
+  readonly codes?: boolean | undefined;
+}
+
+export const expirable = ["access", "refresh", "sessions", "codes"] as const;
+
+export interface ExpireResult {
+  /** Null: of all users. */
+  readonly user: string | null;
+  /** Null: of all clients. */
+  readonly client: string | null;
+  readonly expired: readonly (typeof expirable)[number][];
+  /** How many sessions ended. */
+  readonly sessions: number;
+  /** How many codes that waited to be used. */
+  readonly codes: number;
+}
+
+/** @throws {OperationError} usage where nothing is named; not_found for an unknown name */
+export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireResult> {
+  const named = input.user !== undefined || input.client !== undefined;
+  if (named === (input.all === true)) {
+    throw new OperationError(
+      "usage",
+      named ? "give all, or a user and a client" : "expire needs a user, a client or all",
+      {
+        hint: { text: "For example", command: ["idp", "expire", "--user", "alice", "--client", "demo-app"] },
+      },
+    );
+  }
+  const given = expirable.filter((kind) => input[kind] === true);
+  const kinds = given.length === 0 ? (["access"] as const) : given;
+  const tokens = (["access", "refresh"] as const).filter((kind) => kinds.some((one) => one === kind));
+  return ctx.store.transaction((tx): ExpireResult => {
+    const user = input.user === undefined ? null : requireUser(tx, input.user);
+    const client = input.client === undefined ? null : requireClient(tx, input.client);
+    const owner = { userId: user?.id ?? null, clientId: client?.client_id ?? null };
+    if (tokens.length > 0) endTokens(tx, tokens, owner, ctx.now());
+    return {
+      user: user?.username ?? null,
+      client: owner.clientId,
+      expired: kinds,
+      sessions: kinds.some((kind) => kind === "sessions") ? expireSessions(tx, user, client) : 0,
+      codes: kinds.some((kind) => kind === "codes") ? expireCodes(tx, owner) : 0,
+    };
+  });
+}
+
+/** Those of a client are the ones of users who have granted it something. No client is told of a session that expires. */
+function expireSessions(tx: Tx, user: User | null, client: Client | null): number {
+  const all = user === null ? [...tx.all("sessions")] : tx.findAll("sessions", "user", user.id);
+  const sessions = all.filter(
+    ({ userId }) => client === null || activeGrant(tx, userId, client.client_id) !== undefined,
+  );
+  endSessions(tx, sessions);
+  return sessions.length;
+}
+
+interface Owner {
+  readonly userId: string | null;
+  readonly clientId: string | null;
+}
+
+/** One that was used stays known for what it is. Zero: whichever way the clock moves, it stays expired. */
+function expireCodes(tx: Tx, owner: Owner): number {
+  const ofOwner = (userId: string | undefined, clientId: string): boolean =>
+    (owner.userId ?? userId) === userId && (owner.clientId ?? clientId) === clientId;
+  const codes = all(tx, "codes").filter(
+    (code) => code.usedAt === null && code.usableUntil > 0 && ofOwner(code.userId, code.clientId),
+  );
+  for (const code of codes) tx.put("codes", { ...code, usableUntil: 0 });
+  const requests = all(tx, "deviceRequests").filter(
+    ({ status, usableUntil, grant, clientId }) =>
+      (status === "waiting" || status === "allowed") && usableUntil > 0 && ofOwner(grant?.userId, clientId),
+  );
+  for (const request of requests) tx.put("deviceRequests", { ...request, usableUntil: 0 });
+  return codes.length + requests.length;
+}
+
+const all = <C extends "codes" | "deviceRequests">(tx: ReadTx, name: C) => [...tx.all(name)];
