@@ -78,7 +78,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
       settings = await readSettings();
     },
     attempts: createAttempts(now),
-    inspector: createInspectorAccess(now, random),
+    inspector: createInspectorAccess(clock.unmoved, random),
     ledger: createLedger(() => settings.ledger, random(32)),
     fixtures: fixturesInUse(options.fixtures, sources),
     faults: createFaults(),

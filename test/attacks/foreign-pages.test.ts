@@ -197,9 +197,18 @@ const issuerPaths = [
   "/_idp/assets/style.css",
 ];
 
-const inspectorPaths = ["", "users", "clients", "grants", "tokens", "fixtures", "change", "stream", "sign-ins/f1"].map(
-  (path) => `/_idp/${path}`,
-);
+const inspectorPaths = [
+  "",
+  "users",
+  "clients",
+  "grants",
+  "tokens",
+  "testing",
+  "fixtures",
+  "change",
+  "stream",
+  "sign-ins/f1",
+].map((path) => `/_idp/${path}`);
 
 /** Every path of the control API. */
 async function controlPaths(): Promise<string[]> {

@@ -12,7 +12,7 @@ const events: RequestEvent[] = [];
 const idp = await underAttack({ onRequest: (event) => events.push(event), allowHosts: ["*"] });
 const { origin, host } = new URL(idp.issuer);
 const newKey = async (): Promise<string> => (await idp.call("inspector.open", {})).url;
-const tabs = ["", "users", "clients", "grants", "tokens", "fixtures"].map((tab) => `/_idp/${tab}`);
+const tabs = ["", "users", "clients", "grants", "tokens", "testing", "fixtures"].map((tab) => `/_idp/${tab}`);
 const others = ["/_idp/sign-ins/f1", "/_idp/stream"];
 const changes = ["/_idp/change", "/_idp/tokens"];
 

@@ -85,7 +85,7 @@ test("without scripts: every tab by keyboard, a form that changes something, and
   await page.getByTestId("inspector-refresh").focus();
   await page.keyboard.press("Enter");
   await rows(page).first().waitFor();
-  for (const tab of ["users", "clients", "grants", "tokens", "fixtures", "sign-ins"]) {
+  for (const tab of ["users", "clients", "grants", "tokens", "testing", "fixtures", "sign-ins"]) {
     await page.getByTestId(`inspector-tab-${tab}`).focus();
     await page.keyboard.press("Enter");
     await page.locator(`#inspector-tab-${tab}[aria-current=page]`).waitFor();

@@ -1,5 +1,6 @@
 import type { RequestRecord } from "../../src/core/testing/record.ts";
 import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/flows.ts";
+import { faultForm } from "../../src/http/inspector/fault-form.ts";
 import type { SignInsView, SignInView } from "../../src/http/inspector/sign-in-views.ts";
 import { stepsOf } from "../../src/http/inspector/steps.ts";
 import { otherRecords, passedRecords, refusedRecords } from "./sample-flows.ts";
@@ -8,6 +9,7 @@ import type {
   ClosedView,
   FixturesView,
   GrantsView,
+  TestingView,
   TokensView,
   UsersView,
 } from "../../src/http/inspector/views.ts";
@@ -246,3 +248,53 @@ export const signInViews = {
   "inspector-sign-in-unknown": signInView(otherRecords.slice(0, 1)),
   "inspector-sign-in-fault": signInView(otherRecords.slice(1)),
 } satisfies Record<string, SignInView>;
+
+const change = (kind: ChangeName, target: string, command: string) => ({
+  kind,
+  target,
+  command: `npx dev-idp ${command}`,
+});
+
+const testing: TestingView = {
+  ...tab,
+  clock: { now: "2026-11-20T12:04:31.000Z", offset: 0, frozen: false },
+  advance: change("advance", "clock", "clock advance 31m"),
+  freeze: change("freeze", "clock", "clock freeze"),
+  reset: null,
+  faults: [],
+  clear: null,
+  add: change("add-fault", "faults", "faults add token --status 503"),
+  ...faultForm,
+};
+const doneHere = (kind: ChangeName, target: string, command: string): TestingView => ({
+  ...testing,
+  done: done(kind, target, command),
+});
+
+export const testingViews = {
+  "inspector-testing": testing,
+  "inspector-testing-moved": {
+    ...testing,
+    clock: { ...testing.clock, offset: 1860, frozen: true },
+    freeze: null,
+    reset: change("reset-clock", "clock", "clock reset"),
+    faults: [
+      {
+        id: "f17",
+        endpoint: "token",
+        effect: "503 temporarily_unavailable",
+        filter: "demo-app, refresh_token",
+        left: "7 times",
+        remove: change("remove-fault", "f17", "faults remove f17"),
+      },
+    ],
+    clear: change("clear-faults", "faults", "faults clear"),
+  },
+  "inspector-testing-behind": { ...testing, clock: { ...testing.clock, offset: -7200 } },
+  "inspector-testing-advance": doneHere("advance", "clock", "clock advance 31m"),
+  "inspector-testing-freeze": doneHere("freeze", "clock", "clock freeze"),
+  "inspector-testing-reset": doneHere("reset-clock", "clock", "clock reset"),
+  "inspector-testing-add": doneHere("add-fault", "faults", "faults add token --status 503"),
+  "inspector-testing-remove": doneHere("remove-fault", "f17", "faults remove f17"),
+  "inspector-testing-clear": doneHere("clear-faults", "faults", "faults clear"),
+} satisfies Record<string, TestingView>;

@@ -122,6 +122,46 @@ describe("tokens", () => {
   });
 });
 
+describe("clock and faults", () => {
+  test("the clock is advanced, frozen and reset", async () => {
+    const page = await browser.open(at("testing"));
+    const ahead = await browser.press(page, "advance-clock", { value: "31m" });
+    expect(textOf(ahead)).toMatch(/31 minutes ahead.*idp clock reset/s);
+    expect(textOf(ahead)).toContain("idp clock advance 31m");
+    const frozen = await browser.press(ahead, "freeze-clock");
+    expect(await idp.call("clock.show", {})).toMatchObject({ offset: 1860, frozen: true });
+    await browser.press(frozen, "reset-clock-clock");
+    expect(await idp.call("clock.show", {})).toMatchObject({ offset: 0, frozen: false });
+    const refused = await browser.press(page, "advance-clock", { value: "soon" });
+    expect([refused.status, refused.body.includes('id="inspector-refused"')]).toEqual([422, true]);
+  });
+
+  test("a fault is added as the command adds it, taken, removed and cleared", async () => {
+    const page = await browser.open(at("testing"));
+    const fields = {
+      endpoint: "token",
+      status: "503",
+      error: "server_error",
+      times: "7",
+      client: "demo-app",
+      after: "1",
+    };
+    const added = await browser.press(page, "fault-add", fields);
+    expect(textOf(added)).toContain(
+      "idp faults add token --error server_error --client demo-app --status 503 --times 7 --after",
+    );
+    const [fault] = await idp.call("faults.list", {});
+    expect(fault).toMatchObject({ endpoint: "token", status: 503, error: "server_error", remaining: 7, after: true });
+    const removed = await browser.press(added, `remove-fault-${fault?.id ?? ""}`);
+    expect(await idp.call("faults.list", {})).toEqual([]);
+    const dropping = await browser.press(removed, "fault-add", { endpoint: "any", drop: "1", always: "1" });
+    await browser.press(dropping, "clear-faults-faults");
+    expect(await idp.call("faults.list", {})).toEqual([]);
+    const refused = await browser.press(page, "fault-add", { flaw: "nonce-wrong", endpoint: "jwks" });
+    expect([refused.status, refused.state]).toEqual([422, "testing"]);
+  });
+});
+
 test("fixtures: the problems of the files as they are now, with the command", async () => {
   let text = "users:\n  - username: zoe\n";
   const own = await serve({ fixtures: () => [{ name: "idp.fixtures.yaml", text }] });

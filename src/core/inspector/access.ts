@@ -28,6 +28,7 @@ interface Key {
   readonly expiresAt: number;
 }
 
+/** @param now nobody moves it: a key lives for ten minutes of the person who was given it */
 export function createInspectorAccess(now: () => number, random: (bytes: number) => string): InspectorAccess {
   let keys: readonly Key[] = [];
   const sessions = new Set<string>();

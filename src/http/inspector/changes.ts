@@ -1,6 +1,8 @@
+import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn } from "../../core/hint.ts";
 import { operations } from "../../core/operations/table.ts";
+import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import type { Tab } from "./tabs.ts";
 
 /** What the forms of the inspector change: one row each, with the command that does the same. */
@@ -11,6 +13,8 @@ interface Change {
   /** @param target a username, a client id, … @param value what was typed, where the form has a field */
   readonly run: (ctx: Context, target: string, value: string) => Promise<unknown>;
   readonly command: (target: string, value: string) => readonly string[];
+  /** The value of a form with several fields. */
+  readonly read?: (body: RawParameters) => string;
 }
 
 /** No operation of these needs to know the process. */
@@ -44,6 +48,37 @@ const table = {
     tab: "grants",
     run: (ctx, id) => operations["sessions.end"].run(ctx, { id }, runner),
     command: (id) => commandOn(["idp", "sessions", "end"], id),
+  },
+  advance: {
+    tab: "testing",
+    run: (ctx, _, by) => operations["clock.advance"].run(ctx, { by }, runner),
+    command: (_, by) => ["idp", "clock", "advance", by],
+  },
+  freeze: {
+    tab: "testing",
+    run: (ctx) => operations["clock.freeze"].run(ctx, {}, runner),
+    command: () => ["idp", "clock", "freeze"],
+  },
+  "reset-clock": {
+    tab: "testing",
+    run: (ctx) => operations["clock.reset"].run(ctx, {}, runner),
+    command: () => ["idp", "clock", "reset"],
+  },
+  "add-fault": {
+    tab: "testing",
+    read: faultIn,
+    run: (ctx, _, fault) => operations["faults.add"].run(ctx, { fault: faultOf(fault) }, runner),
+    command: (_, fault) => faultCommand(fault),
+  },
+  "remove-fault": {
+    tab: "testing",
+    run: (ctx, id) => operations["faults.remove"].run(ctx, { id }, runner),
+    command: (id) => ["idp", "faults", "remove", id],
+  },
+  "clear-faults": {
+    tab: "testing",
+    run: (ctx) => operations["faults.clear"].run(ctx, {}, runner),
+    command: () => ["idp", "faults", "clear"],
   },
 } as const satisfies Readonly<Record<string, Change>>;
 

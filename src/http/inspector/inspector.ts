@@ -18,6 +18,7 @@ import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, signInPath, streamPath } from "./sign-ins.ts";
 import { changePath, postChange, type ShowTab } from "./tab.ts";
+import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
 import { showUsers } from "./users.ts";
 import { tabs, type Tab } from "./tabs.ts";
@@ -28,6 +29,7 @@ const shows: Readonly<Record<Tab, ShowTab>> = {
   clients: showClients,
   grants: showGrants,
   tokens: showTokens,
+  testing: showTesting,
   fixtures: showFixtures,
 };
 
@@ -48,6 +50,7 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     tab("clients"),
     tab("grants"),
     { ...tab("tokens"), post: postTokens(web) },
+    tab("testing"),
     tab("fixtures"),
     { ...page, path: changePath, post: postChange(web, shows) },
   ];

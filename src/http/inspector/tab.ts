@@ -86,19 +86,18 @@ function doneIn(web: Web, req: Request): TabView["done"] {
 /** Takes a form that changes something, and leads back to its tab. @param shows each tab, with the refusal */
 export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
   const body = changeOf(web, req);
-  const [name = "", target = "", value = "", q = ""] = ["change", "target", "value", "q"].map((field) =>
-    single(body, field),
-  );
+  const [name = "", target = "", q = ""] = ["change", "target", "q"].map((field) => single(body, field));
   const change = changeNamed(name);
   if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
+  const value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
   try {
-    await change.run(web.ctx, target, value.trim());
+    await change.run(web.ctx, target, value);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     await shows[change.tab](web, req, res, error);
     return;
   }
-  const proof = proofOf(csrfOf(web, req), name, target, value.trim());
-  const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value: value.trim(), proof });
+  const proof = proofOf(csrfOf(web, req), name, target, value);
+  const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value, proof });
   redirect(res, `${pathOf(web, change.tab)}?${query.toString()}`);
 };

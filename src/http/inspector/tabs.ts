@@ -5,6 +5,7 @@ export const tabs = {
   clients: "clients",
   grants: "grants",
   tokens: "tokens",
+  testing: "testing",
   fixtures: "fixtures",
 } as const;
 export type Tab = keyof typeof tabs;

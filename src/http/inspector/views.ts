@@ -1,7 +1,7 @@
 import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/render.ts";
-import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
+import { formatDuration, formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
 import type { View } from "../pages/views.ts";
 import type { ChangeName } from "./changes.ts";
 import { tabs, type Tab } from "./tabs.ts";
@@ -130,6 +130,36 @@ export interface FixturesView extends TabView {
   readonly command: string;
 }
 
+export interface TestingView extends TabView {
+  readonly clock: {
+    /** ISO 8601. */
+    readonly now: string;
+    /** Seconds that it is ahead; negative: behind. */
+    readonly offset: number;
+    readonly frozen: boolean;
+  };
+  readonly advance: ChangeView;
+  /** Null: it is frozen. */
+  readonly freeze: ChangeView | null;
+  /** Null: nobody has moved it. */
+  readonly reset: ChangeView | null;
+  /** Effect, filter and what is left are English. */
+  readonly faults: readonly {
+    readonly id: string;
+    readonly endpoint: string;
+    readonly effect: string;
+    readonly filter: string;
+    readonly left: string;
+    readonly remove: ChangeView;
+  }[];
+  readonly clear: ChangeView | null;
+  readonly add: ChangeView;
+  /** The fields of the form that adds a fault, by the names of the operation; the first option of a list is chosen. */
+  readonly lists: readonly { readonly name: string; readonly options: readonly string[] }[];
+  readonly fields: readonly string[];
+  readonly ticks: readonly string[];
+}
+
 /** What the templates of all tabs are given. */
 export const tabData = ({ plain }: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
   ...view,
@@ -178,3 +208,18 @@ export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
 
 export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
   tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);
+
+/** @param timeZone an IANA name */
+export const renderTesting = (renderer: Renderer, view: TestingView, timeZone = timeZoneHere()): Page =>
+  tabPage(renderer, view, "testing", ({ lang, plain, say }) => {
+    const { now, offset, frozen } = view.clock;
+    const distance = formatDuration(Math.abs(offset), lang);
+    const key = offset === 0 ? "on-time" : offset > 0 ? "ahead" : "behind";
+    return {
+      nowWords: formatTime(now, lang, timeZone),
+      offsetWords: plain({ key: `inspector.clock-${key}`, values: { distance } }),
+      clockName: say("inspector.clock"),
+      faultsName: say("inspector.faults"),
+      moved: frozen || offset !== 0,
+    };
+  });

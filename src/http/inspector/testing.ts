@@ -1,0 +1,37 @@
+import { operations } from "../../core/operations/table.ts";
+import { effectOf, timesInWords, type Fault } from "../../core/testing/faults.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { faultForm } from "./fault-form.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { renderTesting } from "./views.ts";
+
+/** The clock and the faults: what is moved and wrong on purpose. */
+
+/** Which requests take it. */
+const filterOf = ({ client, user, grant_type: grantType, method }: Fault): string =>
+  [client, user, grantType, method].filter((part) => part !== undefined).join(", ");
+
+export const showTesting: ShowTab = async (web, req, res, refusal) => {
+  const { ctx } = web;
+  const runner = { server: null };
+  const clock = await operations["clock.show"].run(ctx, {}, runner);
+  const faults = await operations["faults.list"].run(ctx, {}, runner);
+  const page = renderTesting(web.renderer, {
+    ...tabView(web, req, res, refusal),
+    clock,
+    advance: changeView(web, "advance", "clock", "31m"),
+    freeze: clock.frozen ? null : changeView(web, "freeze", "clock"),
+    reset: clock.frozen || clock.offset !== 0 ? changeView(web, "reset-clock", "clock") : null,
+    faults: faults.map((fault) => ({
+      ...{ id: fault.id, endpoint: fault.endpoint },
+      effect: effectOf(fault) + (fault.after ? ", after the work" : ""),
+      filter: filterOf(fault),
+      left: timesInWords(fault),
+      remove: changeView(web, "remove-fault", fault.id),
+    })),
+    clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
+    add: changeView(web, "add-fault", "faults", '{"endpoint":"token","status":503}'),
+    ...faultForm,
+  });
+  sendPage(res, statusFor(web, refusal), page);
+};
