@@ -10,6 +10,7 @@ import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { Clock } from "./testing/clock.ts";
+import type { Turns } from "./turns.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
@@ -76,16 +77,7 @@ interface FixturesInUse {
   /** They were applied: the latest ones, or others in their place. */
   use(sources: readonly FixtureSource[]): void;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
-export function createTurns(): FixturesInUse["inTurn"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
+  readonly inTurn: Turns;
 }
 
 /** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */

@@ -1,4 +1,5 @@
-import { createTurns, type Context } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
+import { createTurns } from "../core/turns.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import { isObject } from "../core/json-object.ts";

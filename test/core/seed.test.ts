@@ -83,6 +83,7 @@ describe("what fixtures name", () => {
         color: expect.stringMatching(/^#[0-9a-f]{6}$/),
       },
       about: "",
+      note: null,
       language: "en",
       theme: null,
       createdAt: "2024-01-01T00:00:00.000Z",

@@ -1,5 +1,5 @@
-import { createTurns, type Context } from "../context.ts";
 import { duration } from "../time-words.ts";
+import { createTurns, type Turns } from "../turns.ts";
 
 /**
  * The time that the server decides by. A tester moves it, until the server ends. Tokens stay what they were: whatever was revoked stays
@@ -20,7 +20,7 @@ export interface Clock {
   readonly freeze: () => void;
   readonly reset: () => void;
   /** Runs moves one after the other. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly inTurn: Turns;
 }
 
 /**
@@ -67,7 +67,7 @@ export interface ClockState {
 }
 
 /** What the clock shows. */
-export const showClock = ({ clock }: Pick<Context, "clock">): ClockState => ({
+export const showClock = ({ clock }: { readonly clock: Clock }): ClockState => ({
   now: new Date(clock.now()).toISOString(),
   // Not -0, which JSON has and nobody understands.
   offset: Math.round((clock.now() - clock.unmoved()) / 1000) || 0,
