@@ -52,27 +52,47 @@ async function load() {
 
 /** The server is another one now, or gone. */
 function end() {
-  stream.close();
+  disconnect();
   pause.hidden = true;
   refresh.hidden = false;
   stale.hidden = false;
   document.documentElement.dataset.state = "stale";
 }
 
-const stream = new EventSource(live.dataset.stream);
 const state = document.documentElement.dataset.state;
-stream.addEventListener("open", () => {
-  pause.hidden = false;
-  refresh.hidden = true;
-});
-stream.addEventListener("message", () => (waiting ??= setTimeout(load, 200)));
-stream.addEventListener("error", () => {
-  if (stream.readyState === EventSource.CLOSED) end();
-});
+let stream = null;
+
+function connect() {
+  const opened = new EventSource(live.dataset.stream);
+  opened.addEventListener("open", () => {
+    pause.hidden = false;
+    refresh.hidden = true;
+  });
+  opened.addEventListener("message", () => (waiting ??= setTimeout(load, 200)));
+  opened.addEventListener("error", () => {
+    if (opened.readyState === EventSource.CLOSED) end();
+  });
+  stream = opened;
+}
+
+function disconnect() {
+  stream?.close();
+  stream = null;
+}
+
 pause.addEventListener("click", () => {
   paused = !paused;
   pause.setAttribute("aria-pressed", String(paused));
   document.documentElement.dataset.state = paused ? "paused" : state;
   if (!paused) load();
 });
+// A browser opens six connections to a server: tabs that nobody sees leave them to the sign-ins.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) disconnect();
+  else if (stream === null && stale.hidden) {
+    connect();
+    load();
+  }
+});
 offerCopies();
+if (!document.hidden) connect();

@@ -18,6 +18,11 @@ test("a key leads to the first tab, by an address without it", async () => {
   expect(first.url).not.toContain("key");
 });
 
+test("the address without the slash at its end leads to it", async () => {
+  const { url, page } = await browser.open("/_idp");
+  expect([url, page]).toEqual([`${idp.issuer}/_idp/`, "inspector"]);
+});
+
 describe("users", () => {
   test("are suspended, restored and banned, and each page says which command does the same", async () => {
     const user = await enroll(idp);

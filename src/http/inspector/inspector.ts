@@ -8,6 +8,7 @@
  */
 import type { Request, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";
+import { redirect } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
 import { scriptPath } from "../pages/render.ts";
 import type { Route } from "../route.ts";
@@ -42,6 +43,13 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     get: (req: Request, res: Response) => shows[name](web, req, res, null),
   });
   return [
+    // As people type it.
+    {
+      kind: "page",
+      name: "inspector",
+      path: "/_idp",
+      get: (_req: Request, res: Response) => redirect(res, web.base + inspectorPath),
+    },
     { ...tab("sign-ins"), guard: [takeKey(web), insidersOnly(web)] },
     { ...page, path: `${signInPath}:id`, get: getSignIn(web) },
     { ...page, path: streamPath, get: getStream(web) },

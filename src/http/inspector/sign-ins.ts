@@ -50,6 +50,9 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
   sendPage(res, 200, page);
 };
 
+/** How many bytes may wait for a browser that does not read. */
+const mostWaiting = 64 * 1024;
+
 /** Milliseconds. Proxies end a connection on which nothing happens for a minute. */
 const quiet = 15_000;
 
@@ -59,7 +62,10 @@ export const getStream =
   (_req, res) => {
     res.writeHead(200, { "Content-Type": "text/event-stream", ...privateApiHeaders });
     res.write(":\n\n");
-    const unsubscribe = ledger.subscribe(({ flow, id }) => res.write(`data: ${flow ?? id}\n\n`));
+    const unsubscribe = ledger.subscribe(({ flow, id }) => {
+      if (res.writableLength > mostWaiting) res.destroy();
+      else res.write(`data: ${flow ?? id}\n\n`);
+    });
     const timer = setInterval(() => res.write(":\n\n"), quiet);
     const end = (): void => void res.end();
     ledger.closing.addEventListener("abort", end);
