@@ -34,7 +34,7 @@ export function outcomeOf(
       const lines = checkLines(shown.checks, style, cli.width);
       return shown.valid && shown.tokens !== null ? `${lines}\n\n${summary(shown, shown.tokens, style)}` : lines;
     },
-    { failure, notes: valid ? seeMore : [] },
+    { failure, notes: valid && !cli.json ? seeMore : [] },
   );
 }
 
