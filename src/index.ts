@@ -16,6 +16,7 @@ import {
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { ClockState } from "./core/testing/clock.ts";
 import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
+import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
@@ -38,7 +39,7 @@ export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantVi
 export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
-export type { ClockState, ExpireInput, ExpireResult, Tls, TokenResponse };
+export type { ClockState, ExpireInput, ExpireResult, RestoreResult, SnapshotView, Tls, TokenResponse };
 export type { IdpOptions, OneFixture };
 
 /** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
@@ -75,6 +76,10 @@ export interface Idp {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /** Saves all of the state under a name: users, clients, grants, sessions, revocations, keys and settings. */
+  snapshot(name: string): Promise<SnapshotView>;
+  /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
+  restore(name: string): Promise<RestoreResult>;
   /**
    * Lets what was issued so far expire now, and leaves every clock alone: access tokens, unless something else is named. What is
    * issued afterwards is not affected. At least one of user and client, or `all`.
@@ -133,6 +138,8 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
         remove: (id) => call("faults.remove", { id }),
         clear: () => call("faults.clear", {}),
       },
+      snapshot: (name) => call("snapshots.save", { name }),
+      restore: (name) => call("snapshots.restore", { name }),
       expire: (what) => call("expire", what),
       clock: {
         show: () => call("clock.show", {}),

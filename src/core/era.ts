@@ -79,3 +79,26 @@ export function endOfToken(
   }
   return null;
 }
+
+/** Eras whose tokens are dead: the first and the last one of each range. */
+type DeadEras = readonly (readonly [first: number, last: number])[];
+
+const deadEras = (tx: ReadTx): DeadEras => (tx.get("meta", "deadEras")?.value ?? []) as DeadEras;
+
+/** Whether a token was issued after a snapshot, and before that was restored. */
+export const isOfDeadEra = (tx: ReadTx, { era = 0 }: { readonly era?: number }): boolean =>
+  era !== currentEra(tx) && deadEras(tx).some(([first, last]) => era >= first && era <= last);
+
+/** What a snapshot knows of the eras. */
+export interface ErasThen {
+  readonly era: number;
+  readonly dead: DeadEras;
+}
+
+/** Ends the era with a snapshot. */
+export const saveEras = (tx: Tx): ErasThen => ({ era: endEra(tx), dead: deadEras(tx) });
+
+/** Goes back to a snapshot: the eras since then are dead, and those that were dead then. */
+export function restoreEras(tx: Tx, { era, dead }: ErasThen): void {
+  tx.put("meta", { id: "deadEras", value: [...dead, [era + 1, endEra(tx)]] });
+}

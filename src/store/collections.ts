@@ -10,6 +10,7 @@ import type {
   Meta,
   Scope,
   Session,
+  Snapshot,
   TokenFamily,
   UsedId,
   User,
@@ -26,6 +27,7 @@ export interface Collections {
   sessions: Session;
   keys: Key;
   appliedFixtures: AppliedFixture;
+  snapshots: Snapshot;
   meta: Meta;
   interactions: Interaction;
   codes: Code;
@@ -100,6 +102,7 @@ export const collections = {
   }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
+  snapshots: define<Snapshot>()({ key: "name" }),
   meta: define<Meta>()({ key: "id" }),
   interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),
   codes: define<Code>()({ key: "id", volatile: true, most: mostCodes }),

@@ -81,6 +81,9 @@ export function createEngine({
     return entry.record as Collections[C];
   }
 
+  const shown = <C extends CollectionName>(collection: C, entry: Entry | undefined): Collections[C] | undefined =>
+    entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
+
   function change(table: Table, key: string, next: Entry | undefined): void {
     if (changes === null) throw new Error("a read cannot change records: use transaction");
     changes.push({ table, key, before: table.set(key, next) });
@@ -131,18 +134,12 @@ export function createEngine({
   }
 
   const tx: Tx = {
-    get(collection, key) {
-      const entry = tableOf(collection).get(key);
-      return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
-    },
+    get: (collection, key) => shown(collection, tableOf(collection).get(key)),
     version(collection, key) {
       const entry = tableOf(collection).get(key);
       return entry !== undefined && alive(entry) ? entry.version : undefined;
     },
-    find(collection, index, value) {
-      const entry = tableOf(collection).find(index, value);
-      return entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
-    },
+    find: (collection, index, value) => shown(collection, tableOf(collection).find(index, value)),
     findAll(collection, index, value) {
       const found = tableOf(collection).findAll(index, value).filter(alive);
       return found.map((entry) => handOut(collection, entry));
@@ -152,6 +149,7 @@ export function createEngine({
       return false;
     },
     all,
+    everything: (collection) => Array.from(tableOf(collection).entries(), (entry) => handOut(collection, entry)),
     count(collection) {
       const table = tableOf(collection);
       return table.expiring() === 0 ? table.size() : [...table.entries()].filter(alive).length;
@@ -164,6 +162,10 @@ export function createEngine({
       if (entry === undefined || !alive(entry)) return undefined;
       change(table, key, undefined);
       return handOut(collection, entry);
+    },
+    clear(collection) {
+      const table = tableOf(collection);
+      for (const { key } of [...table.entries()]) change(table, key, undefined);
     },
   };
 
@@ -239,11 +241,9 @@ export function createEngine({
     capture() {
       at = now();
       const until = removable();
-      const recordsOf = (name: CollectionName): AnyRecord[] => {
-        const records: AnyRecord[] = [];
-        for (const entry of tables[name].entries()) if (entry.expiresAt > until) records.push(entry.record);
-        return records;
-      };
+      const isKept = ({ expiresAt }: Entry): boolean => expiresAt > until;
+      const recordsOf = (name: CollectionName): AnyRecord[] =>
+        [...tables[name].entries()].filter(isKept).map(({ record }) => record);
       return Object.fromEntries(durableCollections.map((name) => [name, recordsOf(name)]));
     },
   };

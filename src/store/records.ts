@@ -186,8 +186,17 @@ export interface AppliedFixture {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts";
+  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
   readonly value: unknown;
+}
+
+/** A state of the issuer to go back to. */
+export interface Snapshot {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly savedAt: string;
+  /** Of `core/testing/snapshots.ts`. */
+  readonly content: unknown;
 }
 
 /** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */

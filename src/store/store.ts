@@ -46,6 +46,8 @@ export interface ReadTx {
   findAll<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): readonly Collections[C][];
   /** All records in the order of their insertion. The cost grows with their number, so requests must not use it. */
   all<C extends CollectionName>(collection: C): IterableIterator<Collections[C]>;
+  /** The same, and those that have expired and are not removed yet: see guarantee 8. */
+  everything<C extends CollectionName>(collection: C): readonly Collections[C][];
   count(collection: CollectionName): number;
 }
 
@@ -56,6 +58,8 @@ export interface Tx extends ReadTx {
   put<C extends CollectionName>(collection: C, record: Collections[C]): void;
   /** Removes the record and returns it; undefined if there is none. */
   remove<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
+  /** Removes all records, also those that have expired. */
+  clear(collection: CollectionName): void;
 }
 
 /** Two clocks, in milliseconds since 1970. */

@@ -123,6 +123,10 @@ const token = async (): Promise<string> =>
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
   status: async () => ({ path: "/status" }),
+  "snapshots.save": async () => ({ path: "/snapshots/first" }),
+  "snapshots.list": async () => ({ path: "/snapshots" }),
+  "snapshots.restore": async () => ({ path: "/snapshots/first/restore" }),
+  "snapshots.remove": async () => ({ path: "/snapshots/first" }),
   expire: async () => ({ path: "/expire", body: { user: "alice", refresh: true, sessions: true } }),
   "clock.show": async () => ({ path: "/clock" }),
   "clock.advance": async () => ({ path: "/clock/advance", body: { by: "31m" } }),

@@ -310,6 +310,18 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
         expect(await store.read((tx) => tx.count("sessions"))).toBe(0);
       });
 
+      test("everything has what expired and is not removed, and clear removes that too", async () => {
+        passed = start;
+        await store.transaction((tx) => tx.insert("sessions", session("t", start + 5000)));
+        time = start + 1000;
+        const ids = () => store.read((tx) => tx.everything("sessions").map(({ id }) => id));
+        expect(await ids()).toEqual(["s", "t"]);
+        await store.transaction((tx) => tx.clear("sessions"));
+        time = start;
+        expect(await ids()).toEqual([]);
+        expect(await store.read((tx) => tx.find("sessions", "sid", "sid-s"))).toBeUndefined();
+      });
+
       test("a record that was renewed stays", async () => {
         await store.transaction((tx) => {
           for (let i = 0; i < 2000; i++) tx.insert("deadTokens", deadToken(`${i}`, start + 1000));

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ExpireFlags } from "../expire.ts";
 
-/** The commands by which a tester rules over time. */
+/** The commands on time, for tests: the clock, what expires, and going back. */
 
 const clock = () => import("../clock.ts");
 
@@ -77,9 +77,40 @@ ${examples(
     .action(act(async (cli, flags: ExpireFlags) => (await import("../expire.ts")).expire(cli, flags)));
 }
 
+function declareSnapshots(program: Command, act: Act): void {
+  const group = program.command("snapshots").description("save the state under a name, and go back to it");
+  const snapshots = () => import("../snapshots.ts");
+  group
+    .command("save")
+    .description("save users, clients, grants, sessions, revocations, keys and settings; an earlier one is replaced")
+    .argument("<name>", "up to 64 letters, digits, - and _")
+    .addHelpText("after", examples("idp snapshots save signed-in", "idp snapshots save empty --json"))
+    .action(act(async (cli, name: string) => (await snapshots()).saveSnapshot(cli, name)));
+  group
+    .command("restore")
+    .description(
+      "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin anew",
+    )
+    .argument("<name>")
+    .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --json"))
+    .action(act(async (cli, name: string) => (await snapshots()).restoreSnapshot(cli, name)));
+  group
+    .command("list")
+    .description("list the snapshots")
+    .addHelpText("after", examples("idp snapshots list", "idp snapshots list --json | jq -r '.[].name'"))
+    .action(act(async (cli) => (await snapshots()).listSnapshots(cli)));
+  group
+    .command("remove")
+    .description("remove a snapshot")
+    .argument("<name>")
+    .addHelpText("after", examples("idp snapshots remove signed-in", "idp snapshots remove empty --json"))
+    .action(act(async (cli, name: string) => (await snapshots()).removeSnapshot(cli, name)));
+}
+
 /** Adds them to the program. */
 export function declareTime(program: Command, act: Act): void {
   program.commandsGroup("For tests of your app:");
   declareClock(program, act);
   declareExpire(program, act);
+  declareSnapshots(program, act);
 }

@@ -13,6 +13,7 @@ import {
   resetOutcome,
   seeded,
   session,
+  snapshot,
   statusChange,
   time,
   tokenResponse,
@@ -167,6 +168,15 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
         .describe("The issuer that tokens of the export carry, where it is another one"),
     }),
   ),
+  "snapshots.list": doc("List snapshots", z.array(snapshot)),
+  "snapshots.save": doc("Save all of the state under a name, in place of an earlier one", snapshot),
+  "snapshots.restore": doc(
+    "Go back to a snapshot: what was revoked since is valid again, tokens and codes issued since are not",
+    snapshot.extend({
+      validAgain: z.object({ grants: z.int(), tokens: z.int() }).describe("What was revoked since"),
+    }),
+  ),
+  "snapshots.remove": doc("Remove a snapshot", nothing),
   expire: doc(
     "Let what was issued so far expire now: access tokens, unless something else is named",
     z.object({

@@ -8,6 +8,7 @@ import { issuerForm } from "../issuer.ts";
 import { keyAlgs } from "../keys/keys.ts";
 import { requestEndpoints, statusForm } from "../testing/filter.ts";
 import { durationForm, tenYears } from "../time.ts";
+import { snapshotName } from "../testing/snapshots.ts";
 import { tokenKinds } from "../tokens/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
 import type { OperationName } from "./table.ts";
@@ -60,6 +61,7 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "grants.edit": { fields: { scope: z.string().regex(/[^ ]/) } },
   "sessions.end": { rules: atLeastOneOf("user", "id") },
   "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
+  "snapshots.save": { fields: { name: z.string().regex(snapshotName) } },
   expire: {
     rules: {
       anyOf: [

@@ -135,6 +135,14 @@ export const clock = z
   })
   .describe("What the server decides by");
 
+export const snapshot = z
+  .object({
+    name: z.string(),
+    savedAt: time,
+    ...{ users: z.int(), clients: z.int(), grants: z.int(), sessions: z.int() },
+  })
+  .describe("A state to go back to");
+
 const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));
 
 export const seeded = z.object({

@@ -18,6 +18,7 @@ import { keyOperations } from "./keys.ts";
 import { requestOperations } from "./requests.ts";
 import { scopeOperations } from "./scopes.ts";
 import { sessionOperations } from "./sessions.ts";
+import { snapshotOperations } from "./snapshots.ts";
 import { stateOperations } from "./state.ts";
 import { tokenOperations } from "./token.ts";
 import { userOperations } from "./users.ts";
@@ -44,6 +45,7 @@ export const operations = {
   ...requestOperations,
   ...clockOperations,
   ...expireOperations,
+  ...snapshotOperations,
   ...stateOperations,
 };
 

@@ -1,6 +1,6 @@
 import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { killFamily } from "./state.ts";
+import { endByEra, killFamily } from "./state.ts";
 import { readToken, TokenProblem } from "./accept.ts";
 
 /** What a revocation did. */
@@ -26,6 +26,7 @@ export async function revokeToken(
   const because = by === null ? "by the operator" : `by its client "${by.client_id}"`;
   return ctx.store.transaction((tx): Revocation => {
     const { kind, claims } = genuine;
+    if (endByEra(tx, claims) !== null) return { revoked: null, client: null };
     // Also where its user is suspended: after a restore it must not come back to life.
     if (kind === "refresh") {
       killFamily(tx, ctx, claims.family, because);

@@ -1,6 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { endOfToken, isPast } from "../era.ts";
+import { endOfToken, isOfDeadEra, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
@@ -32,6 +32,8 @@ export interface DeadTokenReason {
   readonly since: number | null;
   /** It counts as expired: nothing else is wrong with it. */
   readonly reason?: "expired";
+  /** It is no token any more: its use revokes nothing. */
+  readonly isOver?: true;
   /** The command that brings it back to life, where there is one. */
   readonly fix?: Hint;
 }
@@ -54,10 +56,13 @@ export function userRefusal(user: User): DeadTokenReason | null {
   return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
 }
 
-/** Of a token that expired before its time, or before the clock was set back. */
-function expiration(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
+/** Of a token that expired before its time or before the clock was set back, or that was issued after a snapshot that is restored. */
+export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
   if (isPast(tx, claims)) {
-    return { ...dead("expired before the clock was set back", claims.exp * 1000), reason: "expired" };
+    return { ...dead("expired before the clock was set back", claims.exp * 1000), reason: "expired", isOver: true };
+  }
+  if (isOfDeadEra(tx, claims)) {
+    return { ...dead("was issued after the snapshot that was restored since"), isOver: true };
   }
   const userId = claims.grant === undefined ? null : claims.sub;
   const kind = Object.hasOwn(claims, "generation") ? "refresh" : "access";
@@ -73,6 +78,7 @@ function expiration(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
     detail: `the ${kind} token was made to expire`,
     since,
     reason: "expired",
+    isOver: true,
   };
 }
 
@@ -82,8 +88,8 @@ export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTok
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
   if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
-  const expired = expiration(tx, claims);
-  if (expired !== null) return expired;
+  const over = endByEra(tx, claims);
+  if (over !== null) return over;
   const single = tx.get("deadTokens", claims.jti);
   if (single !== undefined) return dead(revoked(single.reason), single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);

@@ -25,6 +25,7 @@ import {
   key,
   request,
   session,
+  snapshot,
   user,
 } from "../../core/operations/schemas.ts";
 import { operations, type OperationName } from "../../core/operations/table.ts";
@@ -46,6 +47,7 @@ const named: Readonly<Record<string, z.ZodType>> = {
   Fault: fault,
   Request: request,
   Clock: clock,
+  Snapshot: snapshot,
   FixtureUser: userSchema,
   FixtureClient: clientSchema,
   FixtureFault: faultSchema,

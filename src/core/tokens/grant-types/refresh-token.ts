@@ -57,9 +57,9 @@ function renew(
 ): TokenPlan | OAuthError {
   const place = placeInFamily(tx, ctx, claims);
   const state = tokenState(tx, claims);
-  // Also where its user is suspended: after a restore the family must not come back to life. An expired one is no token any more.
-  const hasExpired = isDead(state) && state.reason === "expired";
-  if (place === "rotated" && !hasExpired)
+  // Also where its user is suspended: after a restore the family must not come back to life.
+  const isOver = isDead(state) && state.isOver === true;
+  if (place === "rotated" && !isOver)
     killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
