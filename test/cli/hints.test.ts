@@ -59,7 +59,7 @@ test.each([
 ])("idp %s: the command that is meant is named", async (words, meant) => {
   const { code, stderr } = await idpIn(newFolder(), words.split(" "));
   expect(code).toBe(2);
-  expect(stderr).toContain(`Did you mean ${meant}?`);
+  expect(stderr).toContain(`Did you mean ${meant}`);
 });
 
 const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3MTIzNDU2Nzg5MDEyMzQ1Njc4In0.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4";

@@ -296,7 +296,7 @@ const refusedPresentations: readonly (readonly [
   error: string,
   why: RegExp,
 ])[] = [
-  ["no proof", () => null, "invalid_dpop_proof", /there is none/],
+  ["no proof", () => null, "invalid_dpop_proof", /it is missing/],
   ["a proof without ath", (token) => proofFor(token, { ath: undefined }), "invalid_dpop_proof", /no "ath"/],
   ["the ath of another token", (token) => proofFor(token, { ath: tokenHash("x") }), "invalid_dpop_proof", /"ath"/],
   ["a proof for a POST", (token) => proofFor(token, { htm: "POST" }), "invalid_dpop_proof", /"htm"/],

@@ -108,7 +108,7 @@ test("of a great many users the first are looked through, and any other is found
   const login = await browser.open(
     authorizeUrl(crowd, { code_challenge: pkce().challenge, code_challenge_method: "S256" }),
   );
-  expect(wordsOf(login.body).replace(/\s+/g, " ")).toContain("Only the first 5,000 of 5,200 users are looked through.");
+  expect(wordsOf(login.body).replace(/\s+/g, " ")).toContain("Only the first 5,000 of 5,200 users are searched.");
   const find = async (query: string) => names(await browser.open(`${login.url}?${query}`));
   expect(await find("q=other49")).toHaveLength(12);
   expect(await find("q=other5199")).toEqual(["other5199"]);

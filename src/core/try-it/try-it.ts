@@ -52,12 +52,14 @@ const registerTryIt = (ctx: Context): Promise<void> =>
   ctx.store.transaction((tx) => {
     const redirectUri = redirectUriOf(ctx);
     const before = tx.get("clients", tryItClientId);
-    if (before?.redirect_uris.includes(redirectUri) === true) return;
+    if (before?.redirect_uris.includes(redirectUri) === true && before.skip_consent === true) return;
     const at = new Date(ctx.now()).toISOString();
     const client: Client = {
       client_id: tryItClientId,
       client_name: "Try it",
       redirect_uris: [redirectUri],
+      // A first sign-in takes two clicks: the button, and the user.
+      skip_consent: true,
       epoch: before?.epoch ?? ctx.random(9),
       createdAt: before?.createdAt ?? at,
       updatedAt: at,

@@ -66,5 +66,5 @@ test("a logout without idTokenHint asks first, and says why it does not return",
   const { page } = await signedIn();
   await page.evaluate("void app.logoutRedirect()");
   await page.getByTestId("logout-confirm").click();
-  await page.getByText("its request had no id_token_hint").waitFor();
+  await page.getByText("its request had neither an id_token_hint").waitFor();
 });
