@@ -50,6 +50,7 @@ const screen: Screen = {
     ],
     all: 9,
   },
+  isInEnvFile: false,
   app: {
     id: "web",
     isPublic: false,
@@ -65,6 +66,12 @@ const screen: Screen = {
 
 test("the first screen", () => {
   expect(firstScreen(screen, plain)).toMatchSnapshot();
+});
+
+test("the first screen says that .env.local has the values already", () => {
+  expect(firstScreen({ ...screen, isInEnvFile: true }, plain)).toContain(
+    "\n  Already in .env.local:\n\n  OIDC_ISSUER=",
+  );
 });
 
 test("the first screen of a server without users and clients, that took a while", () => {

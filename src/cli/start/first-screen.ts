@@ -1,6 +1,7 @@
 import { baseOf } from "../../core/endpoints.ts";
 import { commandOn, plainCommandLine, type CommandLine } from "../../core/hint.ts";
 import { quoteWord } from "../../shell-word.ts";
+import { envFile } from "../init/env-file.ts";
 import type { Style } from "../output/style.ts";
 import { columnWidths, rowLines } from "../output/table.ts";
 
@@ -37,6 +38,8 @@ export interface Screen {
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
   /** The client that an app is likely to be; null: none signs users in. */
   readonly app: ScreenClient | null;
+  /** Whether `.env.local` of the working folder has the app's issuer and client. */
+  readonly isInEnvFile: boolean;
   /** Whether the client of `idp login` is registered. */
   readonly hasLogin: boolean;
   /** Where it listens, in words, where its issuer does not say so. */
@@ -87,7 +90,7 @@ function clientRows({ clients: { first, all } }: Screen, line: CommandLine): rea
   ];
 }
 
-/** What an app needs to know. */
+/** The settings that an app needs. */
 function environment({ issuer, app }: Screen, line: CommandLine): readonly string[] {
   if (app === null) return [`OIDC_ISSUER=${issuer}`];
   const { id, isPublic, secret, redirectUris } = app;
@@ -122,7 +125,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     block("Users", userRows(screen, line)),
     block("Clients", clientRows(screen, line)),
     "",
-    "  Put this in your app:",
+    screen.isInEnvFile ? `  Already in ${envFile}:` : "  Put this in your app:",
     "",
     ...environment(screen, line).map((line) => `  ${line}`),
     "",

@@ -3,11 +3,14 @@ import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
 import type { Idp } from "../../index.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
 import { likelyClient, namedIn } from "../env/app-client.ts";
+import { readTextFile } from "../env/file.ts";
+import { envFile } from "../init/env-file.ts";
 import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
+import { quoteWord } from "../../shell-word.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
 
@@ -24,6 +27,7 @@ export async function screenOf(
   const demo = demoOf(fixtures);
   const shown = (client: ClientView): ScreenClient => screenClient(client, demo.secrets.get(client.client_id));
   const app = likelyClient(clients, namedIn(fixtures));
+  const isApp = app !== undefined && app.client_id !== loginClient && app.redirect_uris.length > 0;
   return {
     version,
     took: performance.now(),
@@ -40,7 +44,8 @@ export async function screenOf(
       first: clients.slice(0, fewRows).map(shown),
       all: clients.length,
     },
-    app: app === undefined || app.client_id === loginClient || app.redirect_uris.length === 0 ? null : shown(app),
+    app: isApp ? shown(app) : null,
+    isInEnvFile: isApp && (await hasVariables(idp.issuer, app.client_id)),
     hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
       file === null
@@ -53,6 +58,14 @@ export async function screenOf(
       ...(faults > 0 ? [`${count(faults, "fault")} active: idp faults list`] : []),
     ],
   };
+}
+
+/** Whether `.env.local` has these values, under any prefix. */
+async function hasVariables(issuer: string, clientId: string): Promise<boolean> {
+  const lines = ((await readTextFile(envFile).catch(() => null)) ?? "").split(/\r?\n/);
+  return [`OIDC_ISSUER=${issuer}`, `OIDC_CLIENT_ID=${quoteWord(clientId)}`].every((variable) =>
+    lines.some((line) => line.endsWith(variable)),
+  );
 }
 
 /** What the data holds beside what the fixtures name: of earlier ones, or added since. */
