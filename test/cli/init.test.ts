@@ -37,7 +37,7 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
     ].join("\n"),
     stderr: [
       "Next: idp start",
-      "What your app needs to know: idp env",
+      "To print the settings that your app needs: idp env",
       "To run your tests with it: idp exec -- npm test",
       "",
     ].join("\n"),

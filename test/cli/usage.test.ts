@@ -47,7 +47,7 @@ test.each([
   ["users add x --status gone", /Allowed choices are active, suspended, banned/, "See: idp users add --help"],
   ["users add x --set language", /It is field=value/, "See: idp users add --help"],
   ["users add x --set password=x", /standard input: --password-stdin/, "See: idp users add --help"],
-  ["users add x --set username=y", /--set username is one too many/, undefined],
+  ["users add x --set username=y", /--set username is not needed/, undefined],
   ["users add x --password-stdin", "there is no password on standard input", /--password-stdin/],
   ["clients add", /the client_id is missing/, /^Give it: idp clients add shop /],
   ["clients add x --set client_secret=x", /standard input: --secret-stdin/, "See: idp clients add --help"],

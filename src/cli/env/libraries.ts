@@ -120,7 +120,7 @@ export function configurationOf(
     ? []
     : [
         {
-          text: `${library} returns to ${parts.redirectUri}, which is not registered for ${client.client_id} yet`,
+          text: `${library} uses the redirect URI ${parts.redirectUri}, which is not registered for ${client.client_id} yet`,
           command: commandOn(["idp", "clients", "edit"], client.client_id, ["--add-redirect-uri", parts.redirectUri]),
         },
       ];

@@ -133,7 +133,7 @@ async function nextNotes(
     ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
     next,
     ...(signsInAt === null ? [] : [`Then start your app, and sign in at ${signsInAt}`]),
-    { text: "What your app needs to know", command: ["idp", "env"] },
+    { text: "To print the settings that your app needs", command: ["idp", "env"] },
     { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
   ];
 }

@@ -22,7 +22,7 @@ export function checkPlace({ flags, again }: Place): void {
   if (flags.stdout === true) return;
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
-    throw new OperationError("conflict", `${other} is here already, and beside it ${file} would be one too many`, {
+    throw new OperationError("conflict", `${other} already exists: use only one of ${other} and ${file}`, {
       hint: { text: "To see what would be written", command: again("--stdout") },
     });
   }
@@ -30,7 +30,7 @@ export function checkPlace({ flags, again }: Place): void {
 }
 
 const taken = (again: Place["again"]): OperationError =>
-  new OperationError("conflict", `${file} is here already`, {
+  new OperationError("conflict", `${file} already exists`, {
     hint: { text: "See what would be written with --stdout. To replace it", command: again("--force") },
   });
 

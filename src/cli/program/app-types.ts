@@ -1,13 +1,13 @@
-/** The clients that the command line knows of by itself. Read before a command is loaded, so it needs nothing else. */
+/** The clients that the command line knows. This file is read before a command is loaded, so it imports nothing. */
 
 /** The kinds of app that `idp init` writes a client for. */
 export const appTypes = ["public", "confidential", "service", "cli"] as const;
 export type AppType = (typeof appTypes)[number];
 
-/** The client that `idp login` is where nobody says otherwise. */
+/** The client that `idp login` uses by default. */
 export const loginClient = "idp-cli";
 
-/** What a command line tool that signs its user in needs: the flow by a browser here, and by one elsewhere. */
+/** What a command line tool needs to sign its user in: the flow in a browser on this machine, and the device flow. */
 export const loginGrantTypes = [
   "authorization_code",
   "refresh_token",

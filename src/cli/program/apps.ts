@@ -27,7 +27,7 @@ function declareInit(program: Command, act: Act): void {
   program
     .command("init")
     .description(
-      "connect an app: write its fixtures and .env.local, and print the code to paste; asks what is not given",
+      "connect an app: write its fixtures and .env.local, and print the code to paste; asks for what is missing",
     )
     .addOption(
       new Option(
@@ -40,16 +40,16 @@ function declareInit(program: Command, act: Act): void {
         libraries,
       ),
     )
-    .argument("[file...]", "with --from: the file, of Soluto that of users and that of clients")
+    .argument("[file...]", "with --from: the file to convert; for soluto, the users file and the clients file")
     .addOption(
-      new Option("--from <tool>", "make it of another tool's file; what is not carried over is listed").choices(
+      new Option("--from <tool>", "convert another tool's file, and list what could not be converted").choices(
         toolNames,
       ),
     )
     .option("--client <client_id>", "the app's client_id (default: the name in package.json)")
-    .option("--redirect-uri <uri>", "where users are sent back to; repeatable", collect)
-    .option("--user <username>", "a user, whose password is the name; repeatable (default: alice, bob)", collect)
-    .option("--force", "replace an idp.fixtures.yaml that is there")
+    .option("--redirect-uri <uri>", "a redirect URI of the app; repeatable", collect)
+    .option("--user <username>", "a user; the password is the username; repeatable (default: alice, bob)", collect)
+    .option("--force", "replace an existing idp.fixtures.yaml")
     .option("--stdout", "print the file and write nothing")
     .addHelpText(
       "after",

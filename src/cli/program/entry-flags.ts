@@ -61,5 +61,5 @@ export async function saved<T>(change: Promise<T>): Promise<T> {
 /** The name is the argument: `--set` may not say another. @throws {OperationError} usage */
 export function refuseName(set: SetFields | undefined, field: string): void {
   if (set?.[field] === undefined) return;
-  throw new OperationError("usage", `--set ${field} is one too many: the ${field} is the argument`);
+  throw new OperationError("usage", `--set ${field} is not needed: the argument is the ${field}`);
 }

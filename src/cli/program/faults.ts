@@ -4,7 +4,7 @@ import { flawNames } from "../../core/testing/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
 
-/** The commands on responses that are wrong on purpose. */
+/** The commands for responses that are wrong on purpose. */
 
 function wholeNumber(value: string): number {
   if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
@@ -23,8 +23,8 @@ function header(value: string, before: readonly Header[] = []): readonly Header[
 function declareAdd(faults: Command, act: Act): void {
   faults
     .command("add")
-    .description("make the next response of an endpoint wrong: one fault for each request, the first that matches")
-    .addArgument(new Argument("<endpoint>", "which endpoint").choices([...faultEndpoints, "any"]))
+    .description("make the next response of an endpoint wrong; a request takes the first fault that matches")
+    .addArgument(new Argument("<endpoint>", "the endpoint").choices([...faultEndpoints, "any"]))
     .option("--client <client_id>", "only requests of this client")
     .option("--user <username>", "only requests about this user")
     .option("--grant-type <type>", "only token requests with this grant_type")
@@ -37,20 +37,24 @@ function declareAdd(faults: Command, act: Act): void {
         "DELETE",
       ]),
     )
-    .option("--times <number>", "how many requests take it (default: 1)", wholeNumber)
+    .option("--times <number>", "how many requests take the fault (default: 1)", wholeNumber)
     .option("--skip <number>", "how many matching requests pass first", wholeNumber)
-    .option("--always", "every request takes it, until it is removed")
+    .option("--always", "every request takes the fault, until it is removed")
     .option("--after", "do the work first, so that only the response is lost")
     .option("--status <status>", "answer with this status and an error (RFC 6749 5.2)", wholeNumber)
-    .option("--error <code>", "its error (default: temporarily_unavailable); at authorize by redirect")
-    .option("--description <text>", "its error_description")
-    .option("--header <header>", "a header of it, such as 'Retry-After: 2'; repeatable", header)
-    .option("--delay <time>", "wait first: 3, 3s, 0.5s or 2m")
+    .option("--error <code>", "the error code (default: temporarily_unavailable); authorize sends it by redirect")
+    .option("--description <text>", "the error_description")
+    .option("--header <header>", "a response header, such as 'Retry-After: 2'; repeatable", header)
+    .option("--delay <time>", "wait before the response: 3, 3s, 0.5s or 2m")
     .option("--body <text>", "answer with this body")
-    .option("--content-type <type>", "of that body (default: application/json)")
+    .option("--content-type <type>", "the Content-Type of that body (default: application/json)")
     .option("--drop", "close the connection without a response")
-    .option("--drop-after <bytes>", "close the connection after so many bytes of the body", wholeNumber)
-    .addOption(new Option("--flaw <name>", "make the response wrong in one respect: idp faults flaws").argParser(flaw))
+    .option("--drop-after <bytes>", "close the connection after this many bytes of the body", wholeNumber)
+    .addOption(
+      new Option("--flaw <name>", "make one thing in the response wrong; idp faults flaws lists the names").argParser(
+        flaw,
+      ),
+    )
     .addHelpText(
       "after",
       examples(
@@ -72,19 +76,19 @@ function flaw(value: string): string {
   throw new InvalidArgumentError("It is one of idp faults flaws.");
 }
 
-/** Adds them to the program. */
+/** Adds the fault commands to the program. */
 export function declareFaults(program: Command, act: Act): void {
   const faults = program.command("faults").description("make responses wrong on purpose");
   declareAdd(faults, act);
   faults
     .command("list")
-    .description("list the faults that are active")
+    .description("list the active faults")
     .addHelpText("after", examples("idp faults list", "idp faults list --json | jq '.[].remaining'"))
     .action(act(async (cli) => (await import("../faults.ts")).listFaults(cli)));
   faults
     .command("remove")
     .description("remove one fault")
-    .argument("<fault_id>", "as idp faults list has it")
+    .argument("<fault_id>", "the id that idp faults list shows")
     .addHelpText("after", examples("idp faults remove f1", "idp faults remove f1 --quiet"))
     .action(act(async (cli, id: string) => (await import("../faults.ts")).removeFault(cli, id)));
   faults
@@ -94,7 +98,7 @@ export function declareFaults(program: Command, act: Act): void {
     .action(act(async (cli) => (await import("../faults.ts")).clearFaults(cli)));
   faults
     .command("flaws")
-    .description("list what a response can have wrong, and what each should make a client do")
+    .description("list what can be wrong in a response, and what a client should do about it")
     .addHelpText("after", examples("idp faults flaws", "idp faults flaws --json | jq -r '.[].name'"))
     .action(act(async (cli) => (await import("../faults.ts")).listFlaws(cli)));
 }

@@ -3,7 +3,7 @@ import { durationOf } from "../../core/time.ts";
 
 /** What flags take, checked before a command is loaded. */
 
-/** Over 300 years: what comes of more is no date any more. */
+/** Over 300 years: a longer duration may lead to an invalid date. */
 const most = 9_999_999_999;
 
 /** A whole number of seconds; also of minutes, hours or days, with the unit after it. @param least the smallest one that means something */

@@ -87,8 +87,8 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .command("issuer")
     .description("change the issuer of a running server")
     .command("set")
-    .description("change the scheme, host and port until the server stops; tokens become invalid, sessions stay")
-    .argument("<url>", "the issuer, as with start --issuer; its path stays")
+    .description("change the scheme, host and port until the server stops; tokens become invalid, sessions are kept")
+    .argument("<url>", "the issuer, as in start --issuer; the path cannot change")
     .addHelpText(
       "after",
       examples(

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from "commander";
 
 export type SetFields = Readonly<Record<string, unknown>>;
 
-/** Secrets stand in no list of processes and in no history of a shell: they come from standard input. */
+/** Secrets come from standard input, so that no process list and no shell history shows them. */
 const fromInput: Readonly<Record<string, string>> = { password: "--password-stdin", client_secret: "--secret-stdin" };
 
 /** JSON where it is some, else text. A number that JavaScript cannot hold to the digit, such as an id, is text. */

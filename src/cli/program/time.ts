@@ -7,10 +7,10 @@ import type { ExpireFlags } from "../expire.ts";
 const clock = () => import("../clock.ts");
 
 const clientsHaveTheirOwn = `
-The server decides by it when codes, tokens and sessions end. It is kept until
-the server stops, or until idp reset. Clients check exp and iat by their own
-clock: one may refuse a token from the future. To end tokens and leave every
-clock as it is: idp expire
+The server uses this clock to decide when codes, tokens and sessions end. A
+change lasts until the server stops, or until idp reset. Clients check exp and
+iat by their own clock, and may refuse a token from the future. To end tokens
+without moving the clock: idp expire
 `;
 
 function declareClock(program: Command, act: Act): void {
@@ -20,18 +20,18 @@ function declareClock(program: Command, act: Act): void {
     .addHelpText("after", clientsHaveTheirOwn);
   group
     .command("show", { isDefault: true })
-    .description("show the time that the server decides by")
+    .description("show the time on the server's clock")
     .addHelpText("after", examples("idp clock", "idp clock show --json | jq .offset"))
     .action(act(async (cli) => (await clock()).showClock(cli)));
   group
     .command("advance")
-    .description("move it forward")
+    .description("move the clock forward")
     .argument("<duration>", "seconds, or with a unit: 30s, 31m, 2h, 7d")
     .addHelpText("after", clientsHaveTheirOwn + examples("idp clock advance 31m", "idp clock advance 7d --json"))
     .action(act(async (cli, by: string) => (await clock()).advanceClock(cli, by)));
   group
     .command("set")
-    .description("set it to a time; what was revoked stays revoked, also in the past")
+    .description("set the clock to a time; what was revoked stays revoked, also in the past")
     .argument("<time>", "ISO 8601")
     .addHelpText(
       "after",
@@ -40,12 +40,12 @@ function declareClock(program: Command, act: Act): void {
     .action(act(async (cli, to: string) => (await clock()).setClock(cli, to)));
   group
     .command("freeze")
-    .description("stop it; advance and set still move it")
+    .description("stop the clock; advance and set still move it")
     .addHelpText("after", examples("idp clock freeze", "idp clock freeze --json"))
     .action(act(async (cli) => (await clock()).freezeClock(cli)));
   group
     .command("reset")
-    .description("show the real time again")
+    .description("return to the real time")
     .addHelpText("after", examples("idp clock reset", "idp clock reset --json"))
     .action(act(async (cli) => (await clock()).resetClock(cli)));
 }
@@ -53,21 +53,21 @@ function declareClock(program: Command, act: Act): void {
 function declareExpire(program: Command, act: Act): void {
   program
     .command("expire")
-    .description("let what was issued so far expire now; what is issued afterwards is not affected")
+    .description("expire what was issued so far; what is issued afterwards is not affected")
     .option("--user <username>", "of this user")
     .option("--client <client_id>", "of this client")
     .option("--all", "of all users and all clients")
     .optionsGroup("What (default: --access):")
     .option("--access", "access tokens")
     .option("--refresh", "refresh tokens")
-    .option("--sessions", "sessions of browsers; of a client: those of the users who granted it something")
+    .option("--sessions", "browser sessions; with --client: the sessions of users who granted it access")
     .option("--codes", "authorization codes and device codes")
     .addHelpText(
       "after",
       `
-The server refuses these tokens from now on: UserInfo with 401, a refresh with
-invalid_grant. An API that verifies an access token by the keys alone asks
-nobody, and cannot know.
+From now on the server refuses these tokens: UserInfo answers 401, and a refresh
+fails with invalid_grant. An API that verifies access tokens by the keys alone
+accepts them until their exp.
 ${examples(
   "idp expire --user alice --client demo-app",
   "idp expire --user alice --access --refresh --sessions",

@@ -3,7 +3,7 @@ import { examples, type Act } from "../act.ts";
 import type { Shell } from "../completion/completion.ts";
 import type { Page } from "../server/open.ts";
 
-/** The commands around the work with `idp`: pages to open, what is wrong on this machine, the shell. */
+/** The commands for this machine: open a page, find problems, complete in the shell. */
 
 /** Adds them to the program. */
 export function declareTools(program: Command, act: Act): void {

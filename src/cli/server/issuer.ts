@@ -7,6 +7,6 @@ export async function setIssuer(cli: Invocation, issuer: string): Promise<Outcom
   const target = await findTarget(cli);
   const result = await target.call("issuer.set", { issuer });
   return answer(result, (shown) => `The issuer is ${shown.issuer} until the server stops.`, {
-    notes: ["Tokens of another issuer are no longer valid. Sessions stay.", target.where],
+    notes: ["Tokens of another issuer are no longer valid. Sessions are kept.", target.where],
   });
 }
