@@ -1,5 +1,5 @@
 /**
- * What CONTRACT 2.1 to 2.5 says about grants, codes and tokens, as a small machine: each method is something that happens, and
+ * What CONTRACT 2.1 to 2.5, and 10 of the clock, says about grants, codes and tokens, as a small machine: each method is something that happens, and
  * `userinfo`, `isActive` say what each token is worth afterwards. Written from that page alone: nothing of `src` is used here.
  */
 
@@ -18,6 +18,8 @@ export interface Token {
   readonly expiresAt: number;
   /** By its client, alone (RFC 7009). */
   revoked: boolean;
+  /** Expired for good, whatever the clock shows: it was made to, or its end had passed in reality when the clock was set back. */
+  over: boolean;
 }
 
 /** All tokens that came of one code. */
@@ -55,7 +57,9 @@ const codeLife = 60;
 const usedCodeMemory = 600;
 
 export function createModel() {
+  /** What the clock shows, and what it would show if nobody had moved it. */
   let now = 0;
+  let real = 0;
   let codes: Code[] = [];
   const tokens: Token[] = [];
   const statuses = new Map<string, "active" | "suspended" | "banned">();
@@ -75,7 +79,7 @@ export function createModel() {
     texts: Issued,
   ): void {
     const { generation } = of.family;
-    const common = { ...of, generation, revoked: false };
+    const common = { ...of, generation, revoked: false, over: false };
     tokens.push({ ...common, kind: "access", text: texts.access, expiresAt: now + accessLife });
     tokens.push({
       ...common,
@@ -86,8 +90,15 @@ export function createModel() {
     });
   }
 
+  const hasExpired = ({ expiresAt, over }: Token): boolean => expiresAt <= now || over;
+
+  /** Nobody knows a code any more that ended long ago. */
+  const forgetCodes = (): void => {
+    codes = codes.filter(({ issuedAt }) => issuedAt + codeLife + usedCodeMemory > Math.min(now, real));
+  };
+
   /** Expired, revoked by its client, or dead with its family: whatever its user and its grant are. */
-  const isDead = ({ expiresAt, revoked, family }: Token): boolean => expiresAt <= now || revoked || family.dead;
+  const isDead = (token: Token): boolean => hasExpired(token) || token.revoked || token.family.dead;
 
   /** Whether a token still speaks for its user: 2.5 without the scopes. */
   const speaks = (token: Token): boolean =>
@@ -103,11 +114,33 @@ export function createModel() {
 
     pass(seconds: number): void {
       now += seconds;
+      real += seconds;
+      forgetCodes();
     },
 
-    /** Codes may die with the process (4); all else is on disk. */
+    /** The clock is moved. What was revoked stays revoked, and what had expired in reality stays expired. */
+    setClock(to: number): void {
+      if (to < now) for (const token of tokens) if (token.expiresAt <= Math.min(now, real)) token.over = true;
+      now = to;
+      forgetCodes();
+    },
+
+    /** What the clock shows. */
+    now: () => now,
+    real: () => real,
+
+    /** What was issued so far expires, and nothing that is issued afterwards. */
+    expire(kinds: readonly string[], user: string | undefined, client: string | undefined): void {
+      for (const token of tokens) {
+        if (!kinds.includes(token.kind) || (user ?? token.user) !== token.user) continue;
+        if ((client ?? token.client) === token.client) token.over = true;
+      }
+    },
+
+    /** Codes may die with the process (4), and so does a move of the clock (10); all else is on disk. */
     restart(): void {
       codes = [];
+      now = real;
     },
 
     /** Whether the user can sign in and decide at all (2.1). */
@@ -169,12 +202,12 @@ export function createModel() {
 
     /** Reuse of a rotated one revokes its family. One that expired is no token any more. */
     refuseRefresh(token: Token): void {
-      if (token.expiresAt > now && token.generation < token.family.generation) token.family.dead = true;
+      if (!hasExpired(token) && token.generation < token.family.generation) token.family.dead = true;
     },
 
     /** RFC 7009: of an access token that one dies, of a refresh token its family; another client's is left alone. */
     revokeToken(token: Token, by: string): void {
-      if (by !== token.client || token.expiresAt <= now) return;
+      if (by !== token.client || hasExpired(token)) return;
       if (token.kind === "access") token.revoked = true;
       else token.family.dead = true;
     },

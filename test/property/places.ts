@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openConnection, type Connection } from "../../bench/connection.ts";
+import { vi } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { callback } from "../helpers/client.ts";
 import { freePort } from "../helpers/port.ts";
@@ -30,6 +31,8 @@ interface Place {
 
 export function createPlaces() {
   let time = Date.parse("2026-01-15T12:00:00.000Z");
+  // What passes is real time: records whose end has passed for good are removed.
+  vi.spyOn(performance, "now").mockImplementation(() => time);
   let place: Place | null = null;
 
   async function serve(data: string, port: number): Promise<Pick<Place, "idp" | "connection">> {
@@ -57,6 +60,7 @@ export function createPlaces() {
       place.sequences += 1;
       return place;
     },
+    time: () => time,
     pass(seconds: number): void {
       time += seconds * 1000;
     },

@@ -11,7 +11,7 @@ const walker = createWalker();
 afterAll(() => walker.close());
 
 test(
-  `${runs} random sequences of consents, exchanges, refreshes, revocations, suspensions, time and restarts`,
+  `${runs} random sequences of consents, exchanges, refreshes, revocations, suspensions, expiry, clocks and restarts`,
   { timeout: timeLimit },
   async () => {
     await fc.assert(
@@ -28,6 +28,9 @@ test(
       "refresh: tokens",
       "refresh: rotated",
       "restart",
+      "clock: forward",
+      "clock: back",
+      "expire",
     ];
     expect(reached.filter((what) => (seen.get(what) ?? 0) < runs / 50)).toEqual([]);
   },

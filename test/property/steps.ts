@@ -35,6 +35,13 @@ const step = fc.oneof(
     to: fc.constantFrom("active", "active", "active", "suspended", "suspended", "banned"),
   }),
   named(4, "time passes", { seconds: fc.constantFrom(...times) }),
+  named(6, "move the clock", { by: fc.constantFrom(...times.flatMap((seconds) => [seconds, -seconds])) }),
+  named(1, "reset the clock", {}),
+  named(2, "expire", {
+    who,
+    of: fc.constantFrom("user", "client", "both"),
+    kinds: fc.constantFrom(["access"], ["refresh"], ["access", "refresh"]),
+  }),
   named(1, "restart", {}),
 );
 

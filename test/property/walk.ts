@@ -38,6 +38,7 @@ export function createWalker(): Walker {
   async function walk(steps: readonly Step[]): Promise<void> {
     const at = await places.next();
     const model = createModel();
+    await at.idp.clock.reset();
     const first = 2 * (at.sequences - 1);
     const named = (who: { readonly user: number; readonly client: number }) => ({
       user: `user-${first + who.user}`,
@@ -220,6 +221,27 @@ export function createWalker(): Walker {
           places.pass(step.seconds);
           model.pass(step.seconds);
           return;
+        case "move the clock": {
+          const to = model.now() + step.by;
+          if (step.by > 0) await at.idp.clock.advance(step.by);
+          else await at.idp.clock.set(new Date(places.time() + (to - model.real()) * 1000));
+          model.setClock(to);
+          note(`clock: ${step.by > 0 ? "forward" : "back"}`);
+          return;
+        }
+        case "reset the clock":
+          await at.idp.clock.reset();
+          model.setClock(model.real());
+          return;
+        case "expire": {
+          const both = named(step.who);
+          const user = step.of === "client" ? undefined : both.user;
+          const client = step.of === "user" ? undefined : both.client;
+          await at.idp.expire({ user, client, ...Object.fromEntries(step.kinds.map((kind) => [kind, true])) });
+          model.expire(step.kinds, user, client);
+          note("expire");
+          return;
+        }
         case "restart":
           await places.restart();
           model.restart();
