@@ -70,6 +70,14 @@ const redactedHint = ({ text, command }: Hint): Hint => ({
   ...(command !== undefined && { command: command.map(redacted) }),
 });
 
+/** Whose token or code a refused request sent: for the ledger; no response says it. */
+export interface About {
+  /** Absent: the one that the request authenticated. */
+  readonly client?: string;
+  /** Username; null: the client speaks for itself, or the user is gone. */
+  readonly user: string | null;
+}
+
 /** A refusal in the words of OAuth. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
@@ -81,16 +89,24 @@ export class OAuthError extends Error {
   readonly mismatch: Mismatch | null;
   /** Seconds until the same request may pass; null: that is not known, or never. */
   readonly retryAfter: number | null;
+  readonly about: About | null;
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
    * @param options `fix`: a command or a sentence, for the log and the error page; `cause`: for the operator only;
-   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds
+   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds; `about`: whose token it is
    */
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options: { fix?: string | Hint; cause?: unknown; status?: number; mismatch?: Mismatch; retryAfter?: number } = {},
+    options: {
+      fix?: string | Hint;
+      cause?: unknown;
+      status?: number;
+      mismatch?: Mismatch;
+      retryAfter?: number;
+      about?: About;
+    } = {},
   ) {
     super(cut(redacted(description), longest), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
@@ -99,6 +115,7 @@ export class OAuthError extends Error {
     this.mismatch =
       options.mismatch === undefined ? null : { ...options.mismatch, sent: redacted(options.mismatch.sent) };
     this.retryAfter = options.retryAfter ?? null;
+    this.about = options.about ?? null;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { endOfToken, isOfDeadEra, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
-import { OAuthError, type OAuthErrorCode } from "../errors.ts";
+import { OAuthError, type About, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
 import type { Hint } from "../hint.ts";
 
@@ -36,6 +36,7 @@ export interface DeadTokenReason {
   readonly isOver?: true;
   /** The command that brings it back to life, where there is one. */
   readonly fix?: Hint;
+  readonly about?: About;
 }
 
 const dead = (what: string, since: number | null = null): DeadTokenReason => ({
@@ -84,6 +85,12 @@ export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | nul
 
 /** What this token may be used as now. */
 export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
+  const state = stateOf(tx, claims);
+  if (!isDead(state)) return state;
+  return { ...state, about: { client: claims.client_id, user: tx.get("users", claims.sub)?.username ?? null } };
+}
+
+function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   const client = tx.get("clients", claims.client_id);
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
@@ -158,8 +165,11 @@ export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadT
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
 
-/** The way out of a refusal, as an error takes it. */
-export const fixOf = ({ fix }: DeadTokenReason): { fix?: Hint } => (fix === undefined ? {} : { fix });
+/** The way out of a refusal, and whom it is about, as an error takes them. */
+export const fixOf = ({ fix, about }: DeadTokenReason): { fix?: Hint; about?: About } => ({
+  ...(fix !== undefined && { fix }),
+  ...(about !== undefined && { about }),
+});
 
 /** @throws {OAuthError} with the reason, where the token is dead */
 export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
@@ -184,11 +194,14 @@ export function requireApproval(tx: ReadTx, approval: Approval | null, what: str
   if (approval === null || user === undefined) {
     throw new OAuthError("invalid_grant", `the user of this ${what} no longer exists`);
   }
-  const refusal = userRefusal(user);
-  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf(refusal));
   const grant = tx.get("grants", approval.grantId);
+  const about = { user: user.username };
+  const refusal = userRefusal(user);
+  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf({ ...refusal, about }));
   if (grant === undefined || grant.status !== "active" || grant.epoch !== approval.epoch) {
-    throw new OAuthError("invalid_grant", `Access revoked by user: the grant behind this ${what} was revoked`);
+    throw new OAuthError("invalid_grant", `Access revoked by user: the grant behind this ${what} was revoked`, {
+      about,
+    });
   }
   return { user, grant };
 }

@@ -81,6 +81,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
   // The log says what exactly happened, where the response must not.
   const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
+  if (error instanceof OAuthError && error.about !== null) note(res, error.about);
   const { mismatch = null } = answer;
   note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), rule: ruleOf(answer), mismatch });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);

@@ -69,7 +69,7 @@ function renew(
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
-      { fix: acceptRetries },
+      { fix: acceptRetries, about: { client: client.client_id, user: user.username } },
     );
   }
   const refreshScopes = splitScope(claims.scope);
