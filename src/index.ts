@@ -20,7 +20,10 @@ import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults.ts";
 import type { Tls } from "./http/node-server.ts";
-import type { RequestEvent } from "./core/testing/record.ts";
+import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
+import { ExpectationError } from "./core/testing/expect-text.ts";
+import type { RequestFilter } from "./core/testing/filter.ts";
+import type { RequestEvent, RequestRecord } from "./core/testing/record.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
 import { explained } from "./uncaught.ts";
@@ -29,6 +32,7 @@ import { explained } from "./uncaught.ts";
 
 // The errors it throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
+export { ExpectationError } from "./core/testing/expect-text.ts";
 export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";
@@ -40,6 +44,7 @@ export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
 export type { ClockState, ExpireInput, ExpireResult, RestoreResult, SnapshotView, Tls, TokenResponse };
+export type { Expectation, ExpectResult, RequestFilter, RequestRecord };
 export type { IdpOptions, OneFixture };
 
 /** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
@@ -85,6 +90,18 @@ export interface Idp {
    * issued afterwards is not affected. At least one of user and client, or `all`.
    */
   expire(what: ExpireInput): Promise<ExpireResult>;
+  /** What the app asked: the last requests, without their secrets. */
+  readonly requests: {
+    /** The oldest first. */
+    list(filter?: RequestFilter): Promise<readonly RequestRecord[]>;
+    show(id: string): Promise<RequestRecord>;
+    clear(): Promise<null>;
+  };
+  /**
+   * Says whether the app asked what it should: `await idp.expect({ endpoint: "token", grant_type: "refresh_token", times: 1 })`.
+   * @throws {ExpectationError} with the nearest misses, if it did not; {OperationError} usage
+   */
+  expect(expectation: Expectation): Promise<ExpectResult>;
   /** Moves the clock of the server, until it is reset. */
   readonly clock: IdpClock;
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
@@ -141,6 +158,16 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
       snapshot: (name) => call("snapshots.save", { name }),
       restore: (name) => call("snapshots.restore", { name }),
       expire: (what) => call("expire", what),
+      requests: {
+        list: (filter = {}) => call("requests.list", filter),
+        show: (id) => call("requests.show", { id }),
+        clear: () => call("requests.clear", {}),
+      },
+      expect: async (expectation) => {
+        const result = await call("expect", expectation);
+        if (!result.met) throw new ExpectationError(result);
+        return result;
+      },
       clock: {
         show: () => call("clock.show", {}),
         advance: (by) => call("clock.advance", { by }),

@@ -1,4 +1,5 @@
 import { test, type TestAPI } from "vitest";
+import { ledgerText } from "./core/testing/expect-text.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
 /** `dev-idp/vitest`: tests that are handed an `idp`. */
@@ -14,7 +15,7 @@ export interface IdpFixtures {
 /**
  * A `test` of vitest whose tests are handed an `idp`: it starts with the first test of a file that asks for it, is reset after each, and
  * closes with the file. Tests that do not ask for it start nothing. Not for `test.concurrent`: tests that run at once would reset one
- * another; start one each with `createIdp` there.
+ * another; start one each with `createIdp` there. When a test fails, it prints what its app asked of `idp`.
  *
  * @param options as of {@link createIdp}; the port is a free one unless given
  * @throws {OperationError} as {@link createIdp}, in the first test that asks for it
@@ -31,8 +32,16 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
       },
       { scope: "file" },
     ],
-    idp: async ({ idpOfFile }, use) => {
+    idp: async ({ idpOfFile, onTestFailed }, use) => {
+      const { requests } = idpOfFile;
+      const asked = async (): Promise<string> => ledgerText(await requests.list());
+      let before: string | null = null;
+      onTestFailed(async () => {
+        console.error(before ?? (await asked()));
+      });
       await use(idpOfFile);
+      before = await asked();
+      await requests.clear();
       await idpOfFile.reset();
     },
   });

@@ -9,6 +9,7 @@ import { declareFaults } from "./program/faults.ts";
 import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
 import { declareRecords } from "./program/records.ts";
+import { declareRequests } from "./program/requests.ts";
 import { declareServer } from "./program/server.ts";
 import { declareTokens } from "./program/tokens.ts";
 import { declareTime } from "./program/time.ts";
@@ -75,6 +76,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareTokens(program, act);
   declareTime(program, act);
   declareFaults(program, act);
+  declareRequests(program, act);
   declareLogin(program, act);
   declareTools(program, act);
   return program;

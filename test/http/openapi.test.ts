@@ -187,6 +187,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
     });
     return { path: `/requests/${(await idp.call("requests.list", {})).at(-1)?.id ?? ""}` };
   },
+  expect: async () => ({ path: "/expect", body: { endpoint: "token", grant_type: "refresh_token" } }),
   "requests.clear": async () => ({ path: "/requests" }),
   seed: async () => ({ path: "/seed", body: { users: [{ username: "eve" }], settings: { code_ttl: 30 } } }),
   reset: async () => ({ path: "/reset", body: {} }),

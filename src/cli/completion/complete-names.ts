@@ -12,6 +12,9 @@ import { findServer } from "../target/target.ts";
 /** So many users are looked at, of however many: a shell shows a few hundred at most. */
 const enough = 1000;
 
+/** Of the last requests. */
+const mostRequests = 50;
+
 const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidate[]>> = {
   username: async (server) =>
     (await callServer(server, "users.list", { limit: enough })).map(({ username, email }) => ({
@@ -27,6 +30,10 @@ const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidat
     (await callServer(server, "sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
   fault_id: async (server) =>
     (await callServer(server, "faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
+  request_id: async (server) =>
+    (await callServer(server, "requests.list", {}))
+      .slice(-mostRequests)
+      .map(({ id, method, endpoint, status }) => ({ value: id, description: `${method} ${endpoint} ${status}` })),
   scopes: async (server) => (await callServer(server, "scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
@@ -44,6 +51,7 @@ const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
     [...tx.all("sessions")].map(({ sid, userId }) => ({ value: sid, description: nameOf(tx, userId) })),
   // They are in the memory of a server.
   fault_id: () => [],
+  request_id: () => [],
   scopes: (tx) => [...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)].map(scopeCandidate),
 };
 

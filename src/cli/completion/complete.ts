@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 /** Names that only the data knows. */
-export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "fault_id" | "scopes";
+export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "fault_id" | "request_id" | "scopes";
 
 export type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
@@ -20,7 +20,15 @@ export type Completion =
   /** Files and folders, which the shell knows better. */
   | { readonly kind: "files" };
 
-const names = ["username", "client_id", "grant_id", "session_id", "fault_id", "scopes"] satisfies NameKind[];
+const names = [
+  "username",
+  "client_id",
+  "grant_id",
+  "session_id",
+  "fault_id",
+  "request_id",
+  "scopes",
+] satisfies NameKind[];
 const nameKinds: readonly string[] = names;
 const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };

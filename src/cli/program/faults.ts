@@ -3,13 +3,9 @@ import { faultEndpoints } from "../../core/testing/fault-endpoints.ts";
 import { flawNames } from "../../core/testing/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
+import { wholeNumber } from "./flag-values.ts";
 
 /** The commands for responses that are wrong on purpose. */
-
-function wholeNumber(value: string): number {
-  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
-  return Number(value);
-}
 
 type Header = readonly [string, string];
 

@@ -19,6 +19,11 @@ export const seconds =
     return given;
   };
 
+export function wholeNumber(value: string): number {
+  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(value);
+}
+
 /** A folder that is named: of an empty variable in a script the files would go into the working folder. */
 export const folder = (value: string): string => {
   if (value === "") throw new InvalidArgumentError("It is empty, and names a folder.");

@@ -132,6 +132,16 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
   ),
   "requests.list": doc("List the last requests, the oldest first", z.array(request)),
   "requests.show": doc("Show a request", request),
+  expect: doc(
+    "Say whether an app asked what it is expected to, and show the nearest misses",
+    z.object({
+      met: z.boolean(),
+      count: z.int().describe("How many requests match"),
+      expected: z.string().describe("In words"),
+      dropped: z.boolean().describe("The ledger no longer holds older requests that could match"),
+      nearest: z.array(z.object({ request, differs: z.array(z.string()) })),
+    }),
+  ),
   "requests.clear": doc("Forget all requests", nothing),
   seed: doc(
     "Apply fixtures: all or nothing",

@@ -6,7 +6,8 @@ import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
 import { exportForms } from "../fixtures/state/state.ts";
 import { issuerForm } from "../issuer.ts";
 import { keyAlgs } from "../keys/keys.ts";
-import { requestEndpoints, statusForm } from "../testing/filter.ts";
+import { expectEndpoints, requestEndpoints } from "../testing/request-endpoints.ts";
+import { statusForm } from "../testing/filter.ts";
 import { durationForm, tenYears } from "../time.ts";
 import { snapshotName } from "../testing/snapshots.ts";
 import { tokenKinds } from "../tokens/custom.ts";
@@ -27,7 +28,7 @@ export interface InputDoc {
 }
 
 const requestFilter = {
-  endpoint: z.enum([...requestEndpoints, "any"]),
+  endpoint: z.enum(requestEndpoints),
   status: z.union([z.int().min(100).max(599), z.string().regex(statusForm)]).describe("400, or 4xx"),
   since: z.string().describe("The id of a request, or a time in ISO 8601: only later ones"),
 };
@@ -114,6 +115,17 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "token.verify": { fields: { leeway: z.number().min(0).describe("Seconds") } },
   "faults.add": { body: faultSchema, note: "The client and the user must exist: 422." },
   "requests.list": { fields: requestFilter },
+  expect: {
+    fields: {
+      ...requestFilter,
+      endpoint: z.enum(expectEndpoints),
+      param: z.record(z.string(), z.string()).describe("Parameters that were sent, by their names"),
+      times: z.int().min(0),
+      at_least: z.int().min(1),
+      within: z.union([z.number().min(0).max(100), z.string().regex(durationForm)]).describe("Seconds, or 5s"),
+    },
+    note: "Only one of times, at_least and never can be meant; none of them means at least once. Passwords, secrets and csrf are not kept.",
+  },
   seed: { body: z.union([fixtureFileSchema, z.strictObject({ sources })]), note: fixtureNote },
   reset: {
     body: z.union([

@@ -1,3 +1,4 @@
+import type { Expectation } from "../testing/expect.ts";
 import type { RequestFilter } from "../testing/filter.ts";
 import { changes, reads, removes, type Fields } from "./operation.ts";
 
@@ -35,5 +36,20 @@ export const requestOperations = {
       return Promise.resolve(null);
     },
     { ...removes, changes: false, needsServer: true },
+  ),
+  expect: changes(
+    "/expect",
+    {
+      ...filterFields,
+      endpoint: "string",
+      param: "any?",
+      times: "number?",
+      at_least: "number?",
+      never: "boolean?",
+      within: "any?",
+    },
+    async (ctx, input) =>
+      (await import("../testing/expect.ts")).expectRequests(ctx.ledger, input as unknown as Expectation),
+    { changes: false, needsServer: true },
   ),
 };

@@ -1,15 +1,10 @@
 import { OperationError, type Problem } from "../errors.ts";
 import { didYouMean } from "../nearest.ts";
+import { requestEndpoints } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./requests.ts";
 
 /** Which requests are meant: for `idp requests` and `idp expect`. */
-
-/** The endpoints of the protocol and the pages for people, as the ledger names them. */
-export const requestEndpoints = [
-  ...["authorize", "token", "userinfo", "introspect", "revoke", "jwks", "discovery", "par", "device_authorization"],
-  ...["logout", "register", "login", "consent", "account", "device", "sign-out", "root", "try-it", "none"],
-];
 
 /** What a request must have to be meant. */
 export interface RequestFilter {
@@ -27,11 +22,11 @@ export interface RequestFilter {
 
 export const statusForm = /^[1-5](?:\d\d|xx)$/;
 
-/** @throws {OperationError} usage, with every value that no request can have */
-export function checkFilter({ endpoint = "any", status, since }: RequestFilter): void {
+/** Every value that no request can have. */
+export function filterProblems({ endpoint = "any", status, since }: RequestFilter): Problem[] {
   const problems: Problem[] = [];
-  if (endpoint !== "any" && !requestEndpoints.includes(endpoint)) {
-    const { text } = didYouMean(endpoint, requestEndpoints, `One of: ${requestEndpoints.join(", ")}, any`);
+  if (!requestEndpoints.includes(endpoint)) {
+    const { text } = didYouMean(endpoint, requestEndpoints, `One of: ${requestEndpoints.join(", ")}`);
     problems.push({ path: "endpoint", message: `there is no endpoint "${endpoint}". ${text}` });
   }
   if (status !== undefined && !statusForm.test(String(status))) {
@@ -40,6 +35,12 @@ export function checkFilter({ endpoint = "any", status, since }: RequestFilter):
   if (since !== undefined && placeOf(since) === null && Number.isNaN(Date.parse(since))) {
     problems.push({ path: "since", message: "must be the id of a request, as r17, or a time in ISO 8601" });
   }
+  return problems;
+}
+
+/** @throws {OperationError} usage */
+export function checkFilter(filter: RequestFilter): void {
+  const problems = filterProblems(filter);
   if (problems.length === 0) return;
   const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
   throw new OperationError("usage", listed, { problems });
@@ -55,7 +56,7 @@ export function isAfter(since: string | undefined, { id, time }: Pick<RequestRec
 const hasStatus = (wanted: string, status: number): boolean => String(status).startsWith(wanted.replace("xx", ""));
 
 /** One thing in which a request is not the one that is meant. */
-interface Difference {
+export interface Difference {
   readonly name: string;
   readonly wanted: string;
   readonly got: string | null;

@@ -48,11 +48,33 @@ const isName = (name: string): boolean => /^[a-z][\w.:-]{0,40}$/i.test(name) && 
 /** A code or a token instead of a name, an id or a part of a path. */
 export const looksRandom = (text: string): boolean => text.length >= 16 && /\d/.test(text) && /[A-Z]/.test(text);
 
-/** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
-const copied = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_key, one: unknown) => (typeof one === "string" ? cut(redacted(one), longest) : one)),
+/** The parameters in an address that was sent: `?code=…`. */
+const inAddress = /([?&#])([^=&#]+)=([^&#]*)/g;
+
+const isHidden = (name: string, value: string): boolean => !plain.has(name) && value.length >= shortest;
+
+const shortened = (text: string): string => cut(redacted(text), longest);
+
+/** A value that may be shown. An address in it may hold a code or a password. */
+const shownText = (text: string): string =>
+  shortened(
+    text.replaceAll(inAddress, (all, before: string, name: string, value: string) =>
+      isHidden(name, value) ? `${before}${name}=…` : all,
+    ),
   );
+
+/** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
+export const copied = (value: unknown, text = shortened): unknown =>
+  JSON.parse(JSON.stringify(value, (_key, one: unknown) => (typeof one === "string" ? text(one) : one)));
+
+/** The same value as it stands in an address. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}
 
 function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | null {
   if (part === undefined || part === "") return null;
@@ -73,6 +95,22 @@ export function partsOfJwt(text: string): Required<Pick<Fingerprint, "header" | 
   return header === null || claims === null ? null : { header, claims };
 }
 
+/** Whether a kept value is a fingerprint. */
+const isFingerprint = (kept: unknown): kept is Fingerprint => isObject(kept) && Object.hasOwn(kept, "fingerprint");
+
+/** A kept value in words. */
+export const shownAs = (kept: unknown): string =>
+  isFingerprint(kept)
+    ? kept.fingerprint === null
+      ? "not kept"
+      : `#${kept.fingerprint}`
+    : typeof kept === "string"
+      ? kept
+      : JSON.stringify(kept);
+
+/** Whether anything is kept of a parameter. */
+export const isKept = (name: string): boolean => plain.has(name) || !never.test(name);
+
 export interface Keeper {
   /** A fingerprint that nobody can work out without the key. */
   readonly fingerprint: (value: string) => string;
@@ -91,6 +129,8 @@ export interface Keeper {
     sent: Readonly<Record<string, unknown>>,
     isKnown: (name: string, value: string) => boolean,
   ) => readonly string[];
+  readonly isSame: (wanted: string, kept: unknown) => boolean;
+  readonly shown: (name: string, value: string) => string;
   /** What is kept of an answer that holds claims, and no secret. */
   readonly whole: (value: unknown) => unknown;
 }
@@ -104,7 +144,9 @@ export function createKeeper(key: string): Keeper {
     return { fingerprint: fingerprint(value), ...(parts !== null && (copied(parts) as typeof parts)) };
   };
   const keepOne = (name: string, value: unknown, isShown: (name: string, value: string) => boolean): unknown => {
-    if (plain.has(name)) return typeof value !== "string" || isShown(name, value) ? copied(value) : sealed(value);
+    if (plain.has(name)) {
+      return typeof value !== "string" || isShown(name, value) ? copied(value, shownText) : sealed(value);
+    }
     if (never.test(name)) return { fingerprint: null };
     if (typeof value === "boolean" || value === null) return value;
     return sealed(typeof value === "string" ? value : JSON.stringify(value));
@@ -113,7 +155,9 @@ export function createKeeper(key: string): Keeper {
     fingerprint,
     sealed,
     parameters(sent, isKnown = () => true) {
-      const entries = Object.entries(sent).slice(0, most);
+      const entries = Object.entries(sent)
+        .filter(([, value]) => value !== undefined)
+        .slice(0, most);
       const hidden = new Set(
         entries.filter(([name]) => !plain.has(name)).flatMap(([, value]) => [value].flat().filter((one) => one !== "")),
       );
@@ -131,9 +175,18 @@ export function createKeeper(key: string): Keeper {
       Object.entries(sent)
         .slice(0, most)
         .flatMap(([name, given]) =>
-          [given].flat().filter((value) => typeof value === "string" && !(plain.has(name) && isKnown(name, value))),
-        )
-        .filter((value): value is string => typeof value === "string" && value.length >= shortest),
-    whole: copied,
+          [given].flat().flatMap((value) => {
+            if (typeof value !== "string" || value.length < shortest) return [];
+            if (!plain.has(name) || !isKnown(name, value)) return [value];
+            const nested = [...value.matchAll(inAddress)].filter(([, , key = "", one = ""]) => isHidden(key, one));
+            return nested.flatMap(([, , , one = ""]) => [one, decoded(one)]);
+          }),
+        ),
+    isSame(wanted, kept) {
+      if (isFingerprint(kept)) return kept.fingerprint === fingerprint(wanted);
+      return kept === shownText(wanted) || (typeof kept !== "string" && JSON.stringify(kept) === wanted);
+    },
+    shown: (name, value) => shownAs(plain.has(name) ? shownText(value) : sealed(value)),
+    whole: (value) => copied(value),
   };
 }

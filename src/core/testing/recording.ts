@@ -2,7 +2,7 @@ import { parse } from "node:querystring";
 import { cut, redacted } from "../../repeated.ts";
 import { isObject } from "../json-object.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { looksRandom, type Keeper } from "./kept.ts";
+import { copied, looksRandom, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request: everything that was sent goes through `kept.ts`. */
@@ -34,14 +34,22 @@ const isKnownTo =
   (name: string, value: string): boolean =>
     name === "username" ? value === user : name === "client_id" ? value === client : true;
 
-/** A refused request may have a code or a token in its path. */
-const pathOf = ({ path, status }: Exchange): string =>
-  status < 400
-    ? redacted(path)
-    : redacted(path)
-        .split("/")
-        .map((part) => (looksRandom(part) ? "…" : part))
-        .join("/");
+/** The parts of the path of a refused request that may be a code or a token. */
+const randomParts = ({ path, status }: Exchange): readonly string[] =>
+  status < 400 ? [] : path.split("/").filter(looksRandom);
+
+/** Takes whatever may be a secret out of a text that repeats what was sent. */
+function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
+  const { status, notes } = exchange;
+  const { client = null, user = null } = notes;
+  // What was accepted as a name is one, whatever else is called the same.
+  const names = status < 400 ? [client, user] : [];
+  const hidden = [...keeper.hidden(valuesIn(exchange), isKnownTo({ client, user })), ...randomParts(exchange)].filter(
+    (value) => !names.includes(value),
+  );
+  const texts = [...new Set(hidden.flatMap((value) => [value, encodeURIComponent(Buffer.from(value).toString())]))];
+  return (text) => texts.reduce((left, secret) => left.replaceAll(secret, "…"), text);
+}
 
 /** Cuts names for the log: the sender of a request chooses their length. */
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
@@ -65,19 +73,20 @@ export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms
   };
 }
 
-/** The line of the log of a request. The reason of a refusal repeats what was sent: whatever may be a secret is taken out of it. */
+/** The line of the log of a request. */
 export function eventOf(keeper: Keeper, id: string, exchange: Exchange): RequestEvent {
-  const line = { ...lineOf(exchange), id, path: pathOf(exchange) };
-  if (line.error === null) return line;
-  const hidden = keeper.hidden(valuesIn(exchange), isKnownTo(line));
-  const text = (given: string): string => hidden.reduce((left, secret) => left.replaceAll(secret, "…"), given);
-  const name = (given: string | null): string | null => (given !== null && hidden.includes(given) ? null : given);
+  const line = { ...lineOf(exchange), id };
+  if (line.error === null && line.status < 400) return line;
+  const text = cleaner(keeper, exchange);
+  // A name of which anything is a secret is none.
+  const name = (given: string | null): string | null => (given !== null && text(given) === given ? given : null);
   const { error, fix, mismatch } = line;
   return {
     ...line,
+    path: text(line.path),
     client: name(line.client),
     user: name(line.user),
-    error: text(error),
+    error: error && text(error),
     fix: fix && text(fix),
     mismatch: mismatch && { ...mismatch, sent: text(mismatch.sent) },
   };
@@ -94,7 +103,8 @@ export function recordOf(keeper: Keeper, flows: Flows, id: string, exchange: Exc
     ...(authorization !== undefined && { authorization: headerOf(keeper, authorization) }),
     ...(dpop !== undefined && { dpop: keeper.sealed(dpop) }),
   };
-  const response = responseOf(keeper, exchange);
+  const answered = responseOf(keeper, exchange);
+  const response = event.error === null ? answered : (copied(answered, cleaner(keeper, exchange)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   return {
     ...{ time, flow: flowOf(flows, exchange, values), endpoint, method, path, status, ms, client, user },

@@ -9,7 +9,7 @@
  * only place that asks for a fault. flaws.ts makes tokens that are wrong in one respect, for an operator.
  */
 import { createFlows } from "./flows.ts";
-import { createKeeper } from "./kept.ts";
+import { createKeeper, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 import { eventOf, recordOf } from "./recording.ts";
 
@@ -24,8 +24,10 @@ export interface Ledger {
   hasDropped(endpoint: string | null, after: number): boolean;
   /** Calls for each request that comes. @returns ends it */
   subscribe(listener: (record: RequestRecord) => void): () => void;
-  /** The fingerprint that a value has here. */
-  readonly fingerprint: (value: string) => string;
+  /** Whether a kept value is the one of a parameter. */
+  readonly isSame: Keeper["isSame"];
+  /** The value of a parameter in words: a fingerprint, where it may be a secret. */
+  readonly shown: Keeper["shown"];
   /** Ends what waits for requests. */
   close(): void;
   /** Aborted when it closes. */
@@ -106,7 +108,8 @@ export function createLedger(size: () => number, key: string): Ledger {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    fingerprint: keeper.fingerprint,
+    isSame: keeper.isSame,
+    shown: keeper.shown,
     close() {
       closing.abort();
     },

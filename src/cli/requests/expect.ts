@@ -1,0 +1,36 @@
+import { OperationError } from "../../core/errors.ts";
+import { expectLines } from "../../core/testing/expect-text.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { wrap } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+import { filterOf, type FilterFlags } from "./requests.ts";
+
+/** The flags of `idp expect`, as commander reads them. */
+export interface ExpectFlags extends FilterFlags {
+  readonly param?: Readonly<Record<string, string>>;
+  readonly times?: number;
+  readonly atLeast?: number;
+  readonly never?: true;
+  readonly within?: string;
+}
+
+/** `idp expect`: exit 0 if it is met, else 6. */
+export async function expectRequests(cli: Invocation, endpoint: string, flags: ExpectFlags): Promise<Outcome> {
+  const { param, times, atLeast, never, within, ...filters } = flags;
+  const target = await findTarget(cli);
+  const result = await target.call("expect", {
+    ...filterOf(filters),
+    ...{ endpoint, param, times, at_least: atLeast, never, within },
+  });
+  return answer(
+    result,
+    (shown, style) =>
+      expectLines(shown)
+        .map((line, index) => (index === 0 ? (shown.met ? style.green : style.red)(line) : line))
+        .map((line) => (line.startsWith(" ") ? line : wrap(line, cli.width, "  ").trimStart()))
+        .join("\n"),
+    { failure: result.met ? null : failureOf(new OperationError("refused", "the expectation is not met")) },
+  );
+}

@@ -1,0 +1,146 @@
+/*
+ * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints what comes, expect.ts
+ * says whether an app asked what it is expected to.
+ */
+import { shownAs } from "../../core/testing/kept.ts";
+import type { RequestFilter } from "../../core/testing/filter.ts";
+import type { RequestRecord } from "../../core/testing/record.ts";
+import { isObject } from "../../core/json-object.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { cells, pairs, table, wrap } from "../output/table.ts";
+import { timeOfDay } from "../start/request-log.ts";
+import { findTarget } from "../target/target.ts";
+
+/** The flags that select requests, as commander reads them. */
+export interface FilterFlags extends Omit<RequestFilter, "grant_type"> {
+  readonly grantType?: string;
+}
+
+export const filterOf = ({ grantType, ...rest }: FilterFlags): RequestFilter => ({ ...rest, grant_type: grantType });
+
+const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style: Style): ((text: string) => string) =>
+  status >= 500 ? style.red : status >= 400 || status === 0 || error !== null ? style.yellow : style.green;
+
+/** `idp requests list` */
+export async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
+  const records = await (await findTarget(cli)).call("requests.list", filterOf(flags));
+  return answer(records, (shown, style) =>
+    shown.length === 0
+      ? "No requests."
+      : table(
+          [
+            { title: "ID", value: (one) => one.id },
+            { title: "TIME", value: (one) => timeOfDay(new Date(one.time)) },
+            { title: "FLOW", value: (one) => one.flow ?? "" },
+            { title: "REQUEST", value: (one) => `${one.method} ${one.endpoint}` },
+            { title: "STATUS", value: (one) => String(one.status), color: (text, one) => paint(one, style)(text) },
+            { title: "WHO", value: (one) => [one.client, one.user].filter((part) => part !== null).join(" ") },
+            { title: "WHAT", value: (one) => one.error ?? one.outcome, shrinks: true },
+          ],
+          shown,
+          style,
+          cli.width,
+        ),
+  );
+}
+
+/** `idp requests show` */
+export async function showRequest(cli: Invocation, id: string): Promise<Outcome> {
+  const record = await (await findTarget(cli)).call("requests.show", { id });
+  return answer(record, (shown, style) => describe(shown, style, cli.width));
+}
+
+/** `idp requests clear` */
+export async function clearRequests(cli: Invocation): Promise<Outcome> {
+  const target = await findTarget(cli);
+  await target.call("requests.clear", {});
+  return answer({ cleared: true }, () => "The ledger is empty.", { notes: [target.where] });
+}
+
+function describe(record: RequestRecord, style: Style, width: number): string {
+  const { parameters, response, ...head } = record;
+  const { id, time, flow, method, endpoint, path, status, ms, client, user } = head;
+  const { grant_type, scope, outcome, error, rule, fix, fault, clock } = head;
+  const lines: (readonly [string, string | null])[] = [
+    ["request", `${id}  ${method} ${path}`],
+    ["endpoint", endpoint],
+    ["time", `${time}  (${ms} ms${clock === null ? "" : `, the clock is moved by ${clock} s`})`],
+    ["status", paint(record, style)(String(status))],
+    ["outcome", outcome],
+    ...([
+      ["error", error],
+      ["rule", rule],
+      ["fix", fix],
+      ["fault", fault],
+    ] as const),
+    ...([
+      ["flow", flow],
+      ["client", client],
+      ["user", user],
+      ["grant_type", grant_type],
+      ["scope", scope],
+    ] as const),
+  ];
+  const known = lines.filter((line): line is [string, string] => line[1] !== null);
+  return [
+    pairs(
+      known.map(([name, value]) => [name, name === "fix" ? value : hanging(value, width, 12)]),
+      style,
+    ),
+    ...section("parameters", parameters, style, width),
+    ...sectionsOf(response).flatMap(([title, values]) => section(title, values, style, width)),
+  ].join("\n");
+}
+
+/** Wrapped text whose first line stands behind a name. */
+const hanging = (text: string, width: number, indent: number): string =>
+  width === Infinity ? text : wrap(text, width, " ".repeat(indent)).trimStart();
+
+/** What was answered: where to, and what. */
+function sectionsOf(
+  response: RequestRecord["response"],
+): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
+  if (response === null) return [];
+  const { location, parameters, body } = response;
+  if (isObject(body)) return [["response", body]];
+  return [[`redirect to ${String(location)}`, isObject(parameters) ? parameters : {}]];
+}
+
+function section(
+  title: string,
+  values: Readonly<Record<string, unknown>>,
+  style: Style,
+  width: number,
+): readonly string[] {
+  const entries = Object.entries(values);
+  if (entries.length === 0 && !title.startsWith("redirect")) return [];
+  const names = Math.max(0, ...entries.map(([name]) => cells(name)));
+  return [
+    "",
+    style.dim(title),
+    ...(entries.length === 0
+      ? []
+      : [
+          pairs(
+            entries.map(([name, value]) => [name, hanging(valueText(value), width, names + 4)]),
+            style,
+            "  ",
+          ),
+        ]),
+  ];
+}
+
+/** A kept value, and of a JWT what it says. */
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueText).join(" ");
+  if (!isObject(value)) return shownAs(value);
+  const { scheme, header, claims } = value;
+  return [
+    ...(typeof scheme === "string" ? [scheme] : []),
+    shownAs(value),
+    ...(header === undefined ? [] : [JSON.stringify(header)]),
+    ...(claims === undefined ? [] : [JSON.stringify(claims)]),
+  ].join(" ");
+}

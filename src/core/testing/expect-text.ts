@@ -1,0 +1,51 @@
+import type { ExpectResult } from "./expect.ts";
+import type { RequestRecord } from "./record.ts";
+
+/** What came of an expectation, in words: the output of `idp expect`, and the message of the error that the library throws. */
+
+/** A request in one line. */
+const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
+  [id, `${method} ${endpoint}`, status, grant_type, client, user].filter((part) => part !== null).join("  ");
+
+const held = (count: number): string => (count === 0 ? "none" : String(count));
+
+/** The lines of a result. */
+export function expectLines({ met, count, expected, dropped, nearest }: ExpectResult): readonly string[] {
+  const isTooMany = nearest[0]?.differs.length === 0;
+  return [
+    met
+      ? `Met: ${expected}. The ledger holds ${held(count)}.`
+      : `Not met: ${expected}. The ledger holds ${held(count)}.`,
+    ...(dropped && !met
+      ? [
+          "It has dropped older requests that could match, so it cannot tell. Before the test: idp requests clear. To hold more: the setting ledger.",
+        ]
+      : []),
+    ...(nearest.length === 0 ? [] : [isTooMany ? "These match:" : "Nearest:"]),
+    ...nearest.flatMap(({ request, differs }) => [
+      `  ${requestInWords(request)}`,
+      ...differs.map((difference) => `      ${difference}`),
+    ]),
+  ];
+}
+
+/** What a test prints when it failed. */
+export const ledgerText = (records: readonly RequestRecord[]): string =>
+  [
+    records.length === 0 ? "idp was asked nothing." : "What was asked of idp:",
+    ...records.flatMap((record) => [
+      `  ${requestInWords(record)}`,
+      ...(record.error === null ? [] : [`      ${record.error}`]),
+      ...(record.fault === null ? [] : [`      fault ${record.fault}`]),
+    ]),
+  ].join("\n");
+
+/** The ledger does not hold what was expected. */
+export class ExpectationError extends Error {
+  override readonly name = "ExpectationError";
+  readonly result: ExpectResult;
+  constructor(result: ExpectResult) {
+    super(expectLines(result).join("\n"));
+    this.result = result;
+  }
+}

@@ -1,0 +1,182 @@
+import { OperationError, type Problem } from "../errors.ts";
+import { isObject } from "../json-object.ts";
+import { didYouMean } from "../nearest.ts";
+import { durationOf } from "../time.ts";
+import { differences, filterProblems, isAfter, type Difference, type RequestFilter } from "./filter.ts";
+import { isKept, shownAs } from "./kept.ts";
+import { expectEndpoints } from "./request-endpoints.ts";
+import type { RequestRecord } from "./record.ts";
+import { placeOf, type Ledger } from "./requests.ts";
+
+/** Expectations on the ledger (CONTRACT 10): how often an app asked for something. `expect-text.ts` says it in words. */
+
+/** What an app is expected to have asked. */
+export interface Expectation extends RequestFilter {
+  /** `token`, `login`, …; `any`. */
+  readonly endpoint: string;
+  /** Parameters that it sent, by their names. */
+  readonly param?: Readonly<Record<string, string>> | undefined;
+  readonly times?: number | undefined;
+  /** Absent, with the other two: 1. */
+  readonly at_least?: number | undefined;
+  readonly never?: boolean | undefined;
+  /** For how long to wait until it is met: seconds, or `5s`. */
+  readonly within?: number | string | undefined;
+}
+
+/** A request that is not the one that was expected, or one too many. */
+export interface NearMiss {
+  readonly request: RequestRecord;
+  /** Sentences: "client is demo-app, not demo-spa". None: the request matches. */
+  readonly differs: readonly string[];
+}
+
+export interface ExpectResult {
+  readonly met: boolean;
+  /** How many requests match. */
+  readonly count: number;
+  /** In words: "exactly 1 token request with grant_type refresh_token". */
+  readonly expected: string;
+  /** The ledger no longer holds older requests that could match: the count may be too low. */
+  readonly dropped: boolean;
+  readonly nearest: readonly NearMiss[];
+}
+
+/** Seconds. The caller waits for the answer. */
+const longestWait = 100;
+
+const secondsOf = (within: number | string = 0): number => (typeof within === "number" ? within : durationOf(within));
+
+const isCount = (value: number | undefined, least: number): boolean =>
+  value === undefined || (Number.isInteger(value) && value >= least);
+
+/** @throws {OperationError} usage, with every value that cannot be meant */
+function check(expectation: Expectation): void {
+  const { endpoint, times, at_least, never, within, param = {} } = expectation;
+  const problems: Problem[] = filterProblems({ ...expectation, endpoint: undefined });
+  const add = (path: string, message: string): void => void problems.push({ path, message });
+  if (!expectEndpoints.includes(endpoint)) {
+    const { text } = didYouMean(endpoint, expectEndpoints, `One of: ${expectEndpoints.join(", ")}`);
+    add("endpoint", `there is no endpoint "${endpoint}". ${text}`);
+  }
+  if (!isCount(times, 0)) add("times", "must be a whole number");
+  if (!isCount(at_least, 1)) add("at_least", "must be a whole number above 0");
+  if ([times, at_least, never === true || undefined].filter((given) => given !== undefined).length > 1) {
+    add("times", "only one of times, at_least and never can be meant");
+  }
+  const seconds = secondsOf(within);
+  if (!(seconds >= 0 && seconds <= longestWait)) {
+    add("within", `must be a duration of at most ${longestWait} s: a number of seconds, or a text as 5s`);
+  }
+  for (const [name, value] of Object.entries(isObject(param) ? param : { "": null })) {
+    if (typeof value !== "string") add("param", "must be an object of texts: the parameters by their names");
+    else if (!isKept(name)) add(`param.${name}`, "is never kept, so no request can be found by it");
+  }
+  if (problems.length === 0) return;
+  const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
+  throw new OperationError("usage", listed, { problems });
+}
+
+/** How often it may be: from and to. */
+function boundsOf({ times, at_least, never }: Expectation): readonly [least: number, most: number] {
+  if (never === true) return [0, 0];
+  return times === undefined ? [at_least ?? 1, Infinity] : [times, times];
+}
+
+/** In which parameters a request differs. */
+const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: RequestRecord): readonly Difference[] =>
+  Object.entries(param).flatMap(([name, wanted]) => {
+    const kept = record.parameters[name];
+    return [kept].flat().some((one) => ledger.isSame(wanted, one))
+      ? []
+      : [{ name, wanted: ledger.shown(name, wanted), got: kept === undefined ? null : shownAs(kept) }];
+  });
+
+const sentence = ({ name, wanted, got }: Difference): string => `${name} is ${got ?? "missing"}, not ${wanted}`;
+
+const mostShown = 3;
+
+/** Misses worth looking at: another endpoint alone says nothing, unless everything else fits. */
+function nearestOf(looked: readonly { record: RequestRecord; differs: readonly Difference[] }[], isFiltered: boolean) {
+  const near = looked.filter(
+    ({ differs }) => !differs.some(({ name }) => name === "endpoint") || (isFiltered && differs.length === 1),
+  );
+  return near
+    .sort((a, b) => a.differs.length - b.differs.length || (placeOf(b.record.id) ?? 0) - (placeOf(a.record.id) ?? 0))
+    .slice(0, mostShown)
+    .map(({ record, differs }): NearMiss => ({ request: record, differs: differs.map(sentence) }));
+}
+
+/** Whether what the ledger holds now is what is expected. */
+function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
+  const { since, method, endpoint } = expectation;
+  const [least, most] = boundsOf(expectation);
+  const looked = ledger
+    .list()
+    // A browser asks for leave by OPTIONS (CORS); the app did not ask twice.
+    .filter((record) => isAfter(since, record) && (method !== undefined || record.method !== "OPTIONS"))
+    .map((record) => ({
+      record,
+      differs: [...differences(expectation, record), ...paramDifferences(ledger, expectation, record)],
+    }));
+  const matching = looked.filter(({ differs }) => differs.length === 0);
+  const count = matching.length;
+  const dropped = ledger.hasDropped(endpoint === "any" ? null : endpoint, placeOf(since ?? "") ?? 0);
+  const met = count >= least && count <= most && !(dropped && most !== Infinity);
+  const { client, user, grant_type, status, flow, param } = expectation;
+  const isFiltered = [client, user, grant_type, status, flow, param].some((given) => given !== undefined);
+  const shown = count > most ? matching : looked.filter(({ differs }) => differs.length > 0);
+  return {
+    ...{ met, count, dropped },
+    expected: inWords(ledger, expectation),
+    nearest: met ? [] : nearestOf(shown, isFiltered),
+  };
+}
+
+/** "exactly 1 token request with grant_type refresh_token". Values that may be secrets are fingerprints. */
+function inWords(ledger: Ledger, expectation: Expectation): string {
+  const [least, most] = boundsOf(expectation);
+  const { endpoint, since, param = {} } = expectation;
+  const number = most === 0 ? "no" : most === Infinity ? `at least ${least}` : `exactly ${least}`;
+  const filters = (["client", "user", "grant_type", "method", "status", "flow"] as const).flatMap((name) =>
+    expectation[name] === undefined ? [] : [`${name} ${expectation[name]}`],
+  );
+  const parameters = Object.entries(param).map(([name, value]) => `${name} ${ledger.shown(name, value)}`);
+  const all = [...filters, ...parameters];
+  const what = `${endpoint === "any" ? "" : `${endpoint} `}request${least === 1 || most === 0 ? "" : "s"}`;
+  return [
+    `${number} ${what}`,
+    ...(all.length === 0 ? [] : [`with ${all.join(" and ")}`]),
+    ...(since === undefined ? [] : [`after ${since}`]),
+  ].join(" ");
+}
+
+/** Whether waiting cannot change the result. One that is to stay away is waited for to the end. */
+function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectation): boolean {
+  const [, most] = boundsOf(expectation);
+  return count > most || (dropped && most !== Infinity) || (met && most > 0);
+}
+
+/**
+ * Looks at the requests that the ledger holds, and waits as long as `within` says.
+ * @throws {OperationError} usage
+ */
+export async function expectRequests(ledger: Ledger, expectation: Expectation): Promise<ExpectResult> {
+  check(expectation);
+  const now = judge(ledger, expectation);
+  const ms = secondsOf(expectation.within) * 1000;
+  if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      unsubscribe();
+      ledger.closing.removeEventListener("abort", end);
+      resolve(judge(ledger, expectation));
+    };
+    const timer = setTimeout(end, ms);
+    const unsubscribe = ledger.subscribe(() => {
+      if (isSettled(judge(ledger, expectation), expectation)) end();
+    });
+    ledger.closing.addEventListener("abort", end);
+  });
+}

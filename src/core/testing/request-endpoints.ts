@@ -1,0 +1,10 @@
+import { faultEndpoints } from "./fault-endpoints.ts";
+
+/** What `idp expect` looks at: the endpoints of faults, and the pages of a sign-in. */
+export const expectEndpoints: readonly string[] = [...faultEndpoints, "login", "consent", "account", "any"];
+
+/** All that the ledger knows, by the names of the routes. */
+export const requestEndpoints: readonly string[] = [
+  ...expectEndpoints,
+  ...["device", "sign-out", "root", "try-it", "none"],
+];
