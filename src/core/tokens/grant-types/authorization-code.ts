@@ -14,7 +14,8 @@ import { settleTokens, userClaimsOf, type TokenPlan, type TokenResponse, type To
 import { checkVerifier } from "../../authorize/pkce.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { hashOf } from "../../secrets.ts";
-import { killFamily, noteLife, requireApproval } from "../state.ts";
+import { requireApproval } from "../approval.ts";
+import { killFamily, noteLife } from "../state.ts";
 import type { TokenSubject } from "../claims.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */

@@ -9,7 +9,8 @@ import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { hashOf } from "../../secrets.ts";
-import { noteLife, requireApproval } from "../state.ts";
+import { requireApproval } from "../approval.ts";
+import { noteLife } from "../state.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
 
