@@ -120,17 +120,20 @@ console.log(issuer === OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_RED
   }
 });
 
-test("in tests, with vitest", async () => {
+test.each([
+  ["In tests", '"dev-idp/vitest"', 1],
+  ["Tests in parallel, with snapshots", '"vitest"', 3],
+])("%s, with vitest", async (heading, marker, passed) => {
   const { cwd, env } = newProject();
   const [fixtures = ""] = blocks("Your own users and clients", "yaml");
-  const program = blocks("In tests", "js").find((block) => block.includes('"dev-idp/vitest"')) ?? "";
+  const program = blocks(heading, "js").find((block) => block.includes(marker)) ?? "";
   writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(join(cwd, "sign-in.test.js"), program);
   symlinkSync(join(repository, "node_modules", "vitest"), join(cwd, "node_modules", "vitest"));
   const ended = await shell("node node_modules/vitest/vitest.mjs run", { cwd, env });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-  expect(ended.stdout).toMatch(/Tests\s.*1 passed/);
+  expect(ended.stdout).toMatch(new RegExp(`Tests\\s.*${passed} passed`));
 });
 
 test("in tests", async () => {
