@@ -119,6 +119,15 @@ test("a browser's question before a request of another origin (CORS) is not a re
   await idp.expect({ endpoint: "token", method: "OPTIONS", times: 1 });
 });
 
+test("that a snapshot was restored is no request of the app", async () => {
+  await idp.snapshot("before");
+  await idp.restore("before");
+  expect((await idp.requests.list({ endpoint: "api" })).map(({ outcome }) => outcome)).toEqual([
+    "restored the snapshot before",
+  ]);
+  await idp.expect({ endpoint: "any", never: true });
+});
+
 test("what came before an id does not count", async () => {
   await refuse();
   const since = (await idp.requests.list()).at(-1)?.id ?? "";

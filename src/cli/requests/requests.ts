@@ -132,15 +132,19 @@ function section(
   ];
 }
 
+/** JSON that can be wrapped between its members. */
+const spacedJson = (value: unknown): string => JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
+
 /** A kept value, and of a JWT what it says. */
 function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(" ");
   if (!isObject(value)) return shownAs(value);
+  if (!Object.hasOwn(value, "fingerprint")) return spacedJson(value);
   const { scheme, header, claims } = value;
   return [
     ...(typeof scheme === "string" ? [scheme] : []),
     shownAs(value),
-    ...(header === undefined ? [] : [JSON.stringify(header)]),
-    ...(claims === undefined ? [] : [JSON.stringify(claims)]),
+    ...(header === undefined ? [] : [spacedJson(header)]),
+    ...(claims === undefined ? [] : [spacedJson(claims)]),
   ].join(" ");
 }
