@@ -88,8 +88,8 @@ function usualFile(folder: string, naming: readonly string[]): readonly string[]
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
   );
   if (present.length < 2) return present;
-  throw new OperationError("invalid", `there are ${present.join(" and ")}, and only one of them can be meant`, {
-    hint: { text: "Remove one, or name what you mean", command: [...naming, present[0] ?? ""] },
+  throw new OperationError("invalid", `found ${present.join(" and ")}: use only one of them`, {
+    hint: { text: "Remove one, or name the file to use", command: [...naming, present[0] ?? ""] },
   });
 }
 

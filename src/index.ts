@@ -135,8 +135,8 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
     const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
       explained(async () => {
         if (!isClosing()) return work();
-        throw new OperationError("no_server", "this idp is closed: nothing can be asked of it", {
-          hint: "Close it when all is done, in an afterAll for example, or start another one: createIdp()",
+        throw new OperationError("no_server", "this idp is closed", {
+          hint: "Close it after its last use, for example in afterAll, or start another one: createIdp()",
         });
       });
     const call: Idp["call"] = (name, input) => whileOpen(() => runOperation(ctx, name, input, { server: null }));

@@ -137,10 +137,10 @@ async function logIn(
   const person = page.locator(hook(`login-as-${user}`));
   if ((await person.count()) > 0) return (pressing) => person.click(pressing);
   if ((await page.locator(hook("login-picker")).count()) === 0) {
-    throw await refusal(page, where, `there is no picker on the login page: give the password of "${user}" as well`);
+    throw await refusal(page, where, `the login page has no picker: also give the password of "${user}"`);
   }
   if (where.state === "reauth") {
-    throw await refusal(page, where, `the login page asks somebody else than "${user}" to sign in again`);
+    throw await refusal(page, where, `the login page asks a user other than "${user}" to sign in again`);
   }
   throw await refusal(page, where, `the login page has no user "${user}" to pick`);
 }
@@ -173,7 +173,7 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
   } catch (error) {
     throw new Error(
       `no page of idp came within ${timeout} ms: the browser is at ${page.url()}. ` +
-        `Press your app's "Sign in" before signIn; where "${user}" has a session and gave consent already, there is no page to sign in on`,
+        `Press your app's "Sign in" before signIn; if "${user}" already has a session and gave consent, idp shows no page`,
       { cause: error },
     );
   }
@@ -197,7 +197,7 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
       const decide = page.locator(hook(approve ? "consent-allow" : "consent-deny"));
       where = await next(page, origin, timeout, approve ? "allowing" : "denying", (pressing) => decide.click(pressing));
       if (where === null) return;
-      throw await refusal(page, where, "the decision was not taken");
+      throw await refusal(page, where, "the decision was not accepted");
     } else {
       const what =
         here.page === "login" && signedIn ? `"${user}" could not sign in` : "this page is not a sign-in page";

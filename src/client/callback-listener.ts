@@ -34,7 +34,7 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
       .then((parameters) => {
         if (parameters === null) return;
         if (waiting !== null) {
-          const sentence = "This response was sent before. You can close this tab.";
+          const sentence = "This response was already used. You can close this tab.";
           sendCallbackPage(response, 410, { title: "Already answered", sentence });
           return;
         }
@@ -54,7 +54,7 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => {
-          reject(new Problem(`nobody came back from the provider within ${timeout} s`));
+          reject(new Problem(`no response came back from the provider within ${timeout} s`));
         }, timeout * 1000);
       });
       try {

@@ -25,7 +25,7 @@ export function authMethodOf({ id, secret, method }: OAuthClient, { authMethods 
   const chosen = usable.find((name) => offered.includes(name));
   if (chosen === undefined) {
     throw new Problem(
-      `client "${id}" could authenticate with ${offered.join(", ")}; this client knows ${usable.join(", ")}`,
+      `client "${id}" may authenticate with ${offered.join(", ")}; idp login supports only ${usable.join(", ")}`,
     );
   }
   return chosen;

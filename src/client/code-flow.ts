@@ -112,7 +112,7 @@ function readResponse({ provider, report }: SignIn, response: URLSearchParams, s
           : null;
   report.check("response", problem === null, problem ?? "received a code");
   const same = one("state") === state;
-  const wrong = `expected ${shown(state)}, the response has ${shown(one("state") ?? undefined)}; its code is not used`;
+  const wrong = `expected ${shown(state)}, the response has ${shown(one("state") ?? undefined)}; the code is not used`;
   report.check("response.state", same, same ? "matches the request" : wrong);
   const fromIssuer = checkIssuer(report, provider, one("iss"));
   return { code: problem === null && same && fromIssuer ? code : null, refusal };
@@ -122,13 +122,13 @@ function readResponse({ provider, report }: SignIn, response: URLSearchParams, s
 function checkIssuer(report: Report, { issuer, sendsIss }: Provider, iss: string | null): boolean {
   if (iss === null) {
     const detail = sendsIss
-      ? "not there, though the metadata promises it (RFC 9207 2.4); its code is not used"
-      : "not there; the metadata does not promise it (RFC 9207)";
+      ? "missing, although the metadata announces it (RFC 9207 2.4); the code is not used"
+      : "missing; the metadata does not announce it (RFC 9207)";
     report.check("response.iss", !sendsIss, detail);
     return !sendsIss;
   }
   const same = iss === issuer;
-  const wrong = `expected ${shown(issuer)}, the response has ${shown(iss)} (RFC 9207 2.4); its code is not used`;
+  const wrong = `expected ${shown(issuer)}, the response has ${shown(iss)} (RFC 9207 2.4); the code is not used`;
   report.check("response.iss", same, same ? issuer : wrong);
   return same;
 }

@@ -60,7 +60,7 @@ function readBegun({ now }: SignIn, begun: Json, timeout: number): Waiting & { r
   const where = "the answer";
   const { expires_in: life, interval = usualInterval, verification_uri_complete: complete } = begun;
   if (typeof life !== "number" || typeof interval !== "number") {
-    throw new Problem(`expires_in ${shown(life)} and interval ${shown(interval)} have to be numbers of seconds`);
+    throw new Problem(`expires_in ${shown(life)} and interval ${shown(interval)} must be numbers of seconds`);
   }
   const address = (uri: string): string => {
     if (/^https?:\/\//i.test(uri) && URL.canParse(uri)) return uri;

@@ -4,7 +4,7 @@ import { parseExact } from "../json-digits.ts";
 import { Problem, shown } from "./check.ts";
 import { isLoopback } from "./loopback.ts";
 
-/** Requests to a provider that nobody vouches for: limited in time and size, and every way to fail is a sentence. */
+/** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
 
 export interface Outgoing {
   readonly method: "GET" | "POST";
@@ -48,7 +48,7 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
       sent.destroy();
     };
     const timer = setTimeout(() => {
-      fail(new Problem(`${url} gave no whole answer within ${patience / 1000} s`));
+      fail(new Problem(`${url} sent no complete response within ${patience / 1000} s`));
     }, patience);
     sent.on("close", () => {
       clearTimeout(timer);
@@ -65,7 +65,7 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
         else chunks.push(chunk);
       });
       response.on("error", () => {
-        reject(new Problem(`${url} cut the connection before its answer was whole`));
+        reject(new Problem(`${url} closed the connection before its response was complete`));
       });
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
@@ -80,11 +80,11 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
 function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException): string {
   if (code === "ECONNREFUSED") return `nothing listens at ${host}`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `the name of ${host} cannot be resolved`;
-  if (code === "ECONNRESET" || code === "EPIPE") return `${host} cut the connection`;
-  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${host} does not speak TLS as https needs it`;
+  if (code === "ECONNRESET" || code === "EPIPE") return `${host} closed the connection`;
+  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${host} does not speak TLS, which https requires`;
   if (code.startsWith("HPE_")) return `${host} does not speak HTTP`;
   if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(code)) {
-    return `the certificate of ${host} is not trusted: ${message} (${code}). A CA of your own: NODE_EXTRA_CA_CERTS=FILE`;
+    return `the certificate of ${host} is not trusted: ${message} (${code}). For your own CA: NODE_EXTRA_CA_CERTS=FILE`;
   }
   return `${host} cannot be reached: ${code === "" ? message : code}`;
 }

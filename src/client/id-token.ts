@@ -6,7 +6,7 @@ import { send, successOf, type Json } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";
 import type { SignIn } from "./tokens.ts";
 
-/** The ID token, checked in every respect (OpenID Connect Core 3.1.3.7), each with a line of its own. */
+/** Checks the ID token (OpenID Connect Core 3.1.3.7); the report has one line for each check. */
 
 export interface Expected {
   /** Null: none was sent. */
@@ -39,7 +39,7 @@ export async function checkIdToken(run: SignIn, token: unknown, expected: Expect
 }
 
 function readIdToken(token: unknown): { readonly text: string; readonly header: Json; readonly claims: Json } {
-  if (typeof token !== "string") throw new Problem("the token response has no id_token, though scope has openid");
+  if (typeof token !== "string") throw new Problem("the token response has no id_token, although scope has openid");
   if (token.split(".").length === 5) throw new Problem("the ID token is encrypted, and this client has no key for it");
   try {
     return { text: token, header: { ...decodeProtectedHeader(token) }, claims: jwtClaims(token) };
@@ -86,7 +86,7 @@ function keySet(keys: Json, url: string): Keys {
   try {
     return createLocalJWKSet(keys as unknown as JSONWebKeySet);
   } catch {
-    throw new Problem(`${url} holds no key set (RFC 7517 5)`);
+    throw new Problem(`${url} is not a JWK Set (RFC 7517 5)`);
   }
 }
 
@@ -99,10 +99,10 @@ async function verifyWith(token: string, alg: string, key: Keys | Uint8Array): P
   } catch (error) {
     if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(token, alg, error);
     if (error instanceof errors.JWKSNoMatchingKey) {
-      throw new Problem(`no key of the provider is for ${alg} and the token's kid`);
+      throw new Problem(`the provider has no key for ${alg} with the token's kid`);
     }
     if (error instanceof errors.JWSSignatureVerificationFailed) {
-      throw new Problem(`the signature is not of the key that the token names (${alg})`);
+      throw new Problem(`the signature does not match the key that the token names (${alg})`);
     }
     throw new Problem(`the signature cannot be verified: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -118,7 +118,7 @@ async function verifyWithAny(token: string, alg: string, keys: errors.JWKSMultip
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     }
   }
-  throw new Problem(`the signature is of none of the provider's keys for ${alg}`);
+  throw new Problem(`the signature matches none of the provider's keys for ${alg}`);
 }
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
@@ -137,18 +137,18 @@ function checkClaims({ provider, client, report, now }: SignIn, claims: Json): v
   // OpenID Connect Core 3.1.3.7, items 4 and 5.
   const azpNeeded = audiences.length > 1;
   const rightAzp = azp === undefined ? !azpNeeded : azp === client.id;
-  const noAzp = azpNeeded ? "not there, though aud names several" : "not there; needed with several audiences only";
+  const noAzp = azpNeeded ? "missing, although aud names several" : "missing; required only with several audiences";
   check("azp", rightAzp, azp === undefined ? noAzp : rightAzp ? shown(azp) : expectedText(client.id, azp));
   const isSubject = typeof sub === "string" && sub !== "" && sub.length <= 255;
-  check("sub", isSubject, isSubject ? shown(sub) : `has to be a text of 1 to 255 characters; it is ${shown(sub)}`);
+  check("sub", isSubject, isSubject ? shown(sub) : `must be a string of 1 to 255 characters; it is ${shown(sub)}`);
   const time = now() / 1000;
   const lives = isTime(exp) && exp > time - tolerance;
-  check("exp", lives, isTime(exp) ? `expire${lives ? "s" : "d"} ${when(exp, time)}` : `no time: ${shown(exp)}`);
+  check("exp", lives, isTime(exp) ? `expire${lives ? "s" : "d"} ${when(exp, time)}` : `not a time: ${shown(exp)}`);
   const begun = isTime(iat) && iat < time + tolerance;
   check(
     "iat",
     begun,
-    isTime(iat) ? `issued ${when(iat, time)}${begun ? "" : ", by a clock that is ahead"}` : `no time: ${shown(iat)}`,
+    isTime(iat) ? `issued ${when(iat, time)}${begun ? "" : ", by a clock that is ahead"}` : `not a time: ${shown(iat)}`,
   );
 }
 
@@ -174,7 +174,7 @@ function checkBinding({ report, now }: SignIn, claims: Json, alg: string, expect
   }
   const right = accessTokenHash(expected.accessToken, alg);
   const same = atHash === undefined || atHash === right;
-  const optional = "not there; optional with a code (OpenID Connect Core 3.1.3.6)";
+  const optional = "missing; optional with a code (OpenID Connect Core 3.1.3.6)";
   check(
     "at_hash",
     same,

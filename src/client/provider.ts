@@ -53,7 +53,7 @@ function providerOf(issuer: string, reply: Reply): Provider {
   const metadata = successOf(reply);
   if (metadata["issuer"] !== issuer) {
     throw new Problem(
-      `the metadata is of issuer ${shown(metadata["issuer"])}, and has to be of ${shown(issuer)} to the letter (RFC 8414 3.3)`,
+      `the metadata names issuer ${shown(metadata["issuer"])}; it must be exactly ${shown(issuer)} (RFC 8414 3.3)`,
     );
   }
   return {
@@ -90,7 +90,7 @@ function endpointOf(issuer: string, metadata: Json, name: string): string {
   return value;
 }
 
-/** An address that a flow cannot do without. @throws {Problem} */
+/** An address that the flow requires. @throws {Problem} */
 export function requireEndpoint({ endpoints }: Provider, name: string): string {
   const address = endpoints[name];
   if (address === undefined) throw new Problem(`the metadata names no ${name}`);

@@ -368,6 +368,6 @@ test("a form of another origin that is too long to come again as GET: no cookie 
     const body = parameters.toString();
     const answer = await fetch(idp.issuer + path, { method: "POST", redirect: "manual", headers, body });
     expect([answer.status, answer.headers.getSetCookie()], path).toEqual([400, []]);
-    expect(await answer.text(), path).toContain("too long to come again as GET");
+    expect(await answer.text(), path).toContain("too long to be repeated as GET");
   }
 });

@@ -205,7 +205,7 @@ describe("says where it could not", () => {
   test("a login page that wants a password", async () => {
     await start({}, passwordOnly);
     await expect(signIn(page, { user: "alice" })).rejects.toThrow(
-      /no picker on the login page: give the password of "alice"/,
+      /the login page has no picker: also give the password of "alice"/,
     );
   });
 
@@ -213,7 +213,7 @@ describe("says where it could not", () => {
     await start({ client_id: "own" });
     await signIn(page, { user: "alice" });
     await start({ prompt: "login" });
-    await expect(signIn(page, { user: "carol" })).rejects.toThrow(/asks somebody else than "carol"/);
+    await expect(signIn(page, { user: "carol" })).rejects.toThrow(/asks a user other than "carol"/);
   });
 
   test("an error page, with its code and message", async () => {

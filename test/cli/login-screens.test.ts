@@ -41,7 +41,7 @@ test("signed in", () => {
 });
 
 test("a check that failed, told in full on lines that fit", () => {
-  const why = `expected "${"n".repeat(22)}", the response has "${"x".repeat(22)}"; its code is not used`;
+  const why = `expected "${"n".repeat(22)}", the response has "${"x".repeat(22)}"; the code is not used`;
   const checks = [...before, check("response.state", why, false), check("response.iss", issuer)];
   const { text, failure } = outcomeOf(cli, flags, place, checks, nothing);
   expect(failure).toMatchObject({ exit: 6, message: "login failed: 1 of 4 checks failed" });

@@ -63,7 +63,7 @@ test("of two usual fixture files seed is told the one that is meant as it takes 
   writeFileSync(join(cwd, "idp.fixtures.yaml"), "{}\n");
   const refused = await idpIn(cwd, ["seed", "--json"]);
   expect(refused).toMatchObject({ code: 7 });
-  expect(hintOf(refused)).toBe("Remove one, or name what you mean: idp seed idp.fixtures.json");
+  expect(hintOf(refused)).toBe("Remove one, or name the file to use: idp seed idp.fixtures.json");
   expect(hintOf(await idpIn(cwd, ["start", "--json"]))).toContain("--fixtures idp.fixtures.json");
 });
 

@@ -49,7 +49,7 @@ describe("with keys that are public", () => {
       const ended = await idpIn(newFolder(), ["token", "verify", token, ...flags, "--json"]);
       expect(ended.code, ended.stderr).toBe(0);
       expect(checksOf(ended)).toEqual({ signature: true, iss: true, exp: true, iat: true });
-      expect(ended.stderr).toBe("Not checked whether it was revoked: only its issuer knows, by introspection.\n");
+      expect(ended.stderr).toBe("Revocation was not checked: only the issuer knows it. Use introspection.\n");
     }
   });
 

@@ -69,16 +69,16 @@ describe("a signature does not hold", () => {
     ["an unknown kid", rs256({}, { kid: "x" }), 'kid "x" is not among the 7 keys of keys.json'],
     ["none", `${unsigned({ alg: "none" })}.`, "not signed"],
     ["NONE", `${unsigned({ alg: "NONE" })}.`, "not signed"],
-    ["no alg", rs256({}, { alg: undefined }), "names no algorithm"],
+    ["no alg", rs256({}, { alg: undefined }), "has no alg"],
     ["HS256 with the public key", hs256(pem, { kid: "r" }), "a public key never verifies it"],
     [
       "HS256 with a secret that is published",
       hs256("known to everybody", { kid: "o" }),
       "a public key never verifies it",
     ],
-    ["a key for encryption", rs256({}, { kid: "for-encryption" }), "good for no signature"],
-    ["a key for another algorithm", rs256({}, { kid: "ps" }), "good for PS256"],
-    ["a key of another kind", rs256({}, { kid: "e" }), "good for ES256"],
+    ["a key for encryption", rs256({}, { kid: "for-encryption" }), "usable for no signature"],
+    ["a key for another algorithm", rs256({}, { kid: "ps" }), "usable for PS256"],
+    ["a key of another kind", rs256({}, { kid: "e" }), "usable for ES256"],
     ["a broken key", rs256({}, { kid: "broken" }), /cannot be read|not signed with/],
     ["crit", rs256({}, { crit: ["exp"] }), "not signed with"],
   ])("%s", async (_name, token, detail) => {
@@ -121,7 +121,7 @@ describe("what it says", () => {
     ["exp", { exp: undefined }, {}, false, "has no exp"],
     ["exp", { exp: "tomorrow" }, {}, false, "not a number of seconds"],
     ["exp", { exp: 1e300 }, {}, true, "not a date"],
-    ["nbf", { nbf: at(60) }, {}, false, "valid in 60 s (2023-11-14 22:14:20 UTC), which is to come"],
+    ["nbf", { nbf: at(60) }, {}, false, "valid in 60 s (2023-11-14 22:14:20 UTC), in the future"],
     ["nbf", { nbf: at(60) }, { leeway: 60 }, true, "within the leeway of 60 s"],
     ["nbf", { nbf: at(-60) }, {}, true, "valid since 60 s ago"],
     ["iat", { iat: at(5) }, {}, false, "issued in 5 s"],
@@ -147,7 +147,7 @@ describe("what it says", () => {
       ["exp", false],
       ["iat", true],
     ]);
-    expect(notes).toEqual([expect.stringContaining("only its issuer knows")]);
+    expect(notes).toEqual([expect.stringContaining("only the issuer knows")]);
   });
 
   test("without an issuer to compare with, that is said", async () => {

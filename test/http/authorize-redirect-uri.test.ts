@@ -81,7 +81,7 @@ describe("loopback with port *, for public clients (RFC 8252 7.3)", () => {
     const { back, code } = await native.signIn({ redirect_uri: redirectUri, prompt: "consent", ...withPkce });
     expect(back.href.startsWith(`${redirectUri}?`)).toBe(true);
     const other = await native.exchange(code, { redirect_uri: "http://127.0.0.1:9/cb", code_verifier: verifier });
-    expect(other.json.error_description).toMatch(/is not the one of the authorization request/);
+    expect(other.json.error_description).toMatch(/differs from the one in the authorization request/);
     expect((await native.exchange(code, { redirect_uri: redirectUri, code_verifier: verifier })).status).toBe(200);
   });
 

@@ -68,12 +68,12 @@ test.each(["{", '{"a":}', "nonsense", '"text"', "5", "null"])("JSON that cannot 
 });
 
 test.each([
-  ["a list", "[]", /has to be an object/],
-  ["a number", '{"client_id":5}', /client_id has to be a string/],
-  ["an object", '{"client_id":{"$ne":""}}', /client_id has to be a string/],
+  ["a list", "[]", /must be an object/],
+  ["a number", '{"client_id":5}', /client_id must be a string/],
+  ["an object", '{"client_id":{"$ne":""}}', /client_id must be a string/],
   ["a list of one", '{"client_id":["a"]}', /client_id was sent as a list; send text/],
-  ["a list of numbers", '{"client_secret":[1]}', /client_secret has to be a string/],
-  ["an empty list", '{"client_id":[]}', /client_id has to be a string/],
+  ["a list of numbers", '{"client_secret":[1]}', /client_secret must be a string/],
+  ["an empty list", '{"client_id":[]}', /client_id must be a string/],
 ])("JSON with %s where text is wanted: 400", async (_name, body, description) => {
   const response = await send(paths.token, { method: "POST", body, headers: json });
   expect(response.status).toBe(400);

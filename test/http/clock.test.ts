@@ -158,6 +158,6 @@ test("a DPoP proof that was used passes no second time when it is set back to th
   await place.idp.clock.set("2026-01-15T12:00:30Z");
   expect((await ask(place.idp)).json).toMatchObject({
     error: "invalid_dpop_proof",
-    error_description: "the DPoP proof is not accepted: it is from before the clock was set back",
+    error_description: "the DPoP proof is not accepted: it was made before the clock was set back",
   });
 });

@@ -114,7 +114,7 @@ test("codes and device codes that wait: expired, whichever way the clock moves; 
   expect(await idp.expire({ user: "alice", codes: true })).toMatchObject({ codes: 0, expired: ["codes"] });
   clock.pass(-10);
   const { json } = await app.exchange(waiting);
-  expect([json.error, json.error_description]).toEqual(["invalid_grant", "code expired: it was made to"]);
+  expect([json.error, json.error_description]).toEqual(["invalid_grant", "code expired: idp expire ended it"]);
   clock.pass(10);
   expect((await app.exchange(await code())).status).toBe(200);
   expect(await statusOf(token)).toBe(200);

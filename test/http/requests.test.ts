@@ -178,8 +178,8 @@ test("it holds the last ones, as many as the setting says, and gives each anothe
 
 test.each([
   ["endpoint=tokens", 'endpoint there is no endpoint "tokens". Did you mean token? One of: authorize, '],
-  ["status=4x", "status must be a status as 400, or a class of them as 4xx"],
-  ["since=yesterday", "since must be the id of a request, as r17, or a time in ISO 8601"],
+  ["status=4x", "status must be a status such as 400, or a class such as 4xx"],
+  ["since=yesterday", "since must be the id of a request, such as r17, or an ISO 8601 time"],
   ["clinet=demo-app", "the input is not valid: clinet: Did you mean client? "],
 ])("a filter that no request can pass is refused: %s", async (query, description) => {
   for (const path of ["/requests", "/requests/stream"]) {

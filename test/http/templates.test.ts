@@ -63,7 +63,7 @@ test.each([
   ["a text that does not exist", '<%~ it.html("no.such.text") %>', /no text "no\.such\.text"/],
   ["a text without its value", '<%~ it.html("login.to-app") %>', /no value for \{client\}/],
   ["a text with an undefined value", '<%= it.t("login.to-app", { client: it.nothing }) %>', /no value for \{client\}/],
-  ["a template that does not exist", '<%~ include("partials/nothing") %>', /partials\/nothing\.eta is in none of/],
+  ["a template that does not exist", '<%~ include("partials/nothing") %>', /partials\/nothing\.eta is not in/],
 ])("refuse %s", (_what, template, message) => {
   const broken = createRenderer([templatesFolder({ "login.eta": template })]);
   expect(() => renderLogin(broken, loginViews["login-default"])).toThrow(message);
@@ -143,7 +143,7 @@ test.each(["en_US.json", "tr-TR.json", "english.json"])(
     const folder = templatesFolder({ [`locales/${name}`]: "{}" });
     await expect(serve({ templates: folder })).rejects.toMatchObject({
       code: "usage",
-      message: `${folder}/locales/${name} is not named by a language alone`,
+      message: `${folder}/locales/${name} must be named after a language only`,
     });
   },
 );

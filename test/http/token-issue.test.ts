@@ -160,7 +160,7 @@ describe("what contradicts itself is refused", () => {
     [{ type: "refresh", wrong_audience: true }, "a refresh token has no audience"],
     [{ type: "refresh", claims: { a: 1 } }, "a refresh token takes no claims"],
     [{ type: "opaque" }, '"opaque" is not a type of token'],
-    [{ claims: ["a"] }, "claims has to be an object"],
+    [{ claims: ["a"] }, "claims must be an object"],
     [{ expires_in: 0 }, "from 1 to 604800; this is 0"],
     [{ expires_in: 315_360_001 }, "from 1 to 604800"],
     [{ expires_in: 1.5 }, "a whole number of seconds"],

@@ -85,9 +85,7 @@ describe("what cannot be meant", () => {
   it("two usual files", () => {
     write("idp.fixtures.json");
     write("idp.fixtures.yml");
-    expect(refusal().message).toBe(
-      "there are idp.fixtures.json and idp.fixtures.yml, and only one of them can be meant",
-    );
+    expect(refusal().message).toBe("found idp.fixtures.json and idp.fixtures.yml: use only one of them");
   });
 
   it("a file that is not UTF-8", () => {

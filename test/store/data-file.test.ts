@@ -22,7 +22,7 @@ const cases: Record<string, [content: string | Uint8Array, message: RegExp]> = {
   "somebody else's object": ['{"posts":[]}', /is not a data file of idp: its "schemaVersion" is missing/],
   "an invalid schema version": ['{"schemaVersion":"1"}', /its "schemaVersion" is "1"/],
   "a schema version before the first": ['{"schemaVersion":0}', /its "schemaVersion" is 0/],
-  "a newer schema": ['{"schemaVersion":2,"users":{}}', /has schema version 2; this idp knows version 1/],
+  "a newer schema": ['{"schemaVersion":2,"users":{}}', /has schema version 2; this idp reads version 1/],
   "no generation": ['{"schemaVersion":1,"after":null}', /has no "generation"/],
   "no place in the journal": ['{"schemaVersion":1,"generation":"g"}', /has no usable "after"/],
   "an unknown collection": [`{${head},\n"posts":[]}`, /data\.json:2:9 posts is not a collection/],

@@ -80,7 +80,7 @@ test("a stop says that what was refused could still not be taken back", async ()
   vi.spyOn(handles, "datasync").mockRejectedValue(fault());
   vi.spyOn(handles, "truncate").mockRejectedValue(fault());
   await expect(add(store, "refused")).rejects.toThrow("could not be written");
-  await expect(store.close()).rejects.toThrow(/What was refused last.*data\.journal.*EIO/);
+  await expect(store.close()).rejects.toThrow(/The last refused change.*data\.journal.*EIO/);
 });
 
 test("a journal that was deleted before the first change after a crash is not begun anew in its middle", async () => {
@@ -90,7 +90,7 @@ test("a journal that was deleted before the first change after a crash is not be
   const store = await openAt(dir, { log: (note) => notes.push(note) });
   await vi.waitFor(() => expect(notes).toEqual([expect.stringMatching(/could not be rewritten/)]));
   rmSync(join(dir, "data.journal"));
-  await expect(add(store, "two")).rejects.toThrow("was deleted under this idp");
+  await expect(add(store, "two")).rejects.toThrow("was deleted or taken over while this idp ran");
   expect(existsSync(join(dir, "data.journal"))).toBe(false);
   await store.close();
 });

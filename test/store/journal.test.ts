@@ -140,7 +140,7 @@ describe("a crash while the journal is folded", () => {
     const copy = copyData(dir);
     writeFileSync(join(copy, "data.json"), folded);
     writeJournal(copy, `${journalOf(copy).split("\n").slice(0, 2).join("\n")}\n`);
-    expect((await refused(copy)).message).toContain("holds changes to another data.json");
+    expect((await refused(copy)).message).toContain("does not belong to the data.json beside it");
   });
 });
 
@@ -149,7 +149,7 @@ describe("a journal that is not replayed", () => {
     const [one, two] = [await crashed([["a"]]), await crashed([["b"]])];
     copyFileSync(join(two, "data.journal"), join(one, "data.journal"));
     const { message, hint, file } = await refused(one);
-    expect(message).toContain("another data.json");
+    expect(message).toContain("does not belong to the data.json");
     expect(hint).toContain("move");
     expect(file).toBe(join(one, "data.journal"));
   });
@@ -172,7 +172,7 @@ describe("a journal that is not replayed", () => {
     ],
     "a damaged head": [(lines) => lines.with(0, "journal"), /data\.journal:1 is damaged/],
     "an invalid head": [(lines) => lines.with(0, "[]"), /data\.journal:1 is not the head/],
-    "a later format": [(lines) => lines.with(0, '{"journal":2,"generation":""}'), /format 2; this idp knows format 1/],
+    "a later format": [(lines) => lines.with(0, '{"journal":2,"generation":""}'), /format 2; this idp reads format 1/],
     "a line that is no change": [(lines) => lines.with(1, "5"), /data\.journal:2 holds something that is not a change/],
     "an unknown collection": [
       (lines) => lines.with(2, '[{"put":"toString","record":{}}]'),
@@ -180,7 +180,7 @@ describe("a journal that is not replayed", () => {
     ],
     "a record without its key": [
       (lines) => lines.with(2, '[{"put":"scopes","record":{}}]'),
-      /data\.journal:3 is not right.* no name/,
+      /data\.journal:3 is invalid.* no name/,
     ],
   };
   test.each(Object.entries(damages))("%s is refused, with the line", async (_, [damage, expected]) => {

@@ -278,7 +278,10 @@ describe("json: the folder", () => {
   });
 
   describe("a folder that is deleted under its owner", () => {
-    const lost = { name: "StorageError", message: expect.stringContaining("was deleted under this idp") as string };
+    const lost = {
+      name: "StorageError",
+      message: expect.stringContaining("was deleted or taken over while this idp ran") as string,
+    };
 
     test.each(["written to", "not written to so far"])("%s: changes are refused, reads go on", async (how) => {
       const dir = newFolder();
@@ -291,7 +294,7 @@ describe("json: the folder", () => {
       expect(await store.read((tx) => tx.get("scopes", "after"))).toBeUndefined();
       await store.close();
       expect(existsSync(dir)).toBe(false);
-      expect(notes).toEqual(how === "written to" ? [expect.stringContaining("nothing more is kept")] : []);
+      expect(notes).toEqual(how === "written to" ? [expect.stringContaining("changes are no longer kept")] : []);
     });
 
     test.each(["written to", "not written to so far"])("%s: what another makes there since is its own", async (how) => {

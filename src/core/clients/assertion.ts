@@ -94,7 +94,7 @@ export async function verifyAssertion(
     if (tx.version("clients", client.client_id) !== version) {
       throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
     }
-    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it is from before the clock was set back");
+    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it was made before the clock was set back");
     if (tx.get("usedAssertions", id) !== undefined) return false;
     tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
     return true;

@@ -45,10 +45,7 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
 /** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
 async function check({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
-    throw new OAuthError(
-      "invalid_client_metadata",
-      "the body has to be a JSON object of client metadata (RFC 7591 3.1)",
-    );
+    throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
   }
   const { registrableMetadata } = await import("../fixtures/schema/client.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");

@@ -57,13 +57,9 @@ const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise
 /** @throws {OperationError} not_found */
 export function removeFault(ctx: Context, { id }: { readonly id: string }): null {
   if (ctx.faults.remove(id)) return null;
-  throw new OperationError(
-    "not_found",
-    `there is no fault "${id}": it was removed, or every request that it was for took it`,
-    {
-      hint: { text: "Those there are", command: ["idp", "faults", "list"] },
-    },
-  );
+  throw new OperationError("not_found", `there is no fault "${id}": it was removed or used up`, {
+    hint: { text: "Active faults", command: ["idp", "faults", "list"] },
+  });
 }
 
 export function clearFaults(ctx: Context): null {

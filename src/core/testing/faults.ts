@@ -189,7 +189,7 @@ export function createFaults(): Faults {
 /** The body of `--status`, in the form of RFC 6749 5.2. */
 export const errorOf = ({ id, error, description }: Fault): { error: string; error_description: string } => ({
   error: error ?? "temporarily_unavailable",
-  error_description: description ?? `fault ${id} answers here; "idp faults list" shows it`.replaceAll('"', "'"),
+  error_description: description ?? `fault ${id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
 });
 
 /** Where fixtures name faults. */

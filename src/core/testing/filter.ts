@@ -30,10 +30,10 @@ export function filterProblems({ endpoint = "any", status, since }: RequestFilte
     problems.push({ path: "endpoint", message: `there is no endpoint "${endpoint}". ${text}` });
   }
   if (status !== undefined && !statusForm.test(String(status))) {
-    problems.push({ path: "status", message: "must be a status as 400, or a class of them as 4xx" });
+    problems.push({ path: "status", message: "must be a status such as 400, or a class such as 4xx" });
   }
   if (since !== undefined && placeOf(since) === null && Number.isNaN(Date.parse(since))) {
-    problems.push({ path: "since", message: "must be the id of a request, as r17, or a time in ISO 8601" });
+    problems.push({ path: "since", message: "must be the id of a request, such as r17, or an ISO 8601 time" });
   }
   return problems;
 }
@@ -92,6 +92,6 @@ export function showRequest(ledger: Ledger, id: string): RequestRecord {
   const found = ledger.find(id);
   if (found !== undefined) return found;
   throw new OperationError("not_found", `the ledger holds no request "${id}"`, {
-    hint: { text: "It holds the last ones only", command: ["idp", "requests"] },
+    hint: { text: "It holds only the latest requests", command: ["idp", "requests"] },
   });
 }

@@ -22,8 +22,8 @@ const rows = <const N extends string>(
   ...words: readonly (readonly [name: N, wrong: string, should: string, rule: string])[]
 ) => words.map(([name, wrong, should, rule]) => ({ name, endpoint, place, wrong, should, rule }));
 
-const refuseResponse = "refuse the response; exchange no code";
-const refuseToken = "refuse the ID token; sign nobody in";
+const refuseResponse = "refuse the response; do not exchange the code";
+const refuseToken = "refuse the ID token; do not sign the user in";
 const optional = "refuse the ID token where it checks this";
 
 export const flawList = [
@@ -41,7 +41,12 @@ export const flawList = [
   ...rows(
     "token",
     "id-token",
-    ["id-token-missing", "id_token is left out", "refuse the response; sign nobody in", "OpenID Connect Core 3.1.3.3"],
+    [
+      "id-token-missing",
+      "id_token is left out",
+      "refuse the response; do not sign the user in",
+      "OpenID Connect Core 3.1.3.3",
+    ],
     [
       "signature-wrong",
       "one bit of the signature is wrong",
@@ -58,7 +63,7 @@ export const flawList = [
     ["kid-missing", "the header has no kid", "use the only key that fits, or refuse", "OpenID Connect Core 10.1"],
     ["iss-wrong", "iss is another issuer", refuseToken, "OpenID Connect Core 3.1.3.7 (2)"],
     ["aud-wrong", "aud is another client", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
-    ["aud-extra", "aud has a second client beside this one", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
+    ["aud-extra", "aud also names a second client", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
     ["azp-wrong", "azp is another client", optional, "OpenID Connect Core 3.1.3.7 (5)"],
     ["exp-past", "the ID token expired an hour before it was issued", refuseToken, "OpenID Connect Core 3.1.3.7 (9)"],
     ["iat-future", "iat is an hour from now", optional, "OpenID Connect Core 3.1.3.7 (10)"],
@@ -66,28 +71,33 @@ export const flawList = [
     ["sub-missing", "sub is left out", refuseToken, "OpenID Connect Core 2"],
     ["nonce-wrong", "nonce is another value", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
     ["nonce-missing", "nonce is left out, although one was sent", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
-    ["at-hash-wrong", "at_hash is of another access token", optional, "OpenID Connect Core 3.1.3.8"],
+    ["at-hash-wrong", "at_hash belongs to another access token", optional, "OpenID Connect Core 3.1.3.8"],
   ),
   ...rows(
     "token",
     "token",
-    ["token-type-wrong", "token_type is one that nobody knows", "not use the access token", "RFC 6749 7.1"],
-    ["expires-in-missing", "expires_in is left out", "go on, and refresh after a 401", "RFC 6749 5.1"],
-    ["refresh-token-missing", "refresh_token is left out", "go on with the token that it has", "RFC 6749 5.1, 6"],
-    ["scope-wider", "scope names one that was not asked for", "not take it for granted", "RFC 6749 3.3, 5.1"],
+    ["token-type-wrong", "token_type is an unknown type", "do not use the access token", "RFC 6749 7.1"],
+    ["expires-in-missing", "expires_in is left out", "continue, and refresh after a 401", "RFC 6749 5.1"],
+    ["refresh-token-missing", "refresh_token is left out", "continue with the token that it has", "RFC 6749 5.1, 6"],
+    [
+      "scope-wider",
+      "scope has a value that was not requested",
+      "do not assume that it was granted",
+      "RFC 6749 3.3, 5.1",
+    ],
   ),
   ...rows(
     "userinfo",
     "userinfo",
-    ["sub-wrong", "sub is another user", "not use what UserInfo says", "OpenID Connect Core 5.3.2"],
-    ["sub-missing", "sub is left out", "not use what UserInfo says", "OpenID Connect Core 5.3.2"],
+    ["sub-wrong", "sub is another user", "do not use the UserInfo response", "OpenID Connect Core 5.3.2"],
+    ["sub-missing", "sub is left out", "do not use the UserInfo response", "OpenID Connect Core 5.3.2"],
   ),
   ...rows(
     "jwks",
     "keys",
     [
       "keys-rotated",
-      "the set holds other keys than those that sign",
+      "the set lacks the keys that sign",
       "read the keys again once, then accept",
       "OpenID Connect Core 10.1.1",
     ],
@@ -96,7 +106,7 @@ export const flawList = [
   ),
   ...rows("discovery", "discovery", [
     "issuer-mismatch",
-    "issuer is not the address it was read from",
+    "issuer is not the issuer of the address",
     "refuse the document",
     "OpenID Connect Discovery 4.3, RFC 8414 3.3",
   ]),

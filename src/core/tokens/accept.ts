@@ -100,7 +100,7 @@ function checkClaims(
   }
   const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
   const now = ctx.now() / 1000;
-  if (nbf !== undefined && nbf > now) throw new TokenProblem(`the token is valid ${relative(nbf - now)} only`);
+  if (nbf !== undefined && nbf > now) throw new TokenProblem(`the token becomes valid ${relative(nbf - now)}`);
   if (exp !== undefined && exp <= now && !allowExpired)
     throw new TokenProblem(`the token expired ${relative(exp - now)}`, exp);
 }

@@ -4,7 +4,7 @@ import { asNumber, exactJson } from "../../json-digits.ts";
 import { relative, utcTime } from "../time-words.ts";
 import { hintText } from "../hint.ts";
 
-/** The checks of a token that need no key: what it says of itself, against what is expected. Every one is made, and told. */
+/** The checks of a token that need no key. Each one is made and reported, even after one has failed. */
 
 export interface Check {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Check {
 export interface Verification {
   readonly valid: boolean;
   readonly checks: readonly Check[];
-  /** What could not be checked, and how it could be. */
+  /** What was not checked, and how to check it. */
   readonly notes: readonly string[];
 }
 
@@ -87,7 +87,7 @@ const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`
 
 function checkExpiry(given: unknown, now: number, leeway: number): Check {
   const exp = asNumber(given);
-  if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never end" };
+  if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never expire" };
   if (exp === undefined) return { name: "exp", ok: false, detail: `exp is not a number of seconds: ${shown(given)}` };
   const isOver = exp <= now;
   const ok = exp > now - leeway;
@@ -98,11 +98,11 @@ function checkExpiry(given: unknown, now: number, leeway: number): Check {
   };
 }
 
-/** A time that has to have come. */
+/** A time that must be in the past. */
 function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
   const time = asNumber(given);
   if (time === undefined) return { name, ok: false, detail: `${name} is not a number of seconds: ${shown(given)}` };
   if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
   const ok = time <= now + leeway;
-  return { name, ok, detail: `${future} ${moment(time, now)}, which is to come${ok ? allowed(leeway) : ""}` };
+  return { name, ok, detail: `${future} ${moment(time, now)}, in the future${ok ? allowed(leeway) : ""}` };
 }

@@ -52,7 +52,7 @@ export interface IssuedToken {
   readonly type: Kind;
   /** Seconds until it expires; negative for one that has. */
   readonly expires_in: number;
-  /** What is wrong with it on purpose: a sentence each. */
+  /** One sentence for each thing that is wrong on purpose. */
   readonly warnings: readonly string[];
 }
 
@@ -180,7 +180,7 @@ function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonl
 }
 
 async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
-  if (!isObject(claims)) throw new OperationError("usage", "claims has to be an object of names and values");
+  if (!isObject(claims)) throw new OperationError("usage", "claims must be an object of names and values");
   const [strange] = (await readSource({ value: claims })).found;
   if (strange !== undefined) {
     throw new OperationError(

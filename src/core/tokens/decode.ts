@@ -56,7 +56,7 @@ function tokensOfResponse(text: string): readonly FoundToken[] {
     response = JSON.parse(text);
   } catch {
     throw notAToken(
-      "this begins like a token response but is not JSON",
+      "this starts like a token response but is not JSON",
       "Give the whole token response, or one token.",
     );
   }

@@ -50,13 +50,15 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   const age = ctx.now() / 1000 - issuedAt;
   if (Math.abs(age) > proofWindow) {
     const off = `${Math.round(Math.abs(age))} s ${age > 0 ? "ago" : "ahead"}`;
-    throw refuse(`it was made ${off} ("iat") by this server's clock; at most ${proofWindow} s pass (RFC 9449 4.3)`);
+    throw refuse(
+      `it was made ${off} ("iat") by this server's clock; at most ${proofWindow} s are allowed (RFC 9449 4.3)`,
+    );
   }
   const jkt = thumbprint(jwk);
   const id = hashOf(`${jkt} ${String(claims.jti)}`);
   const isNew = await ctx.store.transaction((tx) => {
     if (mayBeForgotten(tx, (issuedAt + proofWindow) * 1000 + 1))
-      throw refuse("it is from before the clock was set back");
+      throw refuse("it was made before the clock was set back");
     if (tx.get("usedProofs", id) !== undefined) return false;
     // For as long as the proof would pass otherwise.
     tx.insert("usedProofs", { id, expiresAt: (issuedAt + proofWindow) * 1000 + 1 });
@@ -113,8 +115,8 @@ function checkRequest({ htm, htu }: JWTPayload, { method, url }: Proof, refuse: 
 
 function checkTokenHash({ ath }: JWTPayload, accessToken: string, refuse: Refuse): void {
   if (ath !== createHash("sha256").update(accessToken).digest("base64url")) {
-    const what = ath === undefined ? "it has no" : "it was made for another access token: see its";
-    throw refuse(`${what} "ath", the base64url SHA-256 hash of the access token (RFC 9449 4.2)`);
+    const what = ath === undefined ? 'it has no "ath",' : 'its "ath" is not';
+    throw refuse(`${what} the base64url SHA-256 hash of the access token (RFC 9449 4.2)`);
   }
 }
 

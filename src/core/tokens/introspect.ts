@@ -28,19 +28,19 @@ const inactive = (reason: string, since: number | null): Introspection => ({
   ...(since !== null && { since: new Date(since).toISOString() }),
 });
 
-/** Of a text that is no access or refresh token of this server, or none any more. */
+/** For a text that is not a valid access or refresh token of this server. */
 function refused(ctx: Context, token: string, { message, expiredAt }: TokenProblem): Introspection {
   if (expiredAt !== null) return inactive("it expired", expiredAt * 1000);
   return inactive(otherKind(ctx, token) ?? message, null);
 }
 
-/** What the text says of itself, where that tells more than the signature that does not hold. */
+/** What the text claims to be, if that explains more than the wrong signature. */
 function otherKind(ctx: Context, token: string): string | null {
   try {
     const said = decodeToken(token, ctx.now());
     const issuer = said.payload["iss"];
     if (issuer === ctx.issuer) return kindOfToken(said) === "id" ? "it is an ID token, which carries no rights" : null;
-    return typeof issuer === "string" ? `it is a token of another issuer, ${issuer}, which alone can tell` : null;
+    return typeof issuer === "string" ? `it is a token of another issuer: only ${issuer} knows its state` : null;
   } catch (error) {
     if (error instanceof OperationError) return `it is not a token of this server: ${error.message}`;
     throw error;

@@ -52,7 +52,7 @@ const publicKeyAlgorithms: Readonly<Record<string, PublicKeyAlgorithm>> = {
 
 function publicKeyAlgorithm(alg: string): PublicKeyAlgorithm {
   const known = Object.hasOwn(publicKeyAlgorithms, alg) ? publicKeyAlgorithms[alg] : undefined;
-  if (known === undefined) throw new Error(`nothing is signed with "${alg}" here`);
+  if (known === undefined) throw new Error(`idp does not sign with "${alg}"`);
   return known;
 }
 

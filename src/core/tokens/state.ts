@@ -104,10 +104,10 @@ function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   const origins: Client[] = [];
   for (const { jti, client_id, epoch } of claims.exchanged_from ?? []) {
     const origin = tx.get("deadTokens", jti);
-    if (origin !== undefined) return dead(`was got by exchange for one that ${revoked(origin.reason)}`, origin.at);
+    if (origin !== undefined) return dead(`came from an exchange of a token that ${revoked(origin.reason)}`, origin.at);
     const owner = tx.get("clients", client_id);
     if (owner === undefined || (epoch ?? owner.epoch) !== owner.epoch)
-      return dead("was got by exchange for one of a client that is no longer registered");
+      return dead("came from an exchange of a token of a client that is no longer registered");
     origins.push(owner);
   }
   if (claims.grant === undefined) return { client, user: null, grant: null, origins };
@@ -118,7 +118,7 @@ function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   const grant = tx.get("grants", claims.grant);
   // The grant is deleted with its client, and by a reset or an import. Revoking keeps it.
   if (grant === undefined)
-    return dead("was issued under a consent that is gone: to an earlier client, or before a reset");
+    return dead("was issued under a consent that no longer exists: to an earlier client, or before a reset");
   if (grant.status !== "active" || grant.epoch !== claims.epoch) {
     return {
       code: "access_revoked",

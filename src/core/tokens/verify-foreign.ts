@@ -20,7 +20,7 @@ export type Keys =
   /** `from`: where they were found, in words. */
   | { readonly kind: "public"; readonly jwks: readonly Jwk[]; readonly from: string };
 
-const unknownState = "Not checked whether it was revoked: only its issuer knows, by introspection.";
+const unknownState = "Revocation was not checked: only the issuer knows it. Use introspection.";
 
 /** Verifies signature, issuer, audience and times, each of them. */
 export async function verifyForeignToken(token: string, keys: Keys, expected: Expected): Promise<Verification> {
@@ -28,7 +28,7 @@ export async function verifyForeignToken(token: string, keys: Keys, expected: Ex
   if ("checks" in said) return said;
   const { header, payload } = said;
   const checks = [await checkSignature(token, header, keys), ...checkClaims(payload, expected)];
-  const anyIssuer = "Not checked whose it is: name the issuer with --issuer.";
+  const anyIssuer = "The issuer was not checked: name it with --issuer.";
   return verification(checks, [...(expected.issuer === null ? [anyIssuer] : []), unknownState]);
 }
 
@@ -53,7 +53,7 @@ function algorithmsOf({ kty, crv, alg, use }: Jwk): readonly string[] {
 async function checkSignature(token: string, { alg, kid }: Jwk, keys: Keys): Promise<Check> {
   const no = (detail: string): Check => ({ name: "signature", ok: false, detail });
   const yes = (detail: string): Check => ({ name: "signature", ok: true, detail });
-  if (typeof alg !== "string") return no("the header names no algorithm");
+  if (typeof alg !== "string") return no("the header has no alg");
   if (alg.toLowerCase() === "none") return no('alg is "none": the token is not signed');
   if (keys.kind === "secret") {
     if (alg !== "HS256") return no(`signed with ${alg}; a secret verifies HS256 only`);
@@ -69,7 +69,7 @@ async function checkSignature(token: string, { alg, kid }: Jwk, keys: Keys): Pro
   const fitting = named.filter((jwk) => algorithmsOf(jwk).includes(alg));
   if (fitting.length === 0) {
     const good = [...new Set(named.flatMap(algorithmsOf))].join(", ") || "no signature";
-    return no(`the token says ${alg}; ${kid === undefined ? count : "the key that it names"}: good for ${good}`);
+    return no(`the token says ${alg}; ${kid === undefined ? count : "the key that it names"}: usable for ${good}`);
   }
   for (const jwk of fitting) {
     const key = publicKey(jwk);

@@ -52,11 +52,11 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
     notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
   }
   if (kind === "id" || kind === "logout") {
-    notes.push(`Not checked whether it was revoked: ${kindInWords[kind]} carries no rights, so it cannot be.`);
+    notes.push(`Revocation was not checked: ${kindInWords[kind]} carries no rights and cannot be revoked.`);
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
     checks.push(await checkState(ctx, payload));
   } else {
-    notes.push("Not checked whether it was revoked: its signature does not hold, so nothing that it says counts.");
+    notes.push("Revocation was not checked: the signature is wrong, so the claims prove nothing.");
   }
   return verification(checks, notes);
 }

@@ -15,7 +15,7 @@ const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
 
 /** Whether a user has a password is shown but cannot be set. @param is as it would be after the change */
 const checkHasPassword = (given: unknown, is: boolean): void =>
-  checkComputed("user", { field: "hasPassword", given, is, rule: "a user has one where password was given" });
+  checkComputed("user", { field: "hasPassword", given, is, rule: "set a password instead" });
 
 function requireFree(tx: Tx, username: string): void {
   if (tx.find("users", "username", username) === undefined) return;

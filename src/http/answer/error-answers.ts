@@ -46,7 +46,7 @@ export const isOfHttp = (error: unknown): boolean =>
   error instanceof HttpError || (isParserError(error) && !(error instanceof OAuthError));
 
 const bodyMessages: Readonly<Record<string, string>> = {
-  "entity.too.large": "the body is too large: at most 102,400 bytes are taken (64 MB by seed and import)",
+  "entity.too.large": "the body is too large: at most 102,400 bytes are accepted (64 MB by seed and import)",
   "entity.parse.failed": "the body cannot be read as its Content-Type says",
   "encoding.unsupported": "the Content-Encoding of the body is not supported",
   "parameters.too.many": "the body holds more than 1,000 parameters",

@@ -37,7 +37,7 @@ const ownOrigin =
   (req, _res, next) => {
     const { origin } = req.headers;
     if (origin !== undefined && !isOwnOrigin(web, req, origin)) {
-      throw new HttpError(403, `the control API answers no page of the origin ${origin}`);
+      throw new HttpError(403, `the control API refuses pages of the origin ${origin}`);
     }
     next();
   };
@@ -70,7 +70,7 @@ function converted(kind: string, value: unknown): unknown {
 function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   const inBody = req.method !== "GET" && req.method !== "DELETE";
   const body: unknown = inBody ? (req.body ?? {}) : req.query;
-  if (!isObject(body)) throw new OperationError("usage", "the body has to be a JSON object");
+  if (!isObject(body)) throw new OperationError("usage", "the body must be a JSON object");
   const whole = Object.keys(fields).find((name) => fields[name] === "body");
   const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
   const kinds = new Map(Object.entries(fields).map(([name, declared]) => [name, kindOf(declared)]));

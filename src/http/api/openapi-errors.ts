@@ -8,8 +8,8 @@ type Json = Readonly<Record<string, unknown>>;
 export const errors: Readonly<Record<string, string>> = {
   400: "The body cannot be read as JSON, or the path not as a URL",
   401: "The admin token is missing or wrong",
-  403: "A page of another origin asks",
-  404: "There is nothing of this name",
+  403: "The request comes from a page of another origin",
+  404: "Nothing has this name",
   409: "The name is taken, or the state of a record does not allow it",
   413: "The body is too large",
   415: "The body is not application/json",
@@ -43,7 +43,7 @@ export const errorSchema: Json = {
     hint: { type: "string", description: "The next step" },
     next: {
       type: "object",
-      description: "The hint taken apart, where it ends with a command",
+      description: "The hint in parts, if it ends with a command",
       properties: {
         text: { type: "string" },
         command: { type: "array", items: { type: "string" }, description: "The words of the command, unquoted" },

@@ -137,7 +137,11 @@ function bodyOf(operation: Operation, whole: Json | undefined, { body, fields = 
   return { required: required.length > 0 || rules?.["anyOf"] !== undefined, ...json(schema) };
 }
 
-const success: Readonly<Record<number, string>> = { 200: "Done", 201: "Made", 204: "Done; there is nothing to say" };
+const success: Readonly<Record<number, string>> = {
+  200: "Done",
+  201: "Made",
+  204: "Done; the response has no content",
+};
 
 function describe(name: OperationName, schemas: Readonly<Record<string, Json>>): Json {
   const operation = operations[name] as unknown as Operation;
@@ -194,7 +198,7 @@ export function openApiDocument({ issuer, version }: { readonly issuer: string; 
     "/requests/stream": {
       get: {
         operationId: "requests.stream",
-        summary: "The requests as they come, as server-sent events: the data of each is a Request",
+        summary: "The requests as they arrive, as server-sent events: the data of each is a Request",
         tags: ["requests"],
         parameters: parametersOf(operations["requests.list"], inputDocs["requests.list"] ?? {}),
         responses: {
@@ -220,7 +224,7 @@ export function openApiDocument({ issuer, version }: { readonly issuer: string; 
         adminToken: {
           type: "http",
           scheme: "bearer",
-          description: "IDP_ADMIN_TOKEN of the start, else the one that lock.json of the data folder holds",
+          description: "IDP_ADMIN_TOKEN if it was set at the start, else the token in lock.json of the data folder",
         },
       },
       schemas: {

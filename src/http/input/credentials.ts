@@ -74,7 +74,7 @@ export function accessToken(
   if (Object.hasOwn(query, "access_token")) {
     throw new OAuthError(
       "invalid_request",
-      "access_token is not taken from the query, where logs would keep it: send Authorization: Bearer",
+      "access_token is not accepted in the query, where logs would keep it: send Authorization: Bearer",
     );
   }
   // The value is not an access token: 401, as the service documents for any invalid token, not the 400 of RFC 6750.

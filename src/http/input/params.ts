@@ -50,7 +50,7 @@ export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
   if (body === undefined) return {};
   if (!isObject(body)) {
-    throw new OAuthError("invalid_request", "the JSON body has to be an object");
+    throw new OAuthError("invalid_request", "the JSON body must be an object");
   }
   // A copy: the values of a form are slices, and a stored slice would keep the whole body in memory.
   if (req.is(jsonType) !== jsonType) return JSON.parse(JSON.stringify(body)) as RawParameters;
@@ -59,7 +59,7 @@ export function bodyParameters(req: Request): RawParameters {
   return parameters;
 }
 
-const notTextError = (name: string): OAuthError => new OAuthError("invalid_request", `${name} has to be a string`);
+const notTextError = (name: string): OAuthError => new OAuthError("invalid_request", `${name} must be a string`);
 
 /**
  * The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1).

@@ -39,7 +39,7 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
 export const tooLongForGet = (): OAuthError =>
   new OAuthError(
     "invalid_request",
-    "the request came without cookies, and is too long to come again as GET: send less, or push it (RFC 9126)",
+    "the request came without cookies, and is too long to be repeated as GET: shorten it, or push it (RFC 9126)",
   );
 
 /** Characters: common proxies refuse longer request lines. */

@@ -131,7 +131,10 @@ export const postPreferences = (web: Web) => async (req: Request, res: Response)
   const language = single(body, "language") ?? "";
   const theme = themes.find((name) => name === single(body, "theme"));
   if (!/^[a-z]{2}$/.test(language) || theme === undefined) {
-    throw new OAuthError("invalid_request", `language has to be a code as "en", theme one of ${themes.join(", ")}`);
+    throw new OAuthError(
+      "invalid_request",
+      `language must be a code such as "en", and theme one of ${themes.join(", ")}`,
+    );
   }
   const csrf = single(body, "csrf") ?? "";
   if (!(await savePreferences(web.ctx, readBrowser(web, req), { csrf, language, theme }))) {

@@ -63,7 +63,7 @@ export const postConsent = (web: Web) => async (req: UidRequest, res: Response) 
   const body = bodyParameters(req);
   const decision = single(body, "decision");
   if (decision !== "allow" && decision !== "deny") {
-    throw new OAuthError("invalid_request", `decision has to be "allow" or "deny"`);
+    throw new OAuthError("invalid_request", `decision must be "allow" or "deny"`);
   }
   const result = await consent(web.ctx, req.params.uid, knownBrowser(web, req), {
     csrf: single(body, "csrf") ?? "",

@@ -153,6 +153,6 @@ function refuseLiquid(path: string, folder: string): void {
 /** The path of a file in the first folder that has it. */
 function firstFile(roots: readonly string[], name: string): string {
   const root = roots.find((folder) => existsSync(join(folder, name)));
-  if (root === undefined) throw new Error(`${name} is in none of ${roots.join(", ")}`);
+  if (root === undefined) throw new Error(`${name} is not in ${roots.join(", ")}`);
   return join(root, name);
 }

@@ -93,7 +93,7 @@ function languagesIn(root: string): string[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const strange = names.find((name) => !/^[a-z]{2,3}\.json$/.test(name));
   if (strange !== undefined) {
-    throw new OperationError("usage", `${join(folder, strange)} is not named by a language alone`, {
+    throw new OperationError("usage", `${join(folder, strange)} must be named after a language only`, {
       hint: "For example: en.json, tr.json",
     });
   }

@@ -97,7 +97,7 @@ export const getTryItCallback = (web: Web) => async (req: Request, res: Response
   if (!isOwnResponse(secrets, response)) {
     sendFailed(web, req, res, "over", {
       code: "invalid_request",
-      message: "state is not the one of a request of this browser",
+      message: "state does not belong to a request of this browser",
     });
     return;
   }

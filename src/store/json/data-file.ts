@@ -57,7 +57,7 @@ export async function refuseDataFile(
   return new DataFileError(
     `${file}${position}${path === "" ? "" : ` ${path.replace(/^\./, "")}`} ${what}`,
     file,
-    "It was left as it is. Repair it, or move it away to begin afresh, or use another folder with --data.",
+    "It was not changed. Repair it, or move it away to start afresh, or use another folder with --data.",
   );
 }
 
@@ -69,7 +69,7 @@ async function validate(file: string, value: unknown): Promise<Snapshot> {
   const version = document["schemaVersion"];
   if (typeof version === "number" && version > schemaVersion) {
     const hint = "Use the idp that wrote it (or a newer one), or another folder with --data.";
-    const message = `${file} has schema version ${version}; this idp knows version ${schemaVersion}: a newer idp wrote it`;
+    const message = `${file} has schema version ${version}; this idp reads version ${schemaVersion}: a newer idp wrote it`;
     throw new DataFileError(message, file, hint);
   }
   if (version !== schemaVersion) {
@@ -141,7 +141,7 @@ export async function readDataFile(
   const stats = await lstat(file).catch(() => null);
   if (stats?.isSymbolicLink() === true) await refuseLink(file);
   if (stats !== null && stats.size > largest) {
-    const hint = "Move it away to begin afresh, or use another folder with --data.";
+    const hint = "Move it away to start afresh, or use another folder with --data.";
     throw new DataFileError(`${file} is larger than half a gigabyte, the most that idp reads`, file, hint);
   }
   let bytes: Buffer;

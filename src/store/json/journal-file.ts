@@ -43,7 +43,7 @@ function isOperation(value: unknown): value is Operation {
 }
 
 const hint =
-  "It was left as it is. To go on without what it holds, move it away; data.json is whole without it, as it was when it was last written.";
+  "It was not changed. To continue without its changes, move it away: data.json is complete without it, as it was last written.";
 
 /** @returns null where there is no journal @throws {DataFileError} */
 export async function readJournal(path: string): Promise<JournalContent | null> {
@@ -81,7 +81,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   if (typeof header !== "object" || header === null || !("journal" in header && "generation" in header)) {
     throw refuse(1, "is not the head of a journal");
   }
-  if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp knows format 1`);
+  if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp reads format 1`);
   const lines = rest.map(({ number, offset, value }) => {
     if (!Array.isArray(value) || !value.every(isOperation))
       throw refuse(number, "holds something that is not a change of a record");
@@ -93,7 +93,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
 /** The refusal of a change after this process lost its data folder. */
 export const lostFolder = (folder: string): StorageError =>
   new StorageError(
-    `${folder}, or its journal, was deleted under this idp, or another one took it: nothing more is kept. End this one, and start it again`,
+    `${folder} or its journal was deleted or taken over while this idp ran: changes are no longer kept. Stop this idp and start it again`,
   );
 
 /** A place between two lines. */
@@ -209,7 +209,7 @@ export function openJournalFile(
         // Removes a refused change that could not be removed at once, so that the next start does not read it.
         if (handle !== null && tailed) await cut(handle);
       } catch (error) {
-        const message = `What was refused last could not be taken out of ${path} again, and may be there at the next start`;
+        const message = `The last refused change could not be removed from ${path}, and may be there at the next start`;
         throw new StorageError(`${message}: ${describeFault(error)}`, { cause: error });
       } finally {
         await handle?.close();

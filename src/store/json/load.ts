@@ -16,7 +16,7 @@ export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: str
       }
     } catch (error) {
       if (!(error instanceof ConflictError || error instanceof TypeError)) throw error;
-      throw await refuseDataFile(path, `is not right: ${error.message}`, [collection, position]);
+      throw await refuseDataFile(path, `is invalid: ${error.message}`, [collection, position]);
     }
   }
 }
@@ -38,8 +38,8 @@ export function heldLines(
   const start = from;
   const boundary = start === 0 || start === length || lines.some(({ offset }) => offset === start);
   if (start === undefined || !boundary) {
-    const hint = `Put the data.json back to which it belongs; or, to go on with the one that is there as it is, move ${path} away`;
-    throw new DataFileError(`${path} holds changes to another data.json than the one beside it`, path, hint);
+    const hint = `Put back the data.json that it belongs to; or move ${path} away to continue with the current data.json`;
+    throw new DataFileError(`${path} does not belong to the data.json beside it`, path, hint);
   }
   return { lines: lines.filter(({ offset }) => offset < start).length, offset: start };
 }
@@ -51,8 +51,8 @@ export function replayLines(engine: Engine, lines: JournalContent["lines"], path
       for (const operation of operations) engine.replay(operation);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      const hint = `Move ${path} away to go on without what it holds`;
-      throw new DataFileError(`${path}:${number} is not right: ${error.message}`, path, hint);
+      const hint = `Move ${path} away to continue without its changes`;
+      throw new DataFileError(`${path}:${number} is invalid: ${error.message}`, path, hint);
     }
   }
 }

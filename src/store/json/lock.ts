@@ -85,7 +85,7 @@ function refusal(dir: string, lock: Lock, waitMs: number): LockedError {
   if (isOfOtherContainer(lock))
     by = `by an idp that runs in another container of this machine, or outside this one ${who}: stop it there, or ${another}`;
   else if (elsewhere)
-    by = `by an idp on the machine "${host}" ${who}. Whether it still runs cannot be seen from here: if it does not, remove ${path}; else ${another}`;
+    by = `by an idp on the machine "${host}" ${who}. This machine cannot tell whether it still runs: if it does not, remove ${path}; else ${another}`;
   else if (kind === "command")
     by = `by another idp command ${who}, which has not ended within ${waitMs} ms: try again, or stop that process`;
   return new LockedError(`${dir} is in use ${by}`, { pid, url, startedAt }, elsewhere);
@@ -149,7 +149,7 @@ export async function takeLock(options: LockOptions): Promise<HeldLock> {
   const dead = await acquire(lock, options).catch((error: unknown) => orRefuse("made", error));
   if (dead !== null) {
     const whose = dead === nobody ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
-    log(`took over the lock ${whose}: all that it had answered is in ${dir}`);
+    log(`took over the lock ${whose}: everything that it answered is in ${dir}`);
   }
   // Where it cannot be touched, the folder cannot be written: another process could not take it over either.
   const touching = setInterval(() => {

@@ -111,7 +111,7 @@ async function openData(
   if (isNew) {
     if (content !== null && content.lines.length > 0) {
       const message = `${dataPath} is missing, and ${journalPath} holds changes to it`;
-      throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to begin afresh`);
+      throw new DataFileError(message, dataPath, `Put it back, or move ${journalPath} away to start afresh`);
     }
     await db.write().catch((error: unknown) => {
       throw new StorageError(`${location} could not be written: ${describeFault(error)}`, { cause: error });

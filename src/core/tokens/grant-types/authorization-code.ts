@@ -42,7 +42,7 @@ export async function redeemCode(
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      "redirect_uri is missing: repeat the one of the authorization request (RFC 6749 4.1.3)",
+      "redirect_uri is missing: repeat the one from the authorization request (RFC 6749 4.1.3)",
     );
   }
   // A replay is refused and must also revoke: so it is returned, not thrown.
@@ -56,7 +56,7 @@ export async function redeemCode(
     }
     if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
     if (record.usableUntil <= ctx.now()) {
-      if (record.usableUntil === 0) return new OAuthError("invalid_grant", "code expired: it was made to");
+      if (record.usableUntil === 0) return new OAuthError("invalid_grant", "code expired: idp expire ended it");
       const ago = Math.floor((ctx.now() - record.usableUntil) / 1000);
       return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`);
     }
@@ -91,7 +91,7 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
   if (redirectUri !== request.redirectUri) {
     throw new OAuthError(
       "invalid_grant",
-      `redirect_uri "${redirectUri}" is not the one of the authorization request "${request.redirectUri}"`,
+      `redirect_uri "${redirectUri}" differs from the one in the authorization request, "${request.redirectUri}"`,
     );
   }
 }

@@ -39,7 +39,7 @@ export async function refresh(
     throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, { cause: claims });
   }
   if (claims.client_id !== client.client_id) {
-    throw new OAuthError("invalid_grant", `refresh_token was issued to another client than "${client.client_id}"`);
+    throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`);
   }
   // Checked before reuse is detected: without the key, nobody can get the family revoked.
   checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
@@ -59,8 +59,7 @@ function renew(
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.
   const isOver = isDead(state) && state.isOver === true;
-  if (place === "rotated" && !isOver)
-    killFamily(tx, ctx, claims.family, "a refresh token that had been rotated was used again");
+  if (place === "rotated" && !isOver) killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
   if (isDead(state))
     return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
   const { client, user, grant } = state;
@@ -77,7 +76,7 @@ function renew(
     refreshScopes,
     request.scope,
     "the refresh token's",
-    "a refresh may only narrow (RFC 6749 6)",
+    "a refresh cannot add scopes (RFC 6749 6)",
   );
   const scopes = grantedNow(tx, ctx, client, grant, asked);
   const refreshResources = claims.resource ?? [];

@@ -157,7 +157,7 @@ function narrowScopes(
   scope: string | undefined,
 ): readonly string[] {
   const granted = scopesNow(tx, ctx, subject, held);
-  const asked = narrowScope(granted, scope, "the subject token's", "an exchange may only narrow");
+  const asked = narrowScope(granted, scope, "the subject token's", "an exchange cannot add scopes");
   if (asked !== granted) {
     const foreign = asked.filter((name) => !mayStillAsk(tx, ctx, client, name));
     if (foreign.length > 0) throw foreignScopes(client, foreign);
@@ -167,8 +167,8 @@ function narrowScopes(
   if (scopes.length === 0 && granted.length > 0) {
     throw new OAuthError(
       "invalid_scope",
-      `nothing of the subject token's scope "${granted.join(" ")}" is part of client "${client.client_id}"'s registered scope "${client.scope ?? ""}"`,
-      { fix: `add what it needs of ${granted.join(" ")} to the scope of client ${client.client_id}` },
+      `the subject token's scope "${granted.join(" ")}" has no scope in common with the registered scope "${client.scope ?? ""}" of client "${client.client_id}"`,
+      { fix: `add the scopes that it needs (${granted.join(" ")}) to the scope of client ${client.client_id}` },
     );
   }
   return scopes;
