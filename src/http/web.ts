@@ -14,6 +14,8 @@ export interface Web {
   readonly base: string;
   /** The port that listens; names the cookies, which browsers do not keep apart by port. */
   readonly port: () => number;
+  /** Only this machine can reach the server. */
+  readonly isLocal: boolean;
   readonly version: string;
   /** Clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean;

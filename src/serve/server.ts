@@ -3,6 +3,7 @@
  * options.ts checks what the caller passes.
  */
 import type { RequestListener } from "node:http";
+import { isIPv4 } from "node:net";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import type { Context } from "../core/context.ts";
 import { plainCommandLine } from "../core/hint.ts";
@@ -114,6 +115,7 @@ function addIssuer(
     },
     base,
     port: () => port,
+    isLocal: host === defaultHost || host === "::1" || (isIPv4(host) && host.startsWith("127.")),
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

@@ -75,6 +75,7 @@ describe("a key", () => {
     expect(response.headers.get("referrer-policy")).toBe("no-referrer");
     expect(cookies).toEqual([
       expect.stringMatching(/^idp_\d+_inspector=[\w-]{43}; Path=\/_idp\/; HttpOnly; SameSite=Strict$/) as string,
+      expect.stringMatching(/^idp_\d+_inside=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/) as string,
     ]);
     expect(cookies.join()).not.toContain(key);
   });

@@ -113,3 +113,15 @@ test("a page of another port cannot post its forms, frame it, or use up a key", 
   expect(await idp.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
   expect((await fetch(url, { redirect: "manual" })).status).toBe(303);
 });
+
+test("the button of an error page adds the redirect URI, and the sign-in goes on", async () => {
+  const { page, app } = await inspect(false);
+  await page.goto(app.url({ redirect_uri: "http://localhost:3999/cb" }));
+  expect(await stateOf(page)).toBe("redirect-uri");
+  await page.getByTestId("fix-add-redirect-uri").click();
+  await page.getByTestId("login-as-alice").waitFor();
+  await page.getByTestId("login-as-carol").click();
+  await page.getByTestId("fix-restore").click();
+  await page.getByTestId("login-as-carol").click();
+  await page.getByTestId("consent-allow").waitFor();
+});

@@ -3,6 +3,7 @@ import type {
   AccountView,
   ConsentView,
   DeviceView,
+  FixFormView,
   FormPostView,
   LoginView,
   LogoutView,
@@ -129,6 +130,7 @@ const login: LoginView = {
   switchHref: null,
   reauth: null,
   message: null,
+  fixForm: null,
   canCancel: true,
   details: [
     { name: "client_id", value: "demo-app" },
@@ -147,6 +149,7 @@ const ended: EndedView = {
   step: "login",
   state: "expired",
   message: "this sign-in took too long or was already finished",
+  fixForm: null,
   client: demoApp,
   href: "http://localhost:3000/",
 };
@@ -310,8 +313,27 @@ const revoke: AccountRevokeView = {
   outlivedBy: null,
 };
 
+const fixForm: FixFormView = {
+  action: "/_idp/fix",
+  csrf: "c5rf",
+  kind: "add-redirect-uri",
+  request: "client_id=demo-app&redirect_uri=http%3A%2F%2Flocalhost%3A3001%2Fcallback",
+  username: "",
+  client: "demo-app",
+  redirectUri: "http://localhost:3001/callback",
+};
+const restoreForm: FixFormView = {
+  ...fixForm,
+  kind: "restore",
+  request: "/interaction/f7Q2/login",
+  username: "carol",
+  client: "",
+  redirectUri: null,
+};
+
 const error: ErrorView = {
   ...common,
+  fixForm: null,
   kind: "redirect-uri",
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
@@ -419,6 +441,13 @@ export const loginViews = {
     username: "carol",
     message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
   },
+  "login-error-suspended-fix": {
+    ...login,
+    state: "error-suspended",
+    username: "carol",
+    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+    fixForm: restoreForm,
+  },
   "login-error-banned": {
     ...login,
     state: "error-banned",
@@ -445,6 +474,7 @@ export const endedViews = {
     state: "suspended",
     client: { id: "long", name: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" },
   },
+  "consent-suspended-fix": { ...ended, step: "consent", state: "suspended", fixForm: restoreForm },
 } satisfies Record<string, EndedView>;
 
 export const consentViews = {
@@ -627,6 +657,14 @@ const tryItFailedViews = {
 
 export const errorViews = {
   "error-redirect-uri": error,
+  "error-redirect-uri-fix": {
+    ...error,
+    fixForm: {
+      ...fixForm,
+      redirectUri:
+        "http://localhost:3001/a/rather/long/path/of-an-app/that/has/to/wrap/somewhere/callback?tenant=example",
+    },
+  },
   "error-redirect-uri-slash": {
     ...error,
     mismatch: {
@@ -665,6 +703,15 @@ export const errorViews = {
     code: "invalid_client",
     message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
     fix: "idp clients add shop --redirect-uri http://localhost:8080/callback",
+  },
+  "error-client-fix": {
+    ...error,
+    ...bareError,
+    kind: "client",
+    code: "invalid_client",
+    message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
+    fix: "idp clients add shop --redirect-uri http://localhost:3001/callback",
+    fixForm: { ...fixForm, kind: "create-client", client: "shop" },
   },
   "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
   "error-form": {
@@ -775,10 +822,10 @@ export const samples: readonly Sample[] = [
 
 const kinds = [
   ["account-gone", "account-many", "account-revoke", "account-saved"],
-  ["consent-again", "consent-default", "consent-every-field", "consent-finished"],
+  ["consent-again", "consent-default", "consent-every-field", "consent-finished", "consent-suspended-fix"],
   ["device-confirm", "device-done", "device-invalid"],
   [
-    "login-error-suspended",
+    "login-error-suspended-fix",
     "login-expired",
     "login-hint-unknown",
     "login-many-users",
@@ -804,7 +851,15 @@ const kinds = [
     "inspector-users",
     "inspector-users-done",
   ],
-  ["error-other-user", "error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
+  [
+    "error-client-fix",
+    "error-other-user",
+    "error-redirect-uri",
+    "error-redirect-uri-fix",
+    "form-post",
+    "logout",
+    "signed-out-no-hint",
+  ],
 ].flat();
 
 /** One page of each kind. Together they show every element that any page shows. */

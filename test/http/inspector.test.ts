@@ -181,7 +181,10 @@ test("below the path of the issuer", async () => {
   const { url } = await below.call("inspector.open", {});
   expect(url).toMatch(/^http:\/\/localhost:4398\/tenant\/_idp\/\?key=/);
   const answer = await fetch(url.replace("4398", String(below.port)), { redirect: "manual" });
-  expect(answer.headers.getSetCookie()).toEqual([expect.stringContaining("; Path=/tenant/_idp/;")]);
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringContaining("; Path=/tenant/_idp/;"),
+    expect.stringContaining("; Path=/tenant;"),
+  ]);
 });
 
 test("the pages as data", async () => {

@@ -1,5 +1,5 @@
 import type { Settings } from "../context.ts";
-import { isLoopbackHost } from "./redirect-uri.ts";
+import { checkEndpointUri, isLoopbackHost } from "./redirect-uri.ts";
 
 /**
  * The settings that widen what addresses a client may have (CONTRACT 2.1): hosts of a container network that are reached by plain http, and
@@ -47,4 +47,14 @@ export function checkHttpHost(
   if (host === undefined || isLoopbackHost(host) || isListed(host, hosts ?? [])) return null;
   const wrong = `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
   return hosts === null ? wrong : `${wrong}, or list "${host}" in the setting http_redirect_hosts`;
+}
+
+/** Whether a redirect URI leads to loopback or to a listed host, by a port that it names: nothing else is registered by a click. */
+export function staysNear(
+  uri: string,
+  { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,
+): boolean {
+  const host = /^https?:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(uri)?.[1];
+  if (host === undefined || checkEndpointUri(uri) !== null) return false;
+  return isLoopbackHost(host) || isListed(host, hosts ?? []);
 }

@@ -20,6 +20,8 @@ export interface InspectorAccess {
   /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used or too old */
   readonly redeem: (key: string) => string | null;
   readonly isSession: (secret: string) => boolean;
+  /** Whether it is the {@link inspectorMarker} of a session. */
+  readonly isMarker: (marker: string) => boolean;
 }
 
 interface Key {
@@ -32,6 +34,7 @@ interface Key {
 export function createInspectorAccess(now: () => number, random: (bytes: number) => string): InspectorAccess {
   let keys: readonly Key[] = [];
   const sessions = new Set<string>();
+  const markers = new Set<string>();
   const usable = (): readonly Key[] => keys.filter(({ expiresAt }) => expiresAt > now());
   return {
     newKey() {
@@ -46,14 +49,26 @@ export function createInspectorAccess(now: () => number, random: (bytes: number)
       keys = keys.filter((key) => key !== found);
       const secret = random(secretBytes);
       sessions.add(hashOf(secret));
+      markers.add(hashOf(inspectorMarker(secret)));
       return secret;
     },
     isSession: (secret) => sessions.has(hashOf(secret)),
+    isMarker: (marker) => markers.has(hashOf(marker)),
   };
 }
 
 /** The value that each form of the inspector carries. */
 export const inspectorCsrf = (secret: string): string => hashOf(`inspector ${secret}`);
+
+/**
+ * What tells the pages beyond the inspector that a person is in it, who may be offered a change there. It opens nothing, and a session cannot
+ * be found from it.
+ */
+export const inspectorMarker = (secret: string): string => hashOf(`marker ${secret}`);
+
+/** The value of a form on such a page: of one session, and of one change, so that no field of the form can be another. */
+export const markedCsrf = (marker: string, change: readonly string[]): string =>
+  hashOf(JSON.stringify([...change, marker]));
 
 /** The address of the inspector with a key that opens it once. */
 export const inspectorAddress = ({

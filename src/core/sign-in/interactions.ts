@@ -69,7 +69,13 @@ export class InteractionError extends Error {
   readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
   /** Who asked; null: no longer known. */
   readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
-  constructor(reason: InteractionError["reason"], app: InteractionError["app"] = null) {
+  /** Who was suspended or banned. */
+  readonly username: string | null;
+  constructor(
+    reason: InteractionError["reason"],
+    app: InteractionError["app"] = null,
+    username: InteractionError["username"] = null,
+  ) {
     super(
       {
         gone: "this sign-in took too long or was already finished",
@@ -81,6 +87,7 @@ export class InteractionError extends Error {
     );
     this.reason = reason;
     this.app = app;
+    this.username = username;
   }
 }
 
@@ -153,18 +160,19 @@ function appOf(interaction: Interaction): AskingApp | null {
   return { clientId, redirectUri, uiLocales };
 }
 
-/** A refusal that names the app to go back to. */
+/** A refusal that names the app to go back to. @param username who was suspended or banned */
 export function over(
   tx: ReadTx,
   interaction: Interaction,
   reason: "gone" | "finished" | "suspended",
+  username: string | null = null,
 ): InteractionError {
   const app = appOf(interaction);
-  if (app === null) return new InteractionError(reason);
+  if (app === null) return new InteractionError(reason, null, username);
   const client = tx.get("clients", app.clientId);
   const name = clientName(client ?? { client_id: app.clientId });
   const initiateLoginUri = client?.initiate_login_uri ?? null;
-  return new InteractionError(reason, { ...app, name, initiateLoginUri });
+  return new InteractionError(reason, { ...app, name, initiateLoginUri }, username);
 }
 
 /** The interaction, for the browser that began it. @throws {InteractionError} */

@@ -160,6 +160,8 @@ export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browse
   const { login } = interaction;
   const userId = sessionOf(tx, browser.session)?.userId ?? (login === "canceled" ? undefined : login?.userId);
   const user = userId === undefined ? undefined : tx.get("users", userId);
-  if (user !== undefined && user.status !== "active") throw over(tx, interaction, "suspended");
+  if (user !== undefined && user.status !== "active") {
+    throw over(tx, interaction, "suspended", user.username);
+  }
   return null;
 }

@@ -14,6 +14,7 @@ import { prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
+import { fixForRequest, fixForUser } from "../inspector/fixes.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { routeOf, type RouteRecord } from "../route.ts";
@@ -106,6 +107,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     code: answer.code,
     message: answer.message,
     fix: fixLine(web, answer.fix),
+    fixForm: fixForRequest(web, req, res, answer),
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
@@ -124,6 +126,7 @@ function sendEnded(web: Web, req: Request, res: Response, error: InteractionErro
     state: endedState(error, step),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
+    fixForm: error.username === null ? null : fixForUser(web, req, { username: error.username }, step),
     message: error.message,
   } as const;
   const isForm = req.method === "POST";

@@ -1,11 +1,11 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
-import { inspectorPath } from "../../core/inspector/access.ts";
+import { inspectorMarker, inspectorPath } from "../../core/inspector/access.ts";
 import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "../web.ts";
 
-/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”, `…_inspector` of the inspector. */
+/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”, `…_inspector` of the inspector, `…_inside` of its marker. */
 
 /** What a person chose for every page: kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
@@ -80,7 +80,16 @@ export const setInspectorCookie = (web: Web, res: Response, value: string): void
   const path = web.base + inspectorPath;
   const cookie = { ...attributes(web), sameSite: "strict", name: inspectorCookie(web), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
+  // Another port of localhost is the same site, so the marker comes with an app's redirect from there. From another site it does not come,
+  // and the page is as for everybody else.
+  const marker = { ...attributes(web), sameSite: "strict", name: markerCookie(web) } as const;
+  res.appendHeader("Set-Cookie", serialize({ ...marker, value: inspectorMarker(value) }));
 };
+
+const markerCookie = (web: Web): string => `idp_${web.port()}_inside`;
+
+export const readMarkerCookie = (web: Web, req: Request): string | null =>
+  parse(req.headers.cookie ?? "")[markerCookie(web)] ?? null;
 
 const inspectorCookie = (web: Web): string => `idp_${web.port()}_inspector`;
 

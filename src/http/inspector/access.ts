@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { inspectorCsrf, inspectorPath } from "../../core/inspector/access.ts";
+import { inspectorCsrf, inspectorMarker, inspectorPath } from "../../core/inspector/access.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
-import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
+import { readInspectorCookie, readMarkerCookie, setInspectorCookie } from "../input/cookies.ts";
 import { isForeignPart, isOwnOrigin } from "../input/form-origin.ts";
 import { standingOf } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
@@ -17,15 +17,23 @@ import { renderClosed, type ClosedView } from "./views.ts";
 
 /** The session of the inspector that a request belongs to. */
 interface Session {
-  /** Each form carries it. */
+  /** Each form of the inspector carries it. */
   readonly csrf: string;
+  readonly marker: string;
 }
 
 /** Null: the cookie is missing, or of another process. Under `*`, a foreign page may point its name at this machine. */
 function sessionOf(web: Web, req: Request): Session | null {
   const secret = readInspectorCookie(web, req);
   if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
-  return web.ctx.inspector.isSession(secret) ? { csrf: inspectorCsrf(secret) } : null;
+  return web.ctx.inspector.isSession(secret) ? { csrf: inspectorCsrf(secret), marker: inspectorMarker(secret) } : null;
+}
+
+/** What a page beyond the inspector knows of the session; null: its reader is not in the inspector. */
+export function markerOf(web: Web, req: Request): string | null {
+  const marker = readMarkerCookie(web, req);
+  if (marker === null || standingOf(web, req.headers.host) !== "own") return null;
+  return web.ctx.inspector.isMarker(marker) ? marker : null;
 }
 
 /** Whether a person opens the page: a browser that only looks ahead, or a part of a foreign page, uses up no key. */
@@ -77,12 +85,18 @@ export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.c
 /**
  * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing; unlike the forms of other pages,
  * these are only taken with an `Origin`.
+ * @param csrfFor the value that the form must carry
  * @throws {InteractionError} csrf
  */
-export function changeOf(web: Web, req: Request): RawParameters {
+export function changeOf(
+  web: Web,
+  req: Request,
+  csrfFor: (session: Session, body: RawParameters) => string = ({ csrf }) => csrf,
+): RawParameters {
   const { origin } = req.headers;
   const body = bodyParameters(req);
-  const isOurs = origin !== undefined && isOwnOrigin(web, req, origin);
-  if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrfOf(web, req))) throw new InteractionError("csrf");
+  const session = sessionOf(web, req);
+  const isOurs = session !== null && origin !== undefined && isOwnOrigin(web, req, origin);
+  if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrfFor(session, body))) throw new InteractionError("csrf");
   return body;
 }

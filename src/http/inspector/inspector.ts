@@ -4,7 +4,7 @@
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file for
- * each tab makes its view (views.ts).
+ * each tab makes its view (views.ts). fixes.ts has the buttons of error pages.
  */
 import type { Request, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";
@@ -15,6 +15,7 @@ import type { Route } from "../route.ts";
 import type { Web } from "../web.ts";
 import { insidersOnly, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
+import { fixPath, postFix } from "./fixes.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, signInPath, streamPath } from "./sign-ins.ts";
@@ -61,5 +62,6 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     tab("testing"),
     tab("fixtures"),
     { ...page, path: changePath, post: postChange(web, shows) },
+    { ...page, path: fixPath, post: postFix(web) },
   ];
 }

@@ -45,13 +45,18 @@ export const tooLongForGet = (): OAuthError =>
 /** Characters: common proxies refuse longer request lines. */
 const longestLocation = 12_000;
 
-/** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
-export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
+/** The parameters of a request as a query. */
+export function queryOf(parameters: RawParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
   }
-  const location = `${web.base}${path}?${query.toString()}`;
+  return query.toString();
+}
+
+/** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
+export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
+  const location = `${web.base}${path}?${queryOf(parameters)}`;
   return location.length > longestLocation ? null : location;
 }
 

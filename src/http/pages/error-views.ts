@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../core/errors.ts";
-import type { AppView, View } from "./views.ts";
+import type { AppView, FixFormView, View } from "./views.ts";
 
 /** What the pages show where something cannot go on. */
 
@@ -10,6 +10,7 @@ export interface EndedView extends View {
   readonly client: AppView | null;
   /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
   readonly href: string | null;
+  readonly fixForm: FixFormView | null;
   /** For the developer, in the answer as data. English. */
   readonly message: string;
 }
@@ -37,6 +38,7 @@ export interface ErrorView extends View {
   readonly message: string;
   /** A command or a setting that fixes it. */
   readonly fix: string | null;
+  readonly fixForm: FixFormView | null;
   /** The paragraph that requires it; null: the message or the mismatch names it. */
   readonly rule: string | null;
   /** What was sent, beside what would have passed; the difference is marked. */

@@ -6,6 +6,7 @@ import { hintText } from "../../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
 import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";
+import { fixForUser } from "../inspector/fixes.ts";
 import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
@@ -85,6 +86,7 @@ async function sendLogin(
     switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
     reauth: page.reauthAges,
     message: messageOf(web, page, refusal),
+    fixForm: fixFormOf(web, req, page, refusal),
     canCancel: client !== null,
     ...shown,
     // Links from the answer to a form lead back to this page, without the error.
@@ -93,6 +95,13 @@ async function sendLogin(
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
   sendPage(res, status, renderLogin(web.renderer, view));
+}
+
+/** As the command that {@link messageOf} gives. */
+function fixFormOf(web: Web, req: Request, page: LoginPage, refusal: Refusal | null): LoginView["fixForm"] {
+  if (refusal === null && !page.picker) return null;
+  const { barred } = refusal ?? page;
+  return barred === null ? null : fixForUser(web, req, barred, "login");
 }
 
 /** The host that the browser is sent back to, to be shown. */

@@ -26,8 +26,9 @@ export interface PageContent {
   readonly [content: string]: unknown;
 }
 
-/** The parts of a page's data that concern only its look. */
+/** The parts of a page's data that concern only its look, and the button for a person who is in the inspector: programs have the command. */
 const look = new Set([
+  "fixForm",
   "fixWords",
   "gives",
   "grantedTitles",

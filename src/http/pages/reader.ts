@@ -14,7 +14,7 @@ interface Reader {
 }
 
 /** The interaction a page belongs to; "" for none. */
-const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
+export const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
 
 const text = (query: RawParameters, name: string): string | null => {
   const value = query[name];

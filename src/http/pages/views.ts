@@ -69,7 +69,23 @@ export interface LoginView extends View, RequestView, ClientLinks {
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
   /** What went wrong, and a command that fixes it; null: the sentence for the state. */
   readonly message: { readonly text: Text; readonly fix: string | null } | null;
+  readonly fixForm: FixFormView | null;
   readonly canCancel: boolean;
+}
+
+/** A button that does what the printed command does, for a person who is in the inspector. */
+export interface FixFormView {
+  readonly action: string;
+  readonly csrf: string;
+  readonly kind: "add-redirect-uri" | "create-client" | "restore";
+  /** What goes on afterwards. */
+  readonly request: string;
+  /** Who is restored; "" where nobody is. */
+  readonly username: string;
+  /** What client is changed or created; "" where none is. */
+  readonly client: string;
+  /** The whole address that is registered; null: none is. */
+  readonly redirectUri: string | null;
 }
 
 export interface PickerView {
