@@ -37,6 +37,21 @@ test("and the next one finds the fixtures again", async ({ idp }) => {
   expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["erin"]);
 });
 
+test("a test may move the clock, let tokens expire, and go back", async ({ idp }) => {
+  const { access_token: token } = await idp.issueTokens({ user: "erin", client: "shop" });
+  const isActive = async () => (await idp.call("token.introspect", { token })).active;
+  await idp.snapshot("before");
+  await idp.expire({ user: "erin" });
+  expect(await isActive()).toBe(false);
+  await idp.restore("before");
+  expect(await isActive()).toBe(true);
+  expect((await idp.clock.advance("1d")).offset).toBe(86_400);
+});
+
+test("and the next one finds the real time again", async ({ idp }) => {
+  expect((await idp.clock.show()).offset).toBe(0);
+});
+
 describe("a test of its own kind, made of it", () => {
   const withToken = test.extend<{ token: string }>({
     token: async ({ idp }, use) => {
