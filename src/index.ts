@@ -107,7 +107,7 @@ export interface Idp {
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
   call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
   /**
-   * Goes back to the fixtures, as if it had just started; only the signing keys stay. Every token issued before becomes invalid,
+   * Goes back to the fixtures, as at the start; only the signing keys stay. Every token issued before becomes invalid,
    * permanently. Fast enough to run after each test.
    */
   reset(): Promise<ResetResult>;

@@ -1,6 +1,6 @@
 import { exactJson } from "../json-digits.ts";
 
-/** What a client looks at when it signs in, each thing with what was found. */
+/** The checks of a client that signs in, each with its result. */
 
 export interface Check {
   readonly name: string;

@@ -119,7 +119,7 @@ function addIssuer(
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",
-    // A name that the operator listens on is one of ours.
+    // A host name that the operator listens on counts as our own.
     allowedHosts: [...(options.allowHosts ?? []), host],
     commandLine: options.commandLine ?? plainCommandLine,
   };

@@ -60,7 +60,7 @@ export interface DeviceRequest {
   readonly authTime: number;
   readonly amr: readonly string[];
   readonly sid: string | null;
-  /** Milliseconds: a device that asks again before this is told to slow down. */
+  /** Milliseconds: a device that polls before this gets slow_down. */
   readonly nextPollAt: number;
   /** Seconds between two polls. */
   readonly interval: number;

@@ -1,4 +1,4 @@
-/** The records of what lasts. Those of what is under way are in pending.ts. */
+/** The lasting records. Short-lived ones are in pending.ts. */
 
 /** A user: section "users" of a fixture, each field with its value. Times are ISO 8601. */
 export interface User {

@@ -69,7 +69,7 @@ export interface ClockState {
 /** What the clock shows. */
 export const showClock = ({ clock }: { readonly clock: Clock }): ClockState => ({
   now: new Date(clock.now()).toISOString(),
-  // Not -0, which JSON has and nobody understands.
+  // Not -0, which would be confusing in JSON.
   offset: Math.round((clock.now() - clock.unmoved()) / 1000) || 0,
   frozen: clock.isFrozen(),
 });

@@ -70,7 +70,7 @@ export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireRe
   });
 }
 
-/** Those of a client are the ones of users who have granted it something. No client is told of a session that expires. */
+/** The sessions of a client are those of users who granted it access. Clients are not notified of expired sessions. */
 function expireSessions(tx: Tx, user: User | null, client: Client | null): number {
   const all = user === null ? [...tx.all("sessions")] : tx.findAll("sessions", "user", user.id);
   const sessions = all.filter(
@@ -85,7 +85,7 @@ interface Owner {
   readonly clientId: string | null;
 }
 
-/** One that was used stays known for what it is. Zero: whichever way the clock moves, it stays expired. */
+/** A used code stays recorded as used. Zero: it stays expired whichever way the clock moves. */
 function expireCodes(tx: Tx, owner: Owner): number {
   const ofOwner = (userId: string | undefined, clientId: string): boolean =>
     (owner.userId ?? userId) === userId && (owner.clientId ?? clientId) === clientId;

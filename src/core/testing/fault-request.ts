@@ -8,7 +8,7 @@ import { readJws } from "../tokens/jws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FaultRequest } from "./faults.ts";
 
-/** Whose request it is, before anything of it is checked: found by reading only, so that a fault can be chosen by client and user. */
+/** Finds the client and user of an unchecked request without side effects, so that faults can be chosen by them. */
 
 /** What was sent, as the http layer read it. */
 export interface SentRequest {

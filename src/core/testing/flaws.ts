@@ -5,7 +5,7 @@ import { newPublicKey, newSecret, publicAlgs } from "../keys/keys.ts";
 import { seconds } from "../time.ts";
 import { sign, type UnsignedToken } from "../tokens/sign.ts";
 
-/** Tokens that are bad on purpose, in one respect or several: whoever takes one has a hole (RFC 8725, RFC 9068 4). */
+/** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
 
 /** What can be wrong, by the names that the operation takes them by. */
 export const flawNames = [
@@ -28,7 +28,7 @@ export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "ht
 /** As a flag has it. */
 const shown = (flaw: Flaw): string => flaw.replaceAll("_", "-");
 
-/** Of each of these one at most: two would take each other's meaning away. */
+/** At most one of each group: two would contradict each other. */
 const alternatives: readonly (readonly Flaw[])[] = [
   ["expired", "not_yet_valid"],
   ["bad_signature", "unknown_kid", "alg_none"],
@@ -47,7 +47,7 @@ export function checkFlaws(flaws: readonly Flaw[]): void {
 export const madeAt = (ctx: Context, flaws: readonly Flaw[], life: number): Context =>
   flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
 
-/** The claims, bent as the flaws say. @param life seconds */
+/** The claims with the flaws applied. @param life seconds */
 export function bendClaims(
   ctx: Context,
   claims: UnsignedToken["claims"],
@@ -65,7 +65,7 @@ export function bendClaims(
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Signs, or does to the signature what the flaws say. */
+/** Signs the token and applies the flaws of the signature. */
 export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly Flaw[]): Promise<string> {
   if (flaws.includes("alg_none")) return `${encoded({ alg: "none", typ: token.typ })}.${encoded(token.claims)}.`;
   if (flaws.includes("unknown_kid")) return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) });

@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { cut, redacted } from "../../repeated.ts";
 import { isObject } from "../json-object.ts";
 
-/** What the ledger keeps of the values of a request: none that is good for anything. */
+/** What the ledger keeps of the values of a request: never a usable secret. */
 
-/** Stands for a value that may be good for something. */
+/** Replaces a value that may be a secret. */
 export interface Fingerprint {
   /** Equal values have equal fingerprints. Null: nothing of it is kept. */
   readonly fingerprint: string | null;
@@ -38,7 +38,7 @@ const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 /** The senders of requests choose how long values are, and how many. */
 const longest = 500;
 const most = 100;
-/** A shorter value is a part of many a word. */
+/** A shorter value may be part of a common word. */
 const shortest = 6;
 const longestJwt = 16_384;
 
@@ -112,9 +112,9 @@ export const shownAs = (kept: unknown): string =>
 export const isKept = (name: string): boolean => plain.has(name) || !never.test(name);
 
 export interface Keeper {
-  /** A fingerprint that nobody can work out without the key. */
+  /** A fingerprint that nobody can compute without the key. */
   readonly fingerprint: (value: string) => string;
-  /** A value that may be good for something: its fingerprint, and of a JWT what it says. */
+  /** A value that may be a secret: its fingerprint and, for a JWT, its claims. */
   readonly sealed: (value: string) => Fingerprint;
   /**
    * What is kept of parameters.

@@ -1,8 +1,8 @@
 import type { Mismatch } from "../errors.ts";
 
-/** What is known of a request: as `http` saw it, and as the ledger keeps it (`recording.ts` makes the one of the other). */
+/** What is known of a request: as `http` saw it, and as the ledger keeps it (`recording.ts` converts one into the other). */
 
-/** A request and its outcome (CONTRACT 10). Nothing in it is good for anything. */
+/** A request and its outcome (CONTRACT 10). It holds no usable secret. */
 export interface RequestRecord {
   /** Unique in the process: `r17`. */
   readonly id: string;
@@ -10,7 +10,7 @@ export interface RequestRecord {
   readonly time: string;
   /** What all requests of one sign-in have in common; null: it belongs to none. */
   readonly flow: string | null;
-  /** The name of the route: "token", "login"; "none" for a path at which there is nothing. */
+  /** The name of the route: "token", "login"; "none" for an unknown path. */
   readonly endpoint: string;
   readonly method: string;
   /** Without the query: that may hold codes and tokens. */

@@ -8,7 +8,7 @@ import type { FlawName } from "./flaw-list.ts";
 import { spoilIdToken } from "./id-token-flaws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 
-/** Makes a finished response wrong in one respect. The rest of it stays valid. */
+/** Makes one thing in a finished response wrong. The rest stays valid. */
 
 /** The other value of a random one. */
 const another = (value: string): string => `${value.slice(1)}x`;

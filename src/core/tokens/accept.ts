@@ -18,7 +18,7 @@ export type GenuineToken =
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
 export class TokenProblem extends Error {
   override readonly name = "TokenProblem";
-  /** Seconds since 1970, where its age is all that is wrong; else null. */
+  /** Seconds since 1970, if the token is only expired; else null. */
   readonly expiredAt: number | null;
   constructor(message: string, expiredAt: number | null = null) {
     super(message);
@@ -49,7 +49,7 @@ const longestChecked = 4000;
 
 function remember(token: string, jws: Jws, key: KeyObject): void {
   if (token.length > longestChecked) return;
-  // Copied: the text is a slice, and keeping it would keep the whole body or header in memory.
+  // A copy: the text is a slice, which would keep the whole body or header in memory.
   const own = Buffer.from(token).toString();
   const end = jws.input.length;
   if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
@@ -117,7 +117,7 @@ function verify(
     const by = ownKey(ctx, jws);
     if (by === undefined || checked.get(token)?.key !== by.key) {
       checkSignature(jws, by);
-      // A refresh token is sent only once, so caching it is no use.
+      // A refresh token is sent only once, so it is not cached.
       if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
     checkClaims(ctx, jws, kind, required);
@@ -129,7 +129,7 @@ function verify(
 }
 
 /**
- * Whether the signature is this server's, and nothing else: for a report that goes on to say what else is wrong.
+ * Checks only the signature, for a report that then lists the other problems.
  * @returns null where it holds, else why not
  */
 export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {

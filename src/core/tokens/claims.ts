@@ -27,7 +27,7 @@ export function kindOfToken({ header, payload }: Pick<Jws, "header" | "payload">
   return kind === "id" && Object.hasOwn(payload, "epoch") ? "access" : kind;
 }
 
-/** Whom an access token speaks for, and where. */
+/** The subject of an access token, and where the token is valid. */
 export interface AccessTokenSubject {
   readonly client: Client;
   /** Null, with grant and family: the client speaks for itself (client credentials). */
@@ -43,7 +43,7 @@ export interface AccessTokenSubject {
   readonly resources: readonly string[];
   /** Thumbprint of the key that the token is bound to (RFC 9449 6.1); null: a bearer token. */
   readonly jkt: string | null;
-  /** Only for a token that was got by exchange. */
+  /** Only for a token from an exchange. */
   readonly exchanged?: Exchanged;
 }
 
@@ -94,7 +94,7 @@ export interface TokenClaims {
   readonly grant?: string;
   /** Of the grant; without one, of the client. */
   readonly epoch?: string;
-  /** Of the client, where the grant is another's: only in a token that was got by exchange. */
+  /** Of the client, where the grant is another's: only in a token from an exchange. */
   readonly client_epoch?: string;
   readonly family?: string;
   /** When it was issued, see `era.ts`. Absent: era 0. */
@@ -104,7 +104,7 @@ export interface TokenClaims {
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
   readonly act?: Actor;
-  /** Only in a token that was got by exchange. */
+  /** Only in a token from an exchange. */
   readonly exchanged_from?: readonly Origin[];
 }
 

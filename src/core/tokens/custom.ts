@@ -26,7 +26,7 @@ import { noteLife } from "./state.ts";
 import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
 
-/** One token, as the flow would yield it or changed on purpose: for tests of whatever reads tokens. */
+/** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 
 export const tokenKinds = ["access", "id", "refresh"] as const;
 type Kind = (typeof tokenKinds)[number];

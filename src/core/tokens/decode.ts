@@ -2,7 +2,7 @@ import { asNumber, parseExact } from "../../json-digits.ts";
 import { OperationError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 
-/** What a token says, each number with its digits. Nothing here checks a signature: whoever wants to trust a token verifies it. */
+/** What a token says, each number with its digits. Nothing here checks a signature: verify a token before you trust it. */
 export interface DecodedToken {
   readonly header: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;

@@ -157,7 +157,7 @@ export async function provenKey(ctx: Context, client: Client, proof: Proof | nul
 }
 
 /**
- * A code or refresh token that is bound to a key is good with that key only.
+ * A code or refresh token that is bound to a key is valid only with that key.
  * @param bound null: it is not bound
  * @throws {OAuthError} invalid_grant
  */

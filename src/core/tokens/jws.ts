@@ -3,7 +3,7 @@ import { isObject } from "../json-object.ts";
 
 /**
  * Compact JWS (RFC 7515 7.1) with this server's own keys, by `node:crypto`: its HS256 takes a seventh of the time of WebCrypto's, which jose
- * is built on. What others sign is verified by jose.
+ * is built on. jose verifies the signatures of others.
  */
 
 export interface Jws {

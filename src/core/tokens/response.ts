@@ -31,7 +31,7 @@ export interface TokenResponse extends ClientTokenResponse {
   readonly id_token: string;
 }
 
-/** What a grant type yields. */
+/** The result of a grant type. */
 export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse> {
   readonly response: R;
   /** Null: the client speaks for itself. */
@@ -93,7 +93,7 @@ export async function settleTokens(
   return signTokens(ctx, outcome);
 }
 
-/** Signs what was planned. */
+/** Signs the settled tokens. */
 async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);

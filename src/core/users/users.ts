@@ -40,7 +40,7 @@ export function requireUser(tx: ReadTx, name: string): User {
   return user;
 }
 
-/** How many of a list are wanted, from its beginning; absent: all. */
+/** The maximum number of users to list; absent: all. */
 export interface Limit {
   readonly limit?: number | undefined;
 }
@@ -83,7 +83,7 @@ function setStatus(
 interface BanEffects {
   readonly sessionsEnded: number;
   readonly grantsRevoked: number;
-  /** To be told once it is on disk. */
+  /** The clients to notify once it is on disk. */
   readonly telling: Telling;
 }
 
@@ -95,7 +95,7 @@ export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): B
   return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: ended };
 }
 
-/** Takes a user away, and with them their grants and sessions: nothing of them stays. @returns whom to tell once it is on disk */
+/** Removes a user with all their grants and sessions. @returns the clients to notify once it is on disk */
 export function removeUserRecord(tx: Tx, user: User): Telling {
   for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
   tx.remove("users", user.id);

@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from "express";
 import { showClock } from "../../core/testing/clock.ts";
 import type { Web } from "../web.ts";
 
-/** Shows in a response that the clock is moved: a clock that somebody forgot must not cost a day. */
+/** Shows in a response that the clock was moved, so that a forgotten clock is easy to notice. */
 export function showInResponse({ ctx }: Pick<Web, "ctx">, res: Response): void {
   if (!ctx.clock.isMoved()) {
     res.removeHeader("Idp-Clock");

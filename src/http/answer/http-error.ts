@@ -4,7 +4,7 @@ import type { ErrorKind } from "../pages/error-views.ts";
 
 interface Refusal {
   readonly code: string;
-  /** Which error page it is. */
+  /** The name of the error page. */
   readonly kind: ErrorKind;
   /** The paragraph of the standard that requires it. */
   readonly rule?: string;

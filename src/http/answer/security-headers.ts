@@ -2,7 +2,7 @@
  * The security headers of every answer, as constants: each value is decided by CONTRACT 2.6, and several that are usual
  * elsewhere would break an identity provider that runs on plain http.
  *
- * - No `form-action`: browsers apply it to the redirect that follows a form too, so the way back to the client would be blocked.
+ * - No `form-action`: browsers apply it to the redirect that follows a form too, so it would block the redirect to the client.
  * - No Cross-Origin-Opener-Policy: it cuts `window.opener` permanently, and sign-in in a popup answers through that.
  * - No Strict-Transport-Security, no `upgrade-insecure-requests`: `http://localhost` would stop working, for every port.
  */

@@ -8,7 +8,7 @@ import type { Web } from "../web.ts";
 
 /** The requests as they come, as server-sent events (HTML 9.2): each event is a record, with its id. */
 
-/** How many bytes may wait for a reader who does not read. */
+/** The most bytes that may wait for a slow reader. */
 const mostWaiting = 1024 * 1024;
 
 /** Milliseconds. Proxies end a connection on which nothing happens for a minute. */

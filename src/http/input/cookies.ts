@@ -23,7 +23,7 @@ const attributes = (web: Web) =>
     path: web.base === "" ? "/" : web.base,
   }) as const;
 
-/** Where a request comes from. Forwarded headers say what their sender likes, so they do not count. */
+/** The source of a request. Forwarded headers do not count, because any sender can forge them. */
 export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
 
 /** The values that the browser sent. */

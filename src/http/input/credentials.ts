@@ -45,7 +45,7 @@ export function basicId(req: Request): string | null {
   }
 }
 
-/** Who guesses: pages of any origin, which send it (Fetch 3.1), share an allowance that is not the one of the apps on their machine. */
+/** The source of guesses: pages send Origin (Fetch 3.1) and share one allowance, separate from that of the apps on the machine. */
 const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
 
 /** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */

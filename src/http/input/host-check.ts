@@ -16,7 +16,7 @@ const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1
 /** `own`: forms and the control API accept pages of this name as ours. `allowed`: it is answered, and no more. */
 type Standing = "own" | "allowed" | "foreign";
 
-/** What the `Host` of a request is to us. HTTP/1.0 may leave it out. An address is no name, so no foreign page can send it. */
+/** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. An address is no name, so no foreign page can send it. */
 export function standingOf({ issuer, allowedHosts }: Web, host: string | undefined): Standing {
   if (host === undefined) return "own";
   const name = hostName(host);

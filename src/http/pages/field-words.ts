@@ -20,7 +20,7 @@ export function wordsOf({ name, value }: FieldView, lang: string, say: Say): str
   return value;
 }
 
-/** What a person is known by comes first in a summary. */
+/** The name of a person comes first in a summary. */
 const first: readonly string[] = ["displayName", "username", "email", "name"];
 const rank = ({ name }: FieldView): number => (first.includes(name) ? first.indexOf(name) : first.length);
 

@@ -140,7 +140,7 @@ const pickerOf = (href: string, user: User): PickerView => ({
   beyond: null,
 });
 
-/** Where more is to be said than the sentence of the state. */
+/** Details beyond the sentence of the state. */
 function messageOf({ commandLine }: Web, page: LoginPage, refusal: Refusal | null): LoginView["message"] {
   const { likely, loginHint } = page;
   // With passwords, a page that anybody can ask for must not tell who exists.

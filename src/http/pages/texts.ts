@@ -12,7 +12,7 @@ export type Text = string | { readonly key: string; readonly values: TextValues 
 export interface Texts {
   /** Codes of the languages there are texts in. */
   readonly languages: readonly string[];
-  /** Where nothing else matches. */
+  /** The language if nothing else matches. */
   readonly fallback: string;
   /** The first of these language tags, each with or without a region, that there are texts in: `tr` for `tr-TR`. */
   match(wanted: readonly (string | null)[]): string | null;
@@ -85,7 +85,7 @@ function toHtml({ text, names, html }: Message, values: TextValues, hook: string
   return joined(html, names, (name) => `<bdi${attributes}>${escapeHtml(valueOf(values, name, text))}</bdi>`);
 }
 
-/** @throws {OperationError} usage, for a file that is named by no language: a region is none, since `tr` is what `tr-TR` reads */
+/** @throws {OperationError} usage, for a file name that is not a language. A region is not allowed: `tr-TR` uses `tr`. */
 function languagesIn(root: string): string[] {
   const folder = join(root, "locales");
   // A folder that replaces a page or two need not have texts.

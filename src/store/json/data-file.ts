@@ -32,7 +32,7 @@ const pieceLength = 128 * 1024;
 const syncEvery = 4 * 1024 * 1024;
 
 /**
- * A refusal of the data file that names the place.
+ * The error for a bad data file, with the position.
  * @param place where in the document, as keys and positions; undefined: where it stops being JSON
  */
 export async function refuseDataFile(

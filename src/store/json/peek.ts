@@ -1,4 +1,4 @@
-/** A look at a data folder that takes no lock, waits for nobody and changes nothing: for `idp doctor` and completion. */
+/** Reads a data folder without a lock, a wait or a change, for `idp doctor` and completion. */
 import { join, resolve } from "node:path";
 import { readDataFile } from "./data-file.ts";
 import { createEngine } from "../engine.ts";

@@ -86,7 +86,7 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
   );
 }
 
-/** To the letter (RFC 6749 4.1.3): neither side is parsed. */
+/** Compares the exact strings (RFC 6749 4.1.3): neither side is parsed. */
 function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
   if (redirectUri !== request.redirectUri) {
     throw new OAuthError(

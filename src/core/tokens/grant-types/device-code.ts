@@ -19,7 +19,7 @@ export interface DevicePoll {
   readonly resource: readonly string[];
 }
 
-/** Seconds that an impatient device has to wait more (RFC 8628 3.5). */
+/** Seconds that are added to the interval of a device that polls too fast (RFC 8628 3.5). */
 const slowDown = 5;
 
 /** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */

@@ -23,7 +23,7 @@ export interface Refresh {
 }
 
 /**
- * Refreshes: the refresh token rotates, and a rotated one that comes again revokes its family.
+ * Refreshes: the refresh token rotates, and the reuse of a rotated one revokes its family.
  * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
  */
 export async function refresh(
