@@ -130,7 +130,7 @@ test("by keyboard alone: pick a user, untick a scope, allow, and be back with a 
   expect(grants).toMatchObject([{ user: "alice", client: "web", scope: "openid profile email", status: "active" }]);
 });
 
-test("by keyboard alone: a wrong password is told, the right one goes on", async () => {
+test("by keyboard alone: a wrong password shows an error, the right one signs in", async () => {
   await page.goto(authorizationUrl());
   await page.getByText("Sign in with a password").focus();
   await page.keyboard.press("Enter");
@@ -205,7 +205,7 @@ test("deny and cancel both return to the app with access_denied", async () => {
   expect(await idp.call("grants.list", {})).toEqual([]);
 });
 
-test("a suspended user is told so, and another one can be picked", async () => {
+test("a suspended user sees why, and another one can be picked", async () => {
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-carol").click();
   expect(await place()).toBe("login error-suspended");

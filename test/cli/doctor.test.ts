@@ -115,7 +115,7 @@ test("an issuer that leads elsewhere, or nowhere: a problem, exit 6", async () =
   expect(named(checks, "issuer")).toMatchObject([{ detail: expect.stringContaining("idp does not answer there") }]);
 });
 
-test("a lock that a killed server left is told, and left", async () => {
+test("a lock that a killed server left is reported, and stays", async () => {
   const cwd = newFolder();
   const { child, ended, pid } = await startIdp([], { cwd });
   child.kill("SIGKILL");

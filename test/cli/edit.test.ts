@@ -61,7 +61,7 @@ for (const mode of ["running", "stopped"] as const) {
       expect(await line("users remove erna")).toMatchObject({ code: 3, json: error("not_found") });
     });
 
-    test("what is wrong with a user is told field by field, and nothing is changed", async () => {
+    test("the problems of a user are reported field by field, and nothing is changed", async () => {
       const wrong = await line("users add fay --email nowhere --set languge=tr");
       expect(wrong).toEqual({
         code: 2,

@@ -29,7 +29,7 @@ test("a hint's command is for the data or the server that was typed", async () =
   expect(named).toContain("Undo: idp users restore bob\n");
 });
 
-test("who came by npx is told to go on by it", async () => {
+test("hints after npx use npx", async () => {
   const answer = await said("users list", newFolder(), { npm_command: "exec" });
   expect(answer).toContain("For other data, add --data DIR. To start it: npx dev-idp start\n");
 });

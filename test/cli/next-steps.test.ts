@@ -58,7 +58,7 @@ describe("the issuer of tokens", () => {
   });
 });
 
-test("of two usual fixture files seed is told the one that is meant as it takes it", async () => {
+test("with two usual fixture files, the hint names one in the form that seed takes", async () => {
   const cwd = await newData();
   writeFileSync(join(cwd, "idp.fixtures.yaml"), "{}\n");
   const refused = await idpIn(cwd, ["seed", "--json"]);
@@ -170,7 +170,7 @@ test("a command in a remark stays in one piece on a terminal: on the line where 
   );
 });
 
-test("who makes a client public is told that its secret is gone", async () => {
+test("making a client public reports that its secret is gone", async () => {
   const cwd = await newData();
   const { stderr } = await idpIn(cwd, ["clients", "edit", "app", "--public"]);
   expect(stderr).toContain("Its client_secret is gone: a public client has none.\n");

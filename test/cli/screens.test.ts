@@ -271,7 +271,7 @@ test("work that takes longer than a second shows how far it is, and leaves nothi
   expect(bar.at(-1)).toBe("\r\u001b[K");
 });
 
-test("what a seed did is told by kind, with few names", () => {
+test("the result of a seed is listed by kind, with few names", () => {
   const none = { added: [], changed: [], same: 0 };
   const changed = ["a", "b", "c", "d"].map((name) => ({ name, fields: ["email", "about"] }));
   const result = {

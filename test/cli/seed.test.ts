@@ -49,7 +49,7 @@ clients:
 `;
 
 test.each(["running", "stopped"] as const)(
-  "with the server %s a broken file is told whole, and nothing is applied",
+  "with the server %s every problem of a broken file is reported, and nothing is applied",
   async (mode) => {
     const cwd = newFolder();
     if (mode === "running") await startIdp([], { cwd });

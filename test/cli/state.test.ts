@@ -104,7 +104,7 @@ test("an export that takes its time to come is waited for", async () => {
   expect([...(await ended), told.join("")]).toEqual([0, null, expect.stringContaining('"users":4')]);
 });
 
-test("each problem is told with its place, and nothing is imported", async () => {
+test("each problem is reported with its place, and nothing is imported", async () => {
   const cwd = newFolder();
   await idpIn(cwd, ["seed"]);
   const before = (await idpIn(cwd, ["export"])).stdout;

@@ -50,7 +50,7 @@ test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character 
   });
 });
 
-test("--url: a refusal in another form than idp's own is told as far as it can be read", async () => {
+test("--url: a refusal in a form other than idp's own is reported as far as it can be read", async () => {
   const refusal = {
     error: "refused",
     error_description: "not today",

@@ -32,7 +32,7 @@ test("what changed is applied and told; a broken file leaves all as it is, and t
   expect(await server.ended).toEqual({ code: 0, signal: null });
 });
 
-test("a folder: a file that comes is applied, one that goes is told; in words", async () => {
+test("a folder: a new file is applied, a removed one is reported; in words", async () => {
   const cwd = newFolder();
   mkdirSync(join(cwd, "f"));
   writeFileSync(join(cwd, "f", "a.yaml"), "users: [{ username: alice }]");
@@ -46,7 +46,7 @@ test("a folder: a file that comes is applied, one that goes is told; in words", 
   await server.printed("no longer in them, but kept until idp reset: client app");
 });
 
-test("a file that leads nowhere is told, and watched on", async () => {
+test("a broken link is reported, and still watched", async () => {
   const cwd = newFolder();
   const file = join(cwd, "a.yaml");
   writeFileSync(file, "users: [{ username: alice }]");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { newFolder } from "../helpers/cli.ts";
 
-/** What a server that is told to stop still owes to those who asked before. */
+/** A server that must stop still answers the requests that came before. */
 
 const users = Array.from({ length: 20 }, (_, index) => ({ username: `user-${index}`, password: `secret ${index}` }));
 
@@ -31,7 +31,7 @@ test("users that are answered for while the server stops have their passwords", 
   expect(withoutPassword(data)).toEqual([]);
 });
 
-test("who closes the library is told that passwords are missing", async () => {
+test("closing the library reports that passwords are missing", async () => {
   const idp = await createIdp({ port: 0, data: join(newFolder(), "data"), fixtures: {} });
   const seeded = idp.call("seed", { users });
   await expect.poll(async () => (await idp.call("users.list", {})).length, { interval: 1 }).toBe(users.length);

@@ -12,7 +12,7 @@ import { repository } from "./readme.ts";
 interface Pipes {
   readonly terminal: Terminal;
   readonly said: () => Pick<Ended, "stdout" | "stderr">;
-  /** Is called after each part of what stderr is told. */
+  /** Is called after each write to stderr. */
   readonly onStderr: (look: () => void) => void;
 }
 

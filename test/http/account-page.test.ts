@@ -164,7 +164,7 @@ test("who is suspended while signed in can sign out all the same: the session do
   expect(await idp.call("sessions.list", { user })).toEqual([]);
 });
 
-test("who is suspended while signed in is told why the account page asks to sign in", async () => {
+test("a user who is suspended while signed in sees why the account page asks to sign in", async () => {
   const idp = await serve();
   const user = await enroll(idp);
   const [browser] = await signedIn(idp, user);

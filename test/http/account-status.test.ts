@@ -65,7 +65,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     expect((await pick(browser, picked, "bob")).page).toBe("consent");
   });
 
-  test("who signs in by e-mail address is told the command for the user name, quoted or not", async () => {
+  test("a sign-in by e-mail address shows the command for the user name, quoted or not", async () => {
     const user = await enroll(idp, {
       password: "right",
       email: `x\`touch pwned\`.${status}@example.test`.replace(" ", ""),

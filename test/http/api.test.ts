@@ -130,7 +130,7 @@ describe("what is asked", () => {
     expect(answer.body).toEqual(error(expect.any(String) as never));
   });
 
-  test("every problem of an input is told at once, with what may be meant", async () => {
+  test("every problem of an input is reported at once, with a suggestion", async () => {
     const { body } = await call("POST", "issue/tokens", { usr: "alice", scope: 1 });
     expect(body).toEqual({
       error: "usage",

@@ -81,7 +81,7 @@ test("the logout token says whose session of which client ended, and nothing els
   });
 });
 
-describe("who is told", () => {
+describe("which clients are notified", () => {
   test("every client of the session that wants to know, in parallel, each its own token", async () => {
     const apps = [await listening("/one"), await listening("/two"), await register(idp)];
     const { browser, hints } = await signInAt(apps);

@@ -97,14 +97,14 @@ describe("the device", () => {
     expect((await app.refresh(json.refresh_token)).status).toBe(200);
   });
 
-  test("is told that its user denied", async () => {
+  test("gets access_denied after its user denied", async () => {
     const begun = await begin();
     await decide(begun, "device-deny");
     const { status, json } = await poll(begun);
     expect([status, json.error]).toEqual([400, "access_denied"]);
   });
 
-  test("that asks too often is told to slow down, by 5 seconds each time", async () => {
+  test("that asks too often gets slow_down, by 5 seconds each time", async () => {
     const begun = await begin();
     expect((await poll(begun)).json.error).toBe("authorization_pending");
     clock.pass(4);

@@ -124,7 +124,7 @@ describe("an issuer with a path", () => {
     expect((await fetch(at + path, { redirect: "manual" })).status).toBe(404);
   });
 
-  test("who forgets it is told what is meant", async () => {
+  test("a request without it gets a suggestion", async () => {
     expect(await read("/api/v2/oauth/userinfo", at)).toMatchObject({
       error_description: expect.stringContaining(
         "Did you mean /tenants/one/api/v2/oauth/userinfo? All endpoints are listed at /tenants/one/.well-known/",

@@ -87,7 +87,7 @@ test("leads to where the app says that sign-ins begin, with the issuer", async (
   expect(hooked(over.body, "login-again").attributes["href"]).toBe(href);
 });
 
-test("somebody who is suspended on the consent page is told so, and nothing is shared", async () => {
+test("a user who is suspended on the consent page sees why, and nothing is shared", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");

@@ -139,7 +139,7 @@ describe("an interaction belongs to the browser in which it began", () => {
   test.each([
     ["login", loginPage],
     ["consent", consentPage],
-  ])("%s: another browser is told so, and nothing happens", async (_name, show) => {
+  ])("%s: another browser gets an error, and nothing happens", async (_name, show) => {
     const { visit, button, browser } = await show();
     const stranger = new Browser(idp.issuer);
     const seen = await stranger.open(visit.url);

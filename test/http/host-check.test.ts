@@ -150,11 +150,14 @@ describe("the issuer's name and those of --allow-host pass", () => {
 });
 
 describe("probes", () => {
-  test.each(["evil.test", "pod-17.cluster.local:4370"])("the health is told under %s, and no more", async (host) => {
-    const { status, body } = await ask(local, host);
-    expect([status, body]).toEqual([200, '{"status":"ok"}']);
-    expect((await ask(local, host, "/_idp/health/")).status).toBe(421);
-  });
+  test.each(["evil.test", "pod-17.cluster.local:4370"])(
+    "the health is answered under %s, and nothing else",
+    async (host) => {
+      const { status, body } = await ask(local, host);
+      expect([status, body]).toEqual([200, '{"status":"ok"}']);
+      expect((await ask(local, host, "/_idp/health/")).status).toBe(421);
+    },
+  );
 
   test("HTTP/1.0 may leave Host out, HTTP/1.1 may not", async () => {
     const old = await rawRequest(local.port, "GET /_idp/health HTTP/1.0\r\n\r\n");

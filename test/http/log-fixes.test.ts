@@ -33,7 +33,7 @@ test("a suspended user: the command that restores them, at UserInfo, code and re
   ]);
 });
 
-test("a token without a scope is told as that, not as one for nothing", async () => {
+test("a token without a scope is logged as such, not as one for an empty scope", async () => {
   const { events, token } = await logging();
   const service = { client_id: "demo-service", client_secret: "demo-service-secret" };
   await token({ grant_type: "client_credentials", ...service });

@@ -99,7 +99,7 @@ describe("a request_uri that does not pass: a page, since no address is proven",
     ["no client", {}, "client_id is missing"],
     ["an unknown client", { client_id: "nope" }, "&#34;nope&#34;"],
     ["an unregistered redirect URI", { client_id, redirect_uri: "https://evil.test/" }, "is not registered for client"],
-  ])("%s beside it is told first", async (_name, beside, says) => {
+  ])("%s beside it is reported first", async (_name, beside, says) => {
     const visit = await new Browser(idp.issuer).open(authorize({ ...beside, request_uri: madeUp }));
     expect(visit).toMatchObject({ status: 400, page: "error", left: null });
     expect(visit.body).toContain(says);

@@ -40,7 +40,7 @@ test("a page with a form says where the form came from, any other page says noth
   expect((await headersOf(plain()))["referrer-policy"]).toBe("no-referrer");
 });
 
-test("no answer carries what breaks the way back to the app, a sign-in in a popup, or plain http", async () => {
+test("no header breaks the redirect to the app, a sign-in in a popup, or plain http", async () => {
   const answers = [await headersOf(form()), await headersOf(plain()), apiHeaders, privateApiHeaders, stylesheetHeaders];
   for (const headers of answers) {
     const text = Object.entries(headers).join("\n").toLowerCase();

@@ -130,7 +130,7 @@ test("a start that fails leaves its port free, also where somebody is asking alr
   await second.close();
 });
 
-test("what the folder refuses is told in words, and everything else is closed all the same", async () => {
+test("an error of the folder is reported in words, and everything else is still closed", async () => {
   const data = newFolder();
   const idp = await createIdp({ port: 0, data });
   rmSync(join(data, "lock.json"));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createIdp, type Idp, type OperationError } from "../../src/index.ts";
 
-/** Programs in JavaScript have no compiler: what is missing or unknown is told, as the control API tells it. */
+/** Programs in JavaScript have no compiler: missing and unknown fields are reported as by the control API. */
 
 let idp: Idp;
 beforeAll(async () => {
