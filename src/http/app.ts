@@ -32,11 +32,10 @@ import { getLogin, postLogin } from "./pages/login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
 import { inspectorRoutes } from "./inspector/inspector.ts";
 import { notFound } from "./not-found.ts";
-import { observe } from "./observe.ts";
+import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
 import { stylesheetPath } from "./pages/render.ts";
-import type { RequestEvent } from "../core/testing/record.ts";
 import { postRevoke } from "./oauth/revoke.ts";
 import { health, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
@@ -147,18 +146,12 @@ export function createApp(): Express {
   return app;
 }
 
-export interface Observers {
-  readonly onRequest: ((event: RequestEvent) => void) | undefined;
-  /** Receives every error that nobody expected. The response says nothing about it. */
-  readonly onUnexpected: (error: unknown) => void;
-}
-
 /** Characters that Express gives a meaning in a path. */
 const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
 
 /** Adds every route to the app, below the path of the issuer. */
 export function addRoutes(app: Express, web: Web, control: ControlOptions, observers: Observers): void {
-  const { onRequest, onUnexpected } = observers;
+  const { onUnexpected } = observers;
   const base = escaped(web.base);
   const check = hostCheck(web);
   const nothing = notFound(web);
@@ -176,7 +169,7 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
   const guard = apiGuard(web, control.adminToken);
   router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
 
-  app.use(observe(web, onRequest));
+  app.use(observe(web, observers));
   app.use(clockHeader(web));
   app.use(`${base}/`, router);
   if (base !== "") {

@@ -5,12 +5,18 @@ import { lineOf } from "../core/testing/recording.ts";
 import { routeOf } from "./route.ts";
 import { takeNotes, type Web } from "./web.ts";
 
+export interface Observers {
+  /** Receives the line of the log of each request. */
+  readonly onRequest: ((event: RequestEvent) => void) | undefined;
+  /** Receives every error that nobody expected. The response says nothing about it. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
 /**
  * Hands each request to the ledger once it is answered, with the notes of its route: the only place that does.
- * @param onRequest receives its line of the log
  */
 export const observe =
-  ({ ctx, base }: Web, onRequest: ((event: RequestEvent) => void) | undefined): RequestHandler =>
+  ({ ctx, base }: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
   (req, res, next) => {
     const began = performance.now();
     // `req.path` is relative to the router that handles it by then.
@@ -34,9 +40,14 @@ export const observe =
         isSent: res.writableFinished,
         ms: Math.round((performance.now() - began) * 10) / 10,
       };
-      // CONTRACT 10: neither the control API nor the inspector is what the app under test does.
-      if (path.startsWith(`${base}/_idp/`)) onRequest?.(lineOf(exchange));
-      else ctx.ledger.add(exchange, onRequest);
+      try {
+        // CONTRACT 10: neither the control API nor the inspector is what the app under test does.
+        if (path.startsWith(`${base}/_idp/`)) onRequest?.(lineOf(exchange));
+        else ctx.ledger.add(exchange, onRequest);
+      } catch (error) {
+        // The request is answered; whatever it held must not end the server.
+        onUnexpected(error);
+      }
     });
     next();
   };

@@ -257,6 +257,24 @@ test("nor is one that was sent in a wrong place", async () => {
   }
 });
 
+test("a body, and claims of a token, of any depth", async () => {
+  const deep = "[".repeat(40_000) + "]".repeat(40_000);
+  for (const name of ["grant_type", "client_secret", "unknown"]) {
+    const response = await fetch(idp.issuer + paths.token, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"${name}":${deep},"scope":{"password":"${password}"}}`,
+    });
+    expect(response.status).toBe(400);
+  }
+  const part = (json: string): string => Buffer.from(json).toString("base64url");
+  const claims = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+  const token = `${part('{"alg":"none"}')}.${part(claims)}.`;
+  await get(paths.userinfo, { authorization: `Bearer ${token}` });
+  const [record] = (await idp.requests.list({ endpoint: "userinfo" })).slice(-1);
+  expect(record?.parameters["authorization"]).toMatchObject({ claims: { a: [[[[[["…"]]]]]] } });
+});
+
 test("what all outputs show of the run", async () => {
   const records = await idp.requests.list();
   // Nothing was dropped: the run is in it as a whole.

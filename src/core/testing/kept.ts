@@ -63,9 +63,21 @@ const shownText = (text: string): string =>
     ),
   );
 
+/** The sender of a token chooses how deep its claims are; nobody reads deeper. */
+const deepest = 8;
+
 /** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
-export const copied = (value: unknown, text = shortened): unknown =>
-  JSON.parse(JSON.stringify(value, (_key, one: unknown) => (typeof one === "string" ? text(one) : one)));
+export function copied(value: unknown, text = shortened, depth = 0): unknown {
+  if (typeof value === "string") return JSON.parse(JSON.stringify(text(value)));
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === deepest) return "…";
+  if (Array.isArray(value)) return value.slice(0, most).map((one) => copied(one, text, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, most)
+      .map(([name, one]) => [name, copied(one, text, depth + 1)]),
+  );
+}
 
 /** The same value as it stands in an address. */
 function decoded(value: string): string {
@@ -144,12 +156,13 @@ export function createKeeper(key: string): Keeper {
     return { fingerprint: fingerprint(value), ...(parts !== null && (copied(parts) as typeof parts)) };
   };
   const keepOne = (name: string, value: unknown, isShown: (name: string, value: string) => boolean): unknown => {
-    if (plain.has(name)) {
-      return typeof value !== "string" || isShown(name, value) ? copied(value, shownText) : sealed(value);
+    const isPlain = plain.has(name);
+    if (typeof value === "string") {
+      if (isPlain) return isShown(name, value) ? copied(value, shownText) : sealed(value);
+      return never.test(name) ? { fingerprint: null } : sealed(value);
     }
-    if (never.test(name)) return { fingerprint: null };
-    if (typeof value === "boolean" || value === null) return value;
-    return sealed(typeof value === "string" ? value : JSON.stringify(value));
+    // An object is no value of any parameter: it may hold anything.
+    return isPlain && (typeof value !== "object" || value === null) ? value : { fingerprint: null };
   };
   return {
     fingerprint,
