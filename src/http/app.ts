@@ -20,7 +20,6 @@ import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts"
 import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
 import { withFaults } from "./faults.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
-import { clockHeader } from "./answer/clock-header.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
 import { anyOrigin, registeredOrigins } from "./input/cors.ts";
 import { getDevice, postDevice, postDeviceAuthorization } from "./pages/device.ts";
@@ -170,7 +169,6 @@ export function addRoutes(app: Express, web: Web, control: ControlOptions, obser
   router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
 
   app.use(observe(web, observers));
-  app.use(clockHeader(web));
   app.use(`${base}/`, router);
   if (base !== "") {
     // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.

@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import { showClock } from "../core/testing/clock.ts";
 import type { RequestEvent } from "../core/testing/record.ts";
 import { lineOf } from "../core/testing/recording.ts";
+import { showInResponse } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
 import { takeNotes, type Web } from "./web.ts";
 
@@ -13,7 +14,8 @@ export interface Observers {
 }
 
 /**
- * Hands each request to the ledger once it is answered, with the notes of its route: the only place that does.
+ * Hands each request to the ledger once it is answered, with the notes of its route: the only place that does. Before that it shows in the
+ * response whether the clock was moved.
  */
 export const observe =
   ({ ctx, base }: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
@@ -23,6 +25,7 @@ export const observe =
     const { path, method, originalUrl: url } = req;
     const { authorization, dpop } = req.headers;
     const notes = takeNotes(res);
+    if (ctx.clock.isMoved()) showInResponse({ ctx }, res);
     // After "finish", and also where the connection is closed before that.
     res.on("close", () => {
       const exchange = {

@@ -1,6 +1,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { endOfToken, isOfDeadEra, isPast } from "../era.ts";
+import { currentEra, endOfToken, isOfDeadEra, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type About, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
@@ -59,6 +59,9 @@ export function userRefusal(user: User): DeadTokenReason | null {
 
 /** Of a token that expired before its time or before the clock was set back, or that was issued after a snapshot that is restored. */
 export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
+  const current = currentEra(tx);
+  const { exchanged_from: origins = [] } = claims;
+  if (claims.era === current && origins.every(({ era }) => era === current)) return null;
   if (isPast(tx, claims)) {
     return { ...dead("expired before the clock was set back", claims.exp * 1000), reason: "expired", isOver: true };
   }
@@ -68,9 +71,7 @@ export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | nul
   const userId = claims.grant === undefined ? null : claims.sub;
   const kind = Object.hasOwn(claims, "generation") ? "refresh" : "access";
   const own = endOfToken(tx, kind, { userId, clientId: claims.client_id, era: claims.era });
-  const ends = (claims.exchanged_from ?? []).map(({ client_id: clientId, era }) =>
-    endOfToken(tx, "access", { userId, clientId, era }),
-  );
+  const ends = origins.map(({ client_id: clientId, era }) => endOfToken(tx, "access", { userId, clientId, era }));
   const since = [own, ...ends].find((end) => end !== null) ?? null;
   if (since === null) return null;
   return {

@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from "express";
+import type { Response } from "express";
 import { showClock } from "../../core/testing/clock.ts";
 import type { Web } from "../web.ts";
 
@@ -11,11 +11,3 @@ export function showInResponse({ ctx }: Pick<Web, "ctx">, res: Response): void {
   const { now, offset } = showClock(ctx);
   res.setHeader("Idp-Clock", `${now}; offset=${offset}`);
 }
-
-/** For every response, from the first moment on. */
-export const clockHeader =
-  (web: Pick<Web, "ctx">): RequestHandler =>
-  (_req, res, next) => {
-    if (web.ctx.clock.isMoved()) showInResponse(web, res);
-    next();
-  };
