@@ -70,7 +70,7 @@ test.each<[string, ForeignProvider["bend"], string]>([
 test("its iss has to be there, since its metadata promises it", async () => {
   const { code, answer } = await login({ back: (url) => url.searchParams.delete("iss") });
   expect([code, failed(answer)]).toEqual([6, ["response.iss"]]);
-  expect(answer.checks.at(-1)?.detail).toContain("the metadata promises it");
+  expect(answer.checks.at(-1)?.detail).toContain("the metadata announces it");
 });
 
 test("without a person its pages cannot be answered, and a sentence says why", async () => {

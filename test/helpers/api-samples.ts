@@ -188,6 +188,19 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     good: [{ to: "2027-01-01T00:00:00Z" }, { to: "2020-02-29" }, { to: "2027-01-01T00:00:00.5+03:00" }],
     bad: [{}, { to: 0 }, { to: "" }, { to: "2027-01-01T00:00:00" }, { to: "2023-02-29" }],
   },
+  expect: {
+    good: [
+      { endpoint: "token" },
+      { endpoint: "any", client: "demo-app", user: "alice", status: 200, never: true },
+      { endpoint: "login", method: "POST", param: { username: "alice" }, at_least: 1, within: 0 },
+      { endpoint: "userinfo", times: 0 },
+    ],
+    bad: [
+      ...[{}, { endpoint: "nope" }, { endpoint: "token", nope: 1 }, { endpoint: "token", never: "yes" }],
+      ...[-1, 1.5, "1"].map((times) => ({ endpoint: "token", times })),
+      { endpoint: "token", within: "soon" },
+    ],
+  },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
   "faults.add": {
     good: [

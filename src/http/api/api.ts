@@ -75,7 +75,8 @@ function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
   const kinds = new Map(Object.entries(fields).map(([name, declared]) => [name, kindOf(declared)]));
   const given = [...sent, ...Object.entries(req.params)].map(
-    ([name, value]) => [name, converted(kinds.get(name) ?? "", value)] as const,
+    // A query has nothing but text.
+    ([name, value]) => [name, inBody ? value : converted(kinds.get(name) ?? "", value)] as const,
   );
   return checkInput(fields, new Map(given));
 }
