@@ -5,7 +5,7 @@ import { listen } from "../../src/http/listen.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
-/** Request targets, framing and headers that no client would send: refused, and nothing of the program is told. */
+/** Request targets, framing and headers that no client would send: refused, and the response reveals nothing about the program. */
 
 const adminToken = "an-admin-token-of-these-tests";
 const idp = await underAttack({ adminToken, dynamicRegistration: true });

@@ -98,7 +98,7 @@ test("a value in which a token may begin at each of 24,000 places keeps nobody w
   }
 });
 
-test("without a terminal there is no widest line: what it is told of a value without end is short, and told at once", async () => {
+test("without a terminal there is no widest line: the error about an endless value is short and comes at once", async () => {
   const server = await startIdp(["--memory"], { cwd: newFolder() });
   const words = "client_id=demo-spa&grant_type=" + "+".repeat(90_000);
   await fetch(server.issuer + paths.token, {

@@ -355,7 +355,7 @@ test("a double click on Allow is one decision", async () => {
     if (response.request().method() === "POST") decisions.push(response.status());
   });
   await page.getByTestId("consent-allow").dblclick();
-  // The browser gives up the first request for the second: where the first was already decided by then, the second is told so.
+  // The browser gives up the first request for the second: where the first was already decided by then, the page of the second says so.
   await page.waitForSelector("h1:has-text('Back in the app'), [data-page=consent][data-state=finished]");
   if (decisions.includes(400)) expect(await place()).toBe("consent finished");
   else expect(answer().get("code")).toMatch(/.{40,}/);

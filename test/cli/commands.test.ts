@@ -365,7 +365,7 @@ for (const mode of ["running", "stopped"] as const) {
       if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
     });
 
-    test("a scope that nobody defined is told to whoever typed it", async () => {
+    test("an undefined scope is named to the person who typed it", async () => {
       const cases = [
         ["issue grant --user alice --client app --scope", "openid emial", "Did you mean email?"],
         ["issue tokens --user alice --client app --scope", "openid emial", "Did you mean email?"],

@@ -1,4 +1,4 @@
-/** npm ends its shell, and nobody else, when it is told to end; what becomes of the server in it. */
+/** npm ends only its shell when it receives a signal; what happens to the server in it. */
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

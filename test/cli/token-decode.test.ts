@@ -54,7 +54,7 @@ test("text that is not a token: exit code 6; no token at all: 2", async () => {
   expect(none).toMatchObject({ code: 2, stdout: "" });
 });
 
-test("scopes are explained, and each token of a response is told by its kind", async () => {
+test("scopes are explained, and each token of a response is named by its kind", async () => {
   const access = `${part({ alg: "HS256", typ: "at+jwt" })}.${part({ scope: "openid orders:read" })}.c2ln`;
   const issued = { token: access, type: "access", expires_in: 1800, warnings: [] };
   const { stdout } = await idpIn(newFolder(), ["token", "decode", "-"], JSON.stringify(issued));

@@ -237,7 +237,7 @@ describe("the response", () => {
     expect(ended.why).toMatch(/code was sent more than once/);
   });
 
-  test("all that is wrong is told", async () => {
+  test("every problem is reported", async () => {
     const { failed } = await signIn({}, () => ({ error: "access_denied", state: "x", iss: "y" }));
     expect(failed).toEqual(["response", "response.state", "response.iss"]);
   });

@@ -9,7 +9,7 @@ import { fixtureText } from "../../src/core/fixtures/from/write.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 import { foreignFiles } from "../helpers/foreign-files.ts";
 
-/** Files of other tools become fixtures that pass every check; what cannot be carried over is told with its place. */
+/** Files of other tools become fixtures that pass every check; what cannot be converted is reported with its position. */
 
 const sample = (name: string) => ({
   name,

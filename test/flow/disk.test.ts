@@ -85,7 +85,7 @@ const redeem = async () => {
 const fill = () => limit(Math.max(...["data/data.json", "data/data.journal"].map((file) => statSync(file).size)) + 1000);
 fill();
 const statuses = [await redeem(), await redeem()];
-// Room for a secret: what is told of it wants no other key.
+// Room for a secret.
 const outcome = (promise) => promise.then(() => "done", ({ name }) => name);
 statuses.push(await outcome(idp.call("keys.rotate", { alg: "HS256" })));
 limit("unlimited");

@@ -24,7 +24,7 @@ async function assertion(app: App, key: CryptoKey | string, alg: string, change:
   return signer.sign(typeof key === "string" ? new TextEncoder().encode(key) : key);
 }
 
-/** A token request for a code that does not exist: whoever is let in is told so. */
+/** A token request for a code that does not exist: a client that authenticates gets that answer. */
 const request = (assertion: string, change: Record<string, string | null> = {}): Promise<Answer> =>
   post(idp, paths.token, {
     grant_type: "authorization_code",

@@ -83,7 +83,7 @@ describe("an unknown client", () => {
     expect(await idp.call("clients.show", { client_id: "shop" })).toMatchObject({ public: true, redirect_uris: [uri] });
   });
 
-  test("that sends no PKCE is told so, as every public client is", async () => {
+  test("that sends no PKCE is refused, as every public client is", async () => {
     const page = await browser.open(authorizeUrl(idp, { client_id: "shop-2", redirect_uri: uri }));
     const { left } = await browser.press(page, "fix-create-client");
     expect([left?.searchParams.get("error"), left?.searchParams.get("error_description")]).toEqual([

@@ -54,7 +54,7 @@ test.each([
   ["error-credentials", "Wrong user name or password"],
   ["error-suspended", "suspended"],
   ["error-banned", "banned"],
-] as const)("%s is told first, and by the title", (state, words) => {
+] as const)("%s comes first on the page, and in the title", (state, words) => {
   const html = login({ state, username: "carol", picker: null });
   const { attributes } = hooked(html, "login-error");
   expect(attributes["role"]).toBe("alert");

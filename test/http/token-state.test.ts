@@ -4,7 +4,7 @@ import { Browser } from "../helpers/browser.ts";
 import { paths, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** What the operator is told of a dead token: why, by whom, and since when. Clients are told no more than that it is dead. */
+/** What the operator sees of a dead token: why, by whom, and since when. Clients see only that it is dead. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

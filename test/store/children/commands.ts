@@ -1,4 +1,4 @@
-/** Opens the data as a command, counts up by one and closes it, as often as it is told. */
+/** Opens the data as a command, counts up by one and closes it, as often as its argument says. */
 import { openJsonStore } from "../../../src/store/json/store.ts";
 
 const [dir = "", times = ""] = process.argv.slice(2);
