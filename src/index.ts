@@ -18,7 +18,7 @@ import type { ClockState } from "./core/testing/clock.ts";
 import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
 import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";
-import type { Fault, FaultInput } from "./core/testing/faults.ts";
+import type { Fault, FaultInput } from "./core/testing/faults/faults.ts";
 import type { Tls } from "./http/node-server.ts";
 import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
 import { ExpectationError } from "./core/testing/expect-text.ts";

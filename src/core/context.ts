@@ -7,7 +7,7 @@
 import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
-import type { Faults } from "./testing/faults.ts";
+import type { Faults } from "./testing/faults/faults.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { Clock } from "./testing/clock.ts";
 import type { Turns } from "./turns.ts";

@@ -4,11 +4,18 @@ import { answerClient, type ResponseTarget } from "../core/authorize/response.ts
 import type { RawParameters } from "../core/authorize/parameters.ts";
 import { provenTarget } from "../core/authorize/target.ts";
 import { isObject, type JsonObject } from "../core/json-object.ts";
-import { faultEndpoints, type FaultEndpoint } from "../core/testing/fault-endpoints.ts";
-import { faultRequestOf } from "../core/testing/fault-request.ts";
-import { delayOf, effectOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/testing/faults.ts";
-import type { FlawName } from "../core/testing/flaw-list.ts";
-import { spoilAuthorization, spoilJson } from "../core/testing/spoil.ts";
+import { faultEndpoints, type FaultEndpoint } from "../core/testing/faults/fault-endpoints.ts";
+import { faultRequestOf } from "../core/testing/faults/fault-request.ts";
+import {
+  delayOf,
+  effectOf,
+  errorOf,
+  hasOwnResponse,
+  type Fault,
+  type FaultRequest,
+} from "../core/testing/faults/faults.ts";
+import type { FlawName } from "../core/testing/faults/flaw-list.ts";
+import { spoilAuthorization, spoilJson } from "../core/testing/faults/spoil.ts";
 import { privateApiHeaders } from "./answer/security-headers.ts";
 import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";
 import { readBrowser } from "./input/cookies.ts";

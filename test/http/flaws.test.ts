@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, createRemoteJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { flawList, type FlawName } from "../../src/core/testing/flaw-list.ts";
+import { flawList, type FlawName } from "../../src/core/testing/faults/flaw-list.ts";
 import type { FaultInput, Idp } from "../../src/index.ts";
 import { register, serve, type App } from "../helpers/app.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";

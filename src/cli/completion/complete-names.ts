@@ -1,5 +1,5 @@
 import { builtInScopes } from "../../core/scopes/scopes.ts";
-import { effectOf } from "../../core/testing/faults.ts";
+import { effectOf } from "../../core/testing/faults/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
-import { faultEndpoints } from "../../core/testing/fault-endpoints.ts";
-import { flawNames } from "../../core/testing/flaw-list.ts";
+import { faultEndpoints } from "../../core/testing/faults/fault-endpoints.ts";
+import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
 import { wholeNumber } from "./flag-values.ts";

@@ -3,7 +3,7 @@ import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
-import { createFaults } from "../../core/testing/faults.ts";
+import { createFaults } from "../../core/testing/faults/faults.ts";
 import { createLedger } from "../../core/testing/requests.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";

@@ -2,7 +2,7 @@ import { changes, creates, reads, removes } from "./operation.ts";
 
 /** Faults: responses that a tester wants to be wrong. They live in the server's memory. */
 
-const faults = () => import("../testing/fault-admin.ts");
+const faults = () => import("../testing/faults/fault-admin.ts");
 
 const inMemory = { changes: false, needsServer: true } as const;
 

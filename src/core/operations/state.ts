@@ -42,7 +42,7 @@ export const stateOperations = {
     async (ctx, { sources, ...fixtures }, { progress }) => {
       const [{ seed }, { faultsOf }, { tellAll }] = await Promise.all([
         import("../fixtures/apply/seed.ts"),
-        import("../testing/fault-admin.ts"),
+        import("../testing/faults/fault-admin.ts"),
         import("../logout/backchannel.ts"),
       ]);
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);

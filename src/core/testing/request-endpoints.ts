@@ -1,4 +1,4 @@
-import { faultEndpoints } from "./fault-endpoints.ts";
+import { faultEndpoints } from "./faults/fault-endpoints.ts";
 
 /** What `idp expect` looks at: the endpoints of faults, and the pages of a sign-in. */
 export const expectEndpoints: readonly string[] = [...faultEndpoints, "login", "consent", "account", "any"];

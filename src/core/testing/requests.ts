@@ -4,9 +4,7 @@
  * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
  * what a record is, recording.ts makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts selects requests.
  *
- * faults.ts keeps the faults of an issuer and says which request takes one; fault-request.ts finds out whose request it is; fault-admin.ts
- * adds and removes them. flaw-list.ts lists what a response can have wrong, spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the
- * only place that asks for a fault. flaws.ts makes tokens that are wrong in one respect, for an operator.
+ * faults/ has the responses that are wrong on purpose.
  */
 import { createFlows } from "./flows.ts";
 import { createKeeper, type Keeper } from "./kept.ts";

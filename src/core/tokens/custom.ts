@@ -15,7 +15,7 @@ import {
   signFlawed,
   warningsOf,
   type Flaw,
-} from "../testing/flaws.ts";
+} from "../testing/faults/flaws.ts";
 import { userClaimsOf } from "./response.ts";
 import { approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";

@@ -10,8 +10,8 @@ import {
 import { faultSchema } from "../../core/fixtures/schema/fault.ts";
 import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
 import { userSchema } from "../../core/fixtures/schema/user.ts";
-import { operationDocs } from "../../core/operations/docs.ts";
-import { inputDocs, type InputDoc } from "../../core/operations/input-docs.ts";
+import { operationDocs } from "../../core/operations/docs/docs.ts";
+import { inputDocs, type InputDoc } from "../../core/operations/docs/input-docs.ts";
 import { kindOf } from "../../core/operations/input.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import {
@@ -27,7 +27,7 @@ import {
   session,
   snapshot,
   user,
-} from "../../core/operations/schemas.ts";
+} from "../../core/operations/docs/schemas.ts";
 import { operations, type OperationName } from "../../core/operations/table.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { errors, errorsOf, errorSchema } from "./openapi-errors.ts";

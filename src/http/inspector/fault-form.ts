@@ -1,7 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { isObject } from "../../core/json-object.ts";
-import { faultEndpoints } from "../../core/testing/fault-endpoints.ts";
-import { flawNames } from "../../core/testing/flaw-list.ts";
+import { faultEndpoints } from "../../core/testing/faults/fault-endpoints.ts";
+import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */

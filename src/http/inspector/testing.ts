@@ -1,5 +1,5 @@
 import { operations } from "../../core/operations/table.ts";
-import { effectOf, timesInWords, type Fault } from "../../core/testing/faults.ts";
+import { effectOf, timesInWords, type Fault } from "../../core/testing/faults/faults.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { faultForm } from "./fault-form.ts";
 import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";

@@ -1,9 +1,9 @@
-import type { Context } from "../context.ts";
-import { OperationError, type Problem } from "../errors.ts";
-import { checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
-import { readSource, type FixtureSource } from "../fixtures/read/source.ts";
-import { isObject } from "../json-object.ts";
-import { didYouMean } from "../nearest.ts";
+import type { Context } from "../../context.ts";
+import { OperationError, type Problem } from "../../errors.ts";
+import { checkEntry, type Entry } from "../../fixtures/schema/check-entry.ts";
+import { readSource, type FixtureSource } from "../../fixtures/read/source.ts";
+import { isObject } from "../../json-object.ts";
+import { didYouMean } from "../../nearest.ts";
 import { faultInWords, faultsIn, type Fault, type FaultInput } from "./faults.ts";
 import { flawList } from "./flaw-list.ts";
 

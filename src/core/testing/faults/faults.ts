@@ -1,4 +1,10 @@
-import type { JsonObject } from "../json-object.ts";
+/*
+ * core/testing/faults: responses that are wrong on purpose. faults.ts keeps the faults of an issuer and says which request takes one;
+ * fault-request.ts finds out whose request it is; fault-admin.ts adds and removes them. flaw-list.ts lists what a response can have wrong,
+ * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. flaws.ts makes tokens that are wrong in
+ * one respect, for an operator.
+ */
+import type { JsonObject } from "../../json-object.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 

@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { challengeSyntax } from "../authorize/pkce.ts";
-import { faultSchema } from "../fixtures/schema/fault.ts";
-import { timeText } from "../fixtures/schema/fields.ts";
-import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
-import { exportForms } from "../fixtures/state/state.ts";
-import { issuerForm } from "../issuer.ts";
-import { keyAlgs } from "../keys/keys.ts";
-import { expectEndpoints, requestEndpoints } from "../testing/request-endpoints.ts";
-import { statusForm } from "../testing/filter.ts";
-import { durationForm, tenYears } from "../time.ts";
-import { snapshotName } from "../testing/snapshots.ts";
-import { tokenKinds } from "../tokens/custom.ts";
+import { challengeSyntax } from "../../authorize/pkce.ts";
+import { faultSchema } from "../../fixtures/schema/fault.ts";
+import { timeText } from "../../fixtures/schema/fields.ts";
+import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
+import { exportForms } from "../../fixtures/state/state.ts";
+import { issuerForm } from "../../issuer.ts";
+import { keyAlgs } from "../../keys/keys.ts";
+import { expectEndpoints, requestEndpoints } from "../../testing/request-endpoints.ts";
+import { statusForm } from "../../testing/filter.ts";
+import { durationForm, tenYears } from "../../time.ts";
+import { snapshotName } from "../../testing/snapshots.ts";
+import { tokenKinds } from "../../tokens/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
-import type { OperationName } from "./table.ts";
+import type { OperationName } from "../table.ts";
 
 /** What the OpenAPI document says of the input of an operation, where the kinds in the table of operations leave something open. */
 

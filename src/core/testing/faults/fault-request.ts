@@ -1,10 +1,10 @@
-import type { ReadTx } from "../../store/store.ts";
-import { single, type RawParameters } from "../authorize/parameters.ts";
-import type { Context } from "../context.ts";
-import { hashOf } from "../secrets.ts";
-import { sessionOf } from "../sessions/sessions.ts";
-import { readToken, TokenProblem, verifyIdTokenHint } from "../tokens/accept.ts";
-import { readJws } from "../tokens/jws.ts";
+import type { ReadTx } from "../../../store/store.ts";
+import { single, type RawParameters } from "../../authorize/parameters.ts";
+import type { Context } from "../../context.ts";
+import { hashOf } from "../../secrets.ts";
+import { sessionOf } from "../../sessions/sessions.ts";
+import { readToken, TokenProblem, verifyIdTokenHint } from "../../tokens/accept.ts";
+import { readJws } from "../../tokens/jws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FaultRequest } from "./faults.ts";
 

@@ -1,8 +1,8 @@
-import type { AuthorizationResponse } from "../authorize/response.ts";
-import type { Context } from "../context.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
-import { newPublicKey, publicAlgs } from "../keys/keys.ts";
-import { readJws } from "../tokens/jws.ts";
+import type { AuthorizationResponse } from "../../authorize/response.ts";
+import type { Context } from "../../context.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
+import { readJws } from "../../tokens/jws.ts";
 import { elsewhere } from "./flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
 import { spoilIdToken } from "./id-token-flaws.ts";

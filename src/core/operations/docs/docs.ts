@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { FixtureFile } from "../fixtures/schema/schema.ts";
+import type { FixtureFile } from "../../fixtures/schema/schema.ts";
 import {
   client,
   clock,
@@ -19,8 +19,8 @@ import {
   tokenResponse,
   user,
 } from "./schemas.ts";
-import { expirable } from "../testing/expire.ts";
-import type { OperationName, OperationOutput } from "./table.ts";
+import { expirable } from "../../testing/expire.ts";
+import type { OperationName, OperationOutput } from "../table.ts";
 
 /** What the OpenAPI document says of each operation beside what the table of operations says itself; `input-docs.ts` has what they take. */
 

@@ -1,9 +1,9 @@
 import { createPrivateKey, createSecretKey } from "node:crypto";
-import type { Context } from "../context.ts";
-import { OperationError } from "../errors.ts";
-import { newPublicKey, newSecret, publicAlgs } from "../keys/keys.ts";
-import { seconds } from "../time.ts";
-import { sign, type UnsignedToken } from "../tokens/sign.ts";
+import type { Context } from "../../context.ts";
+import { OperationError } from "../../errors.ts";
+import { newPublicKey, newSecret, publicAlgs } from "../../keys/keys.ts";
+import { seconds } from "../../time.ts";
+import { sign, type UnsignedToken } from "../../tokens/sign.ts";
 
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
 
