@@ -1,5 +1,5 @@
 /*
- * core/try-it: the built-in app for a first sign-in. It uses the endpoints as any other app does:
+ * core/try-it: the built-in app for a first sign-in. It calls the same endpoints as any app:
  *
  *   beginTryIt ──▶ the authorization endpoint, in the browser ──▶ finishTryIt ──▶ UserInfo ──▶ removeTryItAccess ──▶ UserInfo
  */
