@@ -2,7 +2,8 @@ import type { Request, RequestHandler, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { sendText } from "../answer/answer.ts";
-import { privateApiHeaders, stylesheetHeaders } from "../answer/security-headers.ts";
+import { streamLedger } from "../answer/event-stream.ts";
+import { stylesheetHeaders } from "../answer/security-headers.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
@@ -53,28 +54,11 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
 /** How many bytes may wait for a browser that does not read. */
 const mostWaiting = 64 * 1024;
 
-/** Milliseconds. Proxies end a connection on which nothing happens for a minute. */
-const quiet = 15_000;
-
 /** Server-sent events (HTML 9.2): each says that a request came, and of which sign-in. The page then loads itself again. */
 export const getStream =
   ({ ctx: { ledger } }: Web): RequestHandler =>
   (_req, res) => {
-    res.writeHead(200, { "Content-Type": "text/event-stream", ...privateApiHeaders });
-    res.write(":\n\n");
-    const unsubscribe = ledger.subscribe(({ flow, id }) => {
-      if (res.writableLength > mostWaiting) res.destroy();
-      else res.write(`data: ${flow ?? id}\n\n`);
-    });
-    const timer = setInterval(() => res.write(":\n\n"), quiet);
-    const end = (): void => void res.end();
-    ledger.closing.addEventListener("abort", end);
-    res.on("close", () => {
-      unsubscribe();
-      clearInterval(timer);
-      ledger.closing.removeEventListener("abort", end);
-    });
-    if (ledger.closing.aborted) end();
+    streamLedger(res, ledger, { mostWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
   };
 
 export const getScript =

@@ -1,0 +1,46 @@
+import type { Response } from "express";
+import type { RequestRecord } from "../../core/testing/record.ts";
+import type { Ledger } from "../../core/testing/requests.ts";
+import { privateApiHeaders } from "./security-headers.ts";
+
+/** Milliseconds. Proxies end a connection on which nothing happens for a minute. */
+const quiet = 15_000;
+
+/**
+ * Sends the requests of the ledger as server-sent events (HTML 9.2) until the client leaves or the server closes.
+ * @param options `mostWaiting`: the most bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
+ * `eventOf`: the event of a record, null for none
+ */
+export function streamLedger(
+  res: Response,
+  ledger: Ledger,
+  {
+    mostWaiting,
+    earlier = [],
+    eventOf,
+  }: {
+    readonly mostWaiting: number;
+    readonly earlier?: readonly RequestRecord[];
+    readonly eventOf: (record: RequestRecord) => string | null;
+  },
+): void {
+  const send = (record: RequestRecord): void => {
+    const event = eventOf(record);
+    if (event === null) return;
+    if (res.writableLength > mostWaiting) res.destroy();
+    else res.write(event);
+  };
+  res.writeHead(200, { "Content-Type": "text/event-stream", ...privateApiHeaders });
+  res.write(":\n\n");
+  for (const record of earlier) send(record);
+  const unsubscribe = ledger.subscribe(send);
+  const timer = setInterval(() => res.write(":\n\n"), quiet);
+  const end = (): void => void res.end();
+  ledger.closing.addEventListener("abort", end);
+  res.on("close", () => {
+    unsubscribe();
+    clearInterval(timer);
+    ledger.closing.removeEventListener("abort", end);
+  });
+  if (ledger.closing.aborted) end();
+}
