@@ -3,7 +3,7 @@
  * `playwright-core` alike: nothing of them is imported, a page is known by what is used of it here.
  */
 
-export { printRequests } from "./playwright-requests.ts";
+export { idpFixtures } from "./playwright-requests.ts";
 export type { FailedTestInfo, ServerOfTests } from "./playwright-requests.ts";
 
 /** What of Playwright's `Locator` is used. */

@@ -3,15 +3,16 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
-import { printRequests } from "../../src/playwright.ts";
 import { environment, newFolder } from "../helpers/cli.ts";
 import { repository } from "../helpers/readme.ts";
 
-/** What tests print that failed: the requests of their app. */
+/** A test that fails prints the requests of its app, with vitest and with Playwright. */
 
-const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
+const { resolve } = createRequire(import.meta.url);
+const vitest = join(dirname(resolve("vitest/package.json")), "vitest.mjs");
+const playwright = dirname(resolve("@playwright/test/package.json"));
 
 test("dev-idp/vitest prints the requests of a test that failed, and no other's", async () => {
   const cwd = newFolder();
@@ -44,24 +45,36 @@ test("begins with an empty ledger", async ({ idp }) => {
   expect(failed.stderr).not.toContain("GET none");
 });
 
-test("printRequests of dev-idp/playwright prints them, and empties the ledger after each test", async () => {
+test("dev-idp/playwright prints the requests of a test that failed, and no other's", async () => {
+  const cwd = newFolder();
   const idp = await createIdp();
-  const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
-  try {
-    await fetch(`${idp.issuer}/api/v2/oauth/userinfo`);
-    await printRequests({ status: "failed", expectedStatus: "passed" }, idp);
-    expect(printed.mock.calls).toEqual([
-      [expect.stringMatching(/^What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n/)],
-    ]);
-    expect(await idp.requests.list()).toEqual([]);
-    await fetch(`${idp.issuer}/api/v2/oauth/userinfo`);
-    await printRequests({ status: "passed", expectedStatus: "passed" }, { ...idp, issuer: `${idp.issuer}/` });
-    expect(printed.mock.calls).toHaveLength(1);
-    expect(await idp.requests.list()).toEqual([]);
-    const wrong = printRequests({ status: "failed", expectedStatus: "passed" }, { ...idp, adminToken: "wrong" });
-    await expect(wrong).rejects.toThrow("status 401. Is it the right admin token?");
-  } finally {
-    printed.mockRestore();
-    await idp.close();
-  }
+  writeFileSync(
+    join(cwd, "app.spec.js"),
+    `import { test as base } from ${JSON.stringify(join(playwright, "index.mjs"))};
+import { idpFixtures } from ${JSON.stringify(join(repository, "dist/playwright.js"))};
+const idp = ${JSON.stringify({ issuer: `${idp.issuer}/`, adminToken: idp.adminToken })};
+const test = base.extend(idpFixtures(idp));
+const ask = (path) => fetch(idp.issuer + path);
+test("passes", () => ask("of-the-one-that-passes"));
+test("fails", async () => {
+  await ask("api/v2/oauth/userinfo");
+  throw new Error("as it should");
+});
+base.extend(idpFixtures({ ...idp, adminToken: "wrong" }))("has the wrong token", () => ask("never"));
+`,
+  );
+  const run = promisify(execFile)(process.execPath, [join(playwright, "cli.js"), "test", "--reporter=line"], {
+    cwd,
+    env: environment({ NO_COLOR: "1" }),
+  });
+  const failed = (await run.catch((error: unknown) => error)) as { readonly stdout: string; readonly stderr: string };
+  await idp.close();
+  const printed = failed.stdout + failed.stderr;
+  expect(printed).toContain("1 passed");
+  expect(printed).toMatch(
+    /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token/,
+  );
+  expect(printed.match(/What was asked of idp/g)).toHaveLength(1);
+  expect(printed).not.toContain("of-the-one-that-passes");
+  expect(printed).toContain("status 401. Is it the right admin token?");
 });
