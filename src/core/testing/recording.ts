@@ -2,7 +2,7 @@ import { parse } from "node:querystring";
 import { cut, redacted } from "../../repeated.ts";
 import { isObject } from "../json-object.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, looksRandom, type Keeper } from "./kept.ts";
+import { copied, isKept, looksRandom, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request: everything that was sent goes through `kept.ts`. */
@@ -53,6 +53,29 @@ function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
 
 /** Cuts names for the log: the sender of a request chooses their length. */
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
+
+/** A longer request is looked at at once, because its sender chooses its length. */
+const longestHeld = 4096;
+
+/** Without the values that are never kept. A copy, because a value of a form is a slice of the whole body. */
+const heldBody = (body: Values): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""])));
+
+/**
+ * What the ledger holds of a request until somebody looks at its record, which stays the same. Null: the record must be made at once, because
+ * it says what was refused, or because the request is too long or holds a secret elsewhere than in its body.
+ */
+export function heldOf(exchange: Exchange): Exchange | null {
+  const { status, url, authorization, dpop = "", notes } = exchange;
+  const { answer = { body: null } } = notes;
+  const names = "location" in answer ? [answer.location] : Object.keys(answer.body ?? {});
+  if (status >= 400 || notes.error !== undefined || ![url, ...names].every(isKept)) return null;
+  const body = isObject(exchange.body) ? heldBody(exchange.body) : undefined;
+  const header =
+    authorization === undefined || bearerIn(authorization) !== null ? authorization : schemeOf(authorization);
+  if ([url, header, dpop, body].join("").length > longestHeld) return null;
+  return { ...exchange, authorization: header, body: body === undefined ? undefined : JSON.parse(body) };
+}
 
 /** The line of the log of a request that the ledger does not hold. */
 export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms, notes }: Exchange): RequestEvent {
@@ -122,10 +145,12 @@ const textOf = (values: Values, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
+const schemeOf = (authorization: string): string =>
+  /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
+
 function headerOf(keeper: Keeper, authorization: string): Values {
   const token = bearerIn(authorization);
-  const scheme = /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
-  return { scheme, ...(token === null ? { fingerprint: null } : keeper.sealed(token)) };
+  return { scheme: schemeOf(authorization), ...(token === null ? { fingerprint: null } : keeper.sealed(token)) };
 }
 
 /** Answers that hold claims of a user or of a token, whatever their names. */

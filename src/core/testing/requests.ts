@@ -9,7 +9,7 @@
 import { createFlows } from "./flows.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
-import { eventOf, recordOf } from "./recording.ts";
+import { eventOf, heldOf, recordOf } from "./recording.ts";
 
 export interface Ledger {
   /** Records a request. @param log is handed its line of the log */
@@ -44,18 +44,9 @@ export const placeOf = (id: string): number | null => {
 interface Entry {
   readonly place: number;
   readonly endpoint: string;
-  /** UserInfo is asked most: its record is made when somebody looks at it. */
+  /** Most requests nobody looks at, so their records are made for the first who does. */
   content: Exchange | RequestRecord;
 }
-
-/** A longer token is looked at at once, so that it is not kept. */
-const longestKept = 4096;
-
-const waits = ({ endpoint, status, url, authorization = "", dpop = "", body }: Exchange): boolean =>
-  endpoint === "userinfo" &&
-  status === 200 &&
-  body === undefined &&
-  url.length + authorization.length + dpop.length < longestKept;
 
 /**
  * @param size how many requests it holds
@@ -70,32 +61,32 @@ export function createLedger(size: () => number, key: string): Ledger {
   const listeners = new Set<(record: RequestRecord) => void>();
   const closing = new AbortController();
 
-  const read = (entry: Entry): RequestRecord => {
-    if ("id" in entry.content) return entry.content;
-    const record = recordOf(keeper, flows, `r${entry.place}`, entry.content);
-    entry.content = record;
-    return record;
-  };
+  /** Makes the records in their order, because a request says to which flow the later ones belong. */
+  const read = (): readonly RequestRecord[] =>
+    entries.map((entry) => {
+      if ("id" in entry.content) return entry.content;
+      const record = recordOf(keeper, flows, `r${entry.place}`, entry.content);
+      entry.content = record;
+      return record;
+    });
 
   return {
     add(exchange, log) {
-      const entry: Entry = { place: (last += 1), endpoint: exchange.endpoint, content: exchange };
+      const held = heldOf(exchange);
+      const entry = { place: (last += 1), endpoint: exchange.endpoint, content: held ?? exchange };
       entries.push(entry);
+      log?.(eventOf(keeper, `r${entry.place}`, exchange));
+      if (listeners.size > 0 || held === null) {
+        const record = read().at(-1);
+        for (const listener of listeners) if (record !== undefined) listener(record);
+      }
       while (entries.length > size()) {
         const dropped = entries.shift();
         if (dropped !== undefined) droppedAt.set(dropped.endpoint, dropped.place);
       }
-      log?.(eventOf(keeper, `r${entry.place}`, exchange));
-      if (listeners.size === 0 && waits(exchange)) return;
-      const record = read(entry);
-      for (const listener of listeners) listener(record);
     },
-    list: () => entries.map(read),
-    find(id) {
-      const place = placeOf(id);
-      const entry = entries.find((one) => one.place === place);
-      return entry && read(entry);
-    },
+    list: read,
+    find: (id) => read().find((record) => record.id === id),
     clear() {
       entries.length = 0;
       droppedAt.clear();
