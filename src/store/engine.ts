@@ -140,16 +140,15 @@ export function createEngine({
       return entry !== undefined && alive(entry) ? entry.version : undefined;
     },
     find: (collection, index, value) => shown(collection, tableOf(collection).find(index, value)),
-    findAll(collection, index, value) {
-      const found = tableOf(collection).findAll(index, value).filter(alive);
-      return found.map((entry) => handOut(collection, entry));
-    },
+    findAll: (collection, index, value) =>
+      Array.from(tableOf(collection).findAll(index, value).filter(alive), (entry) => handOut(collection, entry)),
     has(collection, index, value) {
       for (const entry of tableOf(collection).each(index, value)) if (alive(entry)) return true;
       return false;
     },
     all,
-    everything: (collection) => Array.from(tableOf(collection).entries(), (entry) => handOut(collection, entry)),
+    everything: (collection, index, value) =>
+      Array.from(tableOf(collection).entries(index, value), (entry) => handOut(collection, entry)),
     count(collection) {
       const table = tableOf(collection);
       return table.expiring() === 0 ? table.size() : [...table.entries()].filter(alive).length;
@@ -159,9 +158,9 @@ export function createEngine({
     remove(collection, key) {
       const table = tableOf(collection);
       const entry = table.get(key);
-      if (entry === undefined || !alive(entry)) return undefined;
+      if (entry === undefined) return undefined;
       change(table, key, undefined);
-      return handOut(collection, entry);
+      return shown(collection, entry);
     },
     clear(collection) {
       const table = tableOf(collection);

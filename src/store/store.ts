@@ -19,7 +19,7 @@
  *    It rejects with {@link StorageError} if they could not be written, and then memory holds what the disk holds.
  * 7. **Nothing unwritten is read.** What `read` resolves with is on disk too: a change whose write failed is never seen.
  * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent. It is removed in the course of time once
- *    its end is not after `passed()` either: until then it is there again where the clock is set back to before its end.
+ *    its end is not after `passed()` either: until then it is there again when the clock is set back to before its end.
  * 9. **Indexed.** `get`, `find` and `findAll` cost the same however many records there are.
  * 10. **Volatile** collections may be lost when the process ends; nothing else about them differs.
  * 11. **Versions.** A record has another version after each change that was kept, also after it was removed and came back,
@@ -46,8 +46,8 @@ export interface ReadTx {
   findAll<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): readonly Collections[C][];
   /** All records in the order of their insertion. The cost grows with their number, so requests must not use it. */
   all<C extends CollectionName>(collection: C): IterableIterator<Collections[C]>;
-  /** The same, and those that have expired and are not removed yet: see guarantee 8. */
-  everything<C extends CollectionName>(collection: C): readonly Collections[C][];
+  /** The same, and those that have expired and are not removed yet: see guarantee 8. With an index: those with this value. */
+  everything<C extends CollectionName>(collection: C, index?: AnyIndex<C>, value?: string): readonly Collections[C][];
   count(collection: CollectionName): number;
 }
 
@@ -56,7 +56,7 @@ export interface Tx extends ReadTx {
   insert<C extends CollectionName>(collection: C, record: Collections[C]): void;
   /** Inserts the record or replaces the one of its key. @throws {ConflictError} where a unique value is another's */
   put<C extends CollectionName>(collection: C, record: Collections[C]): void;
-  /** Removes the record and returns it; undefined if there is none. */
+  /** Removes the record and returns it; undefined if there is none. One that has expired is removed too: it stays away if the clock is set back. */
   remove<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
   /** Removes all records, also those that have expired. */
   clear(collection: CollectionName): void;

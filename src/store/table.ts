@@ -214,8 +214,9 @@ function createTable(collection: CollectionName) {
     return inOrder ? found : found.sort((a, b) => a.seq - b.seq);
   }
 
-  /** All entries in the order of their insertion. Live: what is set meanwhile may be seen. */
-  function entries(): IterableIterator<Entry> {
+  /** All entries in the order of their insertion. Live: what is set meanwhile may be seen. With an index: those with this value. */
+  function entries(index?: string, value = ""): IterableIterator<Entry> {
+    if (index !== undefined) return findAll(index, value).values();
     if (!ordered) {
       records = new Map([...records].sort(([, a], [, b]) => a.seq - b.seq));
       ordered = true;

@@ -316,10 +316,21 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
         time = start + 1000;
         const ids = () => store.read((tx) => tx.everything("sessions").map(({ id }) => id));
         expect(await ids()).toEqual(["s", "t"]);
+        const ofUser = (id: string) => store.read((tx) => tx.everything("sessions", "user", id).map(({ sid }) => sid));
+        expect(await ofUser("id-alice")).toEqual(["sid-s", "sid-t"]);
+        expect(await ofUser("id-bob")).toEqual([]);
         await store.transaction((tx) => tx.clear("sessions"));
         time = start;
         expect(await ids()).toEqual([]);
         expect(await store.read((tx) => tx.find("sessions", "sid", "sid-s"))).toBeUndefined();
+      });
+
+      test("what is removed after it expired stays away when the clock is set back", async () => {
+        passed = start;
+        time = start + 1000;
+        expect(await store.transaction((tx) => tx.remove("sessions", "s"))).toBeUndefined();
+        time = start;
+        expect(await store.read((tx) => tx.everything("sessions"))).toEqual([]);
       });
 
       test("a record that was renewed stays", async () => {
