@@ -1,7 +1,8 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
-import { paths, post } from "../helpers/client.ts";
+import { Browser } from "../helpers/browser.ts";
+import { paths, pick, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
@@ -9,6 +10,7 @@ import { newProofKey } from "../helpers/dpop.ts";
 
 const base = testClock();
 const idp = await serve({ now: base.now });
+const app = await register(idp);
 
 /** A client's assertion, made now and for a minute (RFC 7523 3). */
 async function assertionOf(id: string, secret: string): Promise<string> {
@@ -51,4 +53,39 @@ test("a client assertion and a DPoP proof that were used pass no second time aft
   expect(await ask(usedAssertion, await proof())).toContain('its "jti" was used before');
   expect(await ask(await assertionOf(id, secret), usedProof)).toContain("used before");
   expect(await ask(await assertionOf(id, secret), await proof())).toBe("passed");
+});
+
+/** A browser in which alice is signed in. */
+async function signedIn(user = "alice"): Promise<Browser> {
+  const browser = new Browser(idp.issuer);
+  await pick(browser, await browser.open("/account"), user);
+  expect((await browser.open("/account")).page).toBe("account");
+  return browser;
+}
+
+const grantOf = (user: string) => idp.issueGrant({ user, client: app.credentials.client_id, scope: "openid" });
+
+test.each([
+  ["a ban, lifted later", (user: string) => idp.call("users.ban", { username: user })],
+  ["expire for a user", (user: string) => idp.expire({ user, sessions: true })],
+  ["expire for a client", () => idp.expire({ client: app.credentials.client_id, sessions: true })],
+  ["the end of the user's sessions", (user: string) => idp.call("sessions.end", { user })],
+  ["signing out", (_user: string, browser: Browser) => browser.open("/api/v2/oauth/logout")],
+])("a session that is hidden is ended by %s", async (_what, end) => {
+  await grantOf("bob");
+  const [browser, other] = [await signedIn("bob"), await signedIn("alice")];
+  await idp.clock.advance("2d");
+  await end("bob", browser);
+  await idp.clock.reset();
+  await idp.call("users.restore", { username: "bob" });
+  expect((await browser.open("/account")).page).toBe("login");
+  expect((await other.open("/account")).page).toBe("account");
+});
+
+test("a code that is hidden is ended by expire", async () => {
+  const { code } = await idp.issueCode({ user: "alice", client: app.credentials.client_id });
+  await idp.clock.advance("2d");
+  expect(await idp.expire({ user: "alice", codes: true })).toMatchObject({ codes: 0 });
+  await idp.clock.reset();
+  expect((await app.exchange(code)).json.error).toBe("invalid_grant");
 });

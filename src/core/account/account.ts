@@ -114,7 +114,7 @@ export async function signOut(
     if (current === undefined) return null;
     const user = tx.get("users", current.userId);
     requireUserForm(csrf, csrfOf(browser, { session: current }), user?.username ?? "");
-    const own = which === "this" ? [current] : tx.findAll("sessions", "user", current.userId);
+    const own = which === "this" ? [current] : tx.everything("sessions", "user", current.userId);
     const sessions = typeof which === "object" ? own.filter(({ sid }) => sid === which.sid) : own;
     return endSessions(tx, sessions);
   });

@@ -17,7 +17,7 @@ import {
   type LogoutRecord,
 } from "../sign-in/interactions.ts";
 import { checkLength } from "../authorize/request-length.ts";
-import { endSessions, liveSession, sessionOf } from "../sessions/sessions.ts";
+import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
@@ -135,15 +135,15 @@ function returnAddress(
 }
 
 /** Also ends the session of a suspended user: it would be valid again after a restore. */
-function endSession(tx: Tx, browser: Browser): Telling {
-  const session = sessionOf(tx, browser.session);
-  return session === undefined ? [] : endSessions(tx, [session]);
-}
+const endSession = (tx: Tx, browser: Browser): Telling => endSessionOfCookie(tx, browser.session);
 
 /** Without a cookie, as from a server, the hint names the session (CONTRACT 5). It must be the user's own. */
 function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
-  const session = hint?.sid == null ? undefined : tx.find("sessions", "sid", hint.sid);
-  return session === undefined || session.userId !== hint?.sub ? [] : endSessions(tx, [session]);
+  const sessions = hint?.sid == null ? [] : tx.everything("sessions", "sid", hint.sid);
+  return endSessions(
+    tx,
+    sessions.filter(({ userId }) => userId === hint?.sub),
+  );
 }
 
 /** The page links only to an address that the client registered for this, and to none that a browser would run. */

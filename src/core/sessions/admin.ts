@@ -2,7 +2,7 @@ import type { ReadTx, Session } from "../../store/store.ts";
 import { tellAll, type LogoutNotice } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { endSessions } from "./sessions.ts";
+import { endSessions, endSessionsOf } from "./sessions.ts";
 import { requireUser } from "../users/users.ts";
 
 /** The sessions of browsers as an operator sees and ends them. */
@@ -76,9 +76,10 @@ export async function endSelected(ctx: Context, selection: SessionSelection): Pr
     });
   }
   const { ended, telling } = await ctx.store.transaction((tx) => {
-    const sessions = select(tx, selection);
-    const views = sessions.map((session) => viewSession(tx, session));
-    return { ended: views, telling: endSessions(tx, sessions) };
+    const { user, id } = selection;
+    const all = user !== undefined && id === undefined;
+    const telling = all ? endSessionsOf(tx, requireUser(tx, user).id) : endSessions(tx, select(tx, selection));
+    return { ended: telling.map(([session]) => viewSession(tx, session)), telling };
   });
   return { ended, notices: await tellAll(ctx, telling) };
 }

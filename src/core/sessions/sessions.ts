@@ -65,12 +65,22 @@ export function startSession(
   return { cookie, session, telling };
 }
 
-/** Ends sessions. @returns the clients to tell, once that is on disk */
-export function endSessions(tx: Tx, sessions: readonly Session[]): Telling {
-  for (const session of sessions) tx.remove("sessions", session.id);
-  return whomToTell(tx, sessions);
+/**
+ * Ends sessions. One that has expired ends too: it must not be there again when the clock is set back. Nobody is told of it.
+ * @returns the clients to tell, once that is on disk
+ */
+export const endSessions = (tx: Tx, sessions: readonly Session[]): Telling =>
+  whomToTell(
+    tx,
+    sessions.filter(({ id }) => tx.remove("sessions", id) !== undefined),
+  );
+
+/** Ends the session of this cookie, as {@link endSessions} does. */
+export function endSessionOfCookie(tx: Tx, cookie: string | null): Telling {
+  const session = cookie === null ? undefined : tx.remove("sessions", hashOf(cookie));
+  return session === undefined ? [] : whomToTell(tx, [session]);
 }
 
 /** Ends every session of a user, as {@link endSessions} does. */
 export const endSessionsOf = (tx: Tx, userId: string): Telling =>
-  endSessions(tx, tx.findAll("sessions", "user", userId));
+  endSessions(tx, tx.everything("sessions", "user", userId));

@@ -1,4 +1,4 @@
-import type { Client, ReadTx, Tx, User } from "../../store/store.ts";
+import type { Client, Tx, User } from "../../store/store.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { endTokens } from "../era.ts";
@@ -65,19 +65,18 @@ export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireRe
       client: owner.clientId,
       expired: kinds,
       sessions: kinds.some((kind) => kind === "sessions") ? expireSessions(tx, user, client) : 0,
-      codes: kinds.some((kind) => kind === "codes") ? expireCodes(tx, owner) : 0,
+      codes: kinds.some((kind) => kind === "codes") ? expireCodes(tx, owner, ctx.now()) : 0,
     };
   });
 }
 
 /** The sessions of a client are those of users who granted it access. Clients are not notified of expired sessions. */
 function expireSessions(tx: Tx, user: User | null, client: Client | null): number {
-  const all = user === null ? [...tx.all("sessions")] : tx.findAll("sessions", "user", user.id);
+  const all = user === null ? tx.everything("sessions") : tx.everything("sessions", "user", user.id);
   const sessions = all.filter(
     ({ userId }) => client === null || activeGrant(tx, userId, client.client_id) !== undefined,
   );
-  endSessions(tx, sessions);
-  return sessions.length;
+  return endSessions(tx, sessions).length;
 }
 
 interface Owner {
@@ -85,20 +84,20 @@ interface Owner {
   readonly clientId: string | null;
 }
 
-/** A used code stays recorded as used. Zero: it stays expired whichever way the clock moves. */
-function expireCodes(tx: Tx, owner: Owner): number {
+/** A used code stays recorded as used. Zero: it stays expired whichever way the clock moves. @returns how many could be used until now */
+function expireCodes(tx: Tx, owner: Owner, now: number): number {
   const ofOwner = (userId: string | undefined, clientId: string): boolean =>
     (owner.userId ?? userId) === userId && (owner.clientId ?? clientId) === clientId;
-  const codes = all(tx, "codes").filter(
-    (code) => code.usedAt === null && code.usableUntil > 0 && ofOwner(code.userId, code.clientId),
-  );
+  const codes = tx
+    .everything("codes")
+    .filter((code) => code.usedAt === null && code.usableUntil > 0 && ofOwner(code.userId, code.clientId));
   for (const code of codes) tx.put("codes", { ...code, usableUntil: 0 });
-  const requests = all(tx, "deviceRequests").filter(
-    ({ status, usableUntil, grant, clientId }) =>
-      (status === "waiting" || status === "allowed") && usableUntil > 0 && ofOwner(grant?.userId, clientId),
-  );
+  const requests = tx
+    .everything("deviceRequests")
+    .filter(
+      ({ status, usableUntil, grant, clientId }) =>
+        (status === "waiting" || status === "allowed") && usableUntil > 0 && ofOwner(grant?.userId, clientId),
+    );
   for (const request of requests) tx.put("deviceRequests", { ...request, usableUntil: 0 });
-  return codes.length + requests.length;
+  return [...codes, ...requests].filter(({ usableUntil }) => usableUntil > now).length;
 }
-
-const all = <C extends "codes" | "deviceRequests">(tx: ReadTx, name: C) => [...tx.all(name)];
