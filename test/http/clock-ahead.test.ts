@@ -2,7 +2,7 @@ import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
-import { paths, pick, post } from "../helpers/client.ts";
+import { paths, pick, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
@@ -88,4 +88,15 @@ test("a code that is hidden is ended by expire", async () => {
   expect(await idp.expire({ user: "alice", codes: true })).toMatchObject({ codes: 0 });
   await idp.clock.reset();
   expect((await app.exchange(code)).json.error).toBe("invalid_grant");
+});
+
+test("a token that has expired is revoked all the same", async () => {
+  const tokens = await idp.issueTokens({ user: "alice", client: app.credentials.client_id });
+  await idp.clock.advance("30d");
+  for (const token of [tokens.access_token, tokens.refresh_token]) {
+    expect((await post(idp, paths.revoke, { token, ...app.credentials })).status).toBe(200);
+  }
+  await idp.clock.reset();
+  expect((await userinfo(idp, tokens.access_token)).status).toBe(401);
+  expect((await app.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
 });

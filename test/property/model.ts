@@ -205,9 +205,12 @@ export function createModel() {
       if (!hasExpired(token) && token.generation < token.family.generation) token.family.dead = true;
     },
 
-    /** RFC 7009: of an access token that one dies, of a refresh token its family; another client's is left alone. */
+    /**
+     * RFC 7009: of an access token that one dies, of a refresh token its family; another client's is left alone. One that has expired only
+     * by a clock that is ahead dies too: it would be good again once the clock is back.
+     */
     revokeToken(token: Token, by: string): void {
-      if (by !== token.client || hasExpired(token)) return;
+      if (by !== token.client || token.over || token.expiresAt <= Math.min(now, real)) return;
       if (token.kind === "access") token.revoked = true;
       else token.family.dead = true;
     },

@@ -83,7 +83,7 @@ function checkClaims(
   jws: Jws,
   kind: TokenKind,
   required: readonly string[],
-  { allowExpired = false } = {},
+  { allowExpired = false, now = ctx.now() } = {},
 ): void {
   const { payload } = jws;
   const given = kindOfToken(jws);
@@ -99,10 +99,10 @@ function checkClaims(
       throw new TokenProblem(`the token's "${name}" claim is not a time`);
   }
   const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
-  const now = ctx.now() / 1000;
-  if (nbf !== undefined && nbf > now) throw new TokenProblem(`the token becomes valid ${relative(nbf - now)}`);
-  if (exp !== undefined && exp <= now && !allowExpired)
-    throw new TokenProblem(`the token expired ${relative(exp - now)}`, exp);
+  const at = now / 1000;
+  if (nbf !== undefined && nbf > at) throw new TokenProblem(`the token becomes valid ${relative(nbf - at)}`);
+  if (exp !== undefined && exp <= at && !allowExpired)
+    throw new TokenProblem(`the token expired ${relative(exp - at)}`, exp);
 }
 
 function verify(
@@ -111,6 +111,7 @@ function verify(
   kind: TokenKind,
   algorithms: readonly string[],
   required: readonly string[],
+  now?: number,
 ): unknown {
   try {
     const jws = parse(token, algorithms);
@@ -120,7 +121,7 @@ function verify(
       // A refresh token is sent only once, so it is not cached.
       if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
-    checkClaims(ctx, jws, kind, required);
+    checkClaims(ctx, jws, kind, required, { now });
     return jws.payload;
   } catch (error) {
     if (error instanceof TokenProblem) return error;
@@ -149,22 +150,22 @@ const ofAccessTokens = [...always, "aud"];
 const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
 
 /** The claims of an access token whose signature, type, issuer and times hold. Does not look up its state: see `state.ts`. */
-export const verifyAccessToken = (ctx: Context, token: string): TokenClaims | TokenProblem =>
-  verify(ctx, token, "access", ["HS256", "RS256"], ofAccessTokens) as TokenClaims | TokenProblem;
+export const verifyAccessToken = (ctx: Context, token: string, now?: number): TokenClaims | TokenProblem =>
+  verify(ctx, token, "access", ["HS256", "RS256"], ofAccessTokens, now) as TokenClaims | TokenProblem;
 
 /** The same for a refresh token. */
-export const verifyRefreshToken = (ctx: Context, token: string): RefreshClaims | TokenProblem =>
-  verify(ctx, token, "refresh", ["HS256"], ofRefreshTokens) as RefreshClaims | TokenProblem;
+export const verifyRefreshToken = (ctx: Context, token: string, now?: number): RefreshClaims | TokenProblem =>
+  verify(ctx, token, "refresh", ["HS256"], ofRefreshTokens, now) as RefreshClaims | TokenProblem;
 
-/** Reads an access or refresh token of this server. */
-export function readToken(ctx: Context, token: string): GenuineToken | TokenProblem {
+/** Reads an access or refresh token of this server. @param now in milliseconds, where its times are not checked by the clock */
+export function readToken(ctx: Context, token: string, now?: number): GenuineToken | TokenProblem {
   // What the token claims to be. The signature, checked next, is the proof.
   const jws = read(token);
   if (jws !== null && kindOfToken(jws) === "refresh") {
-    const claims = verifyRefreshToken(ctx, token);
+    const claims = verifyRefreshToken(ctx, token, now);
     return claims instanceof TokenProblem ? claims : { kind: "refresh", claims };
   }
-  const claims = verifyAccessToken(ctx, token);
+  const claims = verifyAccessToken(ctx, token, now);
   return claims instanceof TokenProblem ? claims : { kind: "access", claims };
 }
 
