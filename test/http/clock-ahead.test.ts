@@ -100,3 +100,14 @@ test("a token that has expired is revoked all the same", async () => {
   expect((await userinfo(idp, tokens.access_token)).status).toBe(401);
   expect((await app.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
 });
+
+test("an export has the records that are hidden, and none of those that expired in the real time", async () => {
+  const { sessions: before } = (await idp.call("export", {})) as Record<string, object[]>;
+  await signedIn();
+  const { access_token: token } = await idp.issueTokens({ user: "alice", client: app.credentials.client_id });
+  await idp.call("token.revoke", { token });
+  const real = await idp.call("export", {});
+  await idp.clock.advance("30d");
+  expect(await idp.call("export", {})).toEqual(real);
+  expect(real).toMatchObject({ sessions: { length: (before?.length ?? 0) + 1 } });
+});

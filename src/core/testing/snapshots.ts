@@ -119,8 +119,11 @@ function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["rec
     ...families.filter(({ deadBecause }) => deadBecause !== null).map(({ id }) => id),
   ]);
   const deadNow = [
-    ...[...tx.all("deadTokens")].map(({ jti }) => jti),
-    ...[...tx.all("families")].filter(({ deadBecause }) => deadBecause !== null).map(({ id }) => id),
+    ...tx.everything("deadTokens").map(({ jti }) => jti),
+    ...tx
+      .everything("families")
+      .filter(({ deadBecause }) => deadBecause !== null)
+      .map(({ id }) => id),
   ];
   return { grants: grantsBack.length, tokens: deadNow.filter((id) => !deadThen.has(id)).length };
 }
