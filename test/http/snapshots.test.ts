@@ -139,6 +139,16 @@ test("what had expired when it was saved, and was revoked before, stays revoked 
   expect((await browser.open("/account")).page).toBe("login");
 });
 
+test("it was saved at the real time, whatever the clock shows", async () => {
+  await idp.clock.advance("2d");
+  await idp.snapshot("of-today");
+  await idp.clock.reset();
+  const { now } = await idp.clock.show();
+  const saved = (await idp.call("snapshots.list", {})).find(({ name }) => name === "of-today");
+  expect(Date.parse(now) - Date.parse(saved?.savedAt ?? "")).toBeLessThan(60_000);
+  expect(saved && saved.savedAt <= now).toBe(true);
+});
+
 test("what expired since has not expired; a reset and an import keep snapshots", async () => {
   const { access_token: token } = await issue();
   await idp.snapshot("kept");

@@ -58,7 +58,8 @@ export async function saveSnapshot(ctx: Context, { name }: { readonly name: stri
   return ctx.store.transaction((tx) => {
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
     const content: Content = { records, settings: tx.get("meta", "settings") ?? null, eras: saveEras(tx) };
-    const snapshot = { name, savedAt: new Date(ctx.now()).toISOString(), content };
+    // People ask how long ago that was: the clock may show another day by then.
+    const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
     tx.put("snapshots", snapshot);
     return view(snapshot);
   });
