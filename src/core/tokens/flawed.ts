@@ -1,4 +1,4 @@
-import type { ReadTx, Tx } from "../../store/store.ts";
+import type { DeadToken, ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { hashOf } from "../secrets.ts";
 import { tenYears } from "../time.ts";
@@ -8,11 +8,16 @@ import { tenYears } from "../time.ts";
  * An ID token is accepted as a hint long after it expired, so they are remembered for as long as anything here can live.
  */
 
-const keyOf = (idToken: string): string => `id_token ${hashOf(idToken)}`;
+const prefix = "id_token ";
+const keyOf = (idToken: string): string => prefix + hashOf(idToken);
 
 export function rememberFlawed(tx: Tx, ctx: Pick<Context, "now">, idToken: string, reason: string): void {
   tx.put("deadTokens", { jti: keyOf(idToken), reason, at: ctx.now(), expiresAt: ctx.now() + tenYears * 1000 });
 }
+
+/** The records of all of them: they outlive a reset, a restore and an import, because nothing else makes an ID token invalid. */
+export const flawedIdTokens = (tx: ReadTx): readonly DeadToken[] =>
+  tx.everything("deadTokens").filter(({ jti }) => jti.startsWith(prefix));
 
 /** Why this ID token was made to be refused; undefined: it was not. */
 export const flawOf = (tx: ReadTx, idToken: string): string | undefined => tx.get("deadTokens", keyOf(idToken))?.reason;
