@@ -2,9 +2,10 @@
  * Group commit: transactions that end in one turn of the event loop, or while a write runs, go together into the next
  * write. So an answer waits for two writes at most, however many transactions end at the same time.
  */
-import type { Durability } from "./engine.ts";
-import { OvertakenError, type Journal, type JournalEntry, type Operation } from "./journal.ts";
-import type { StorageError } from "./store.ts";
+import type { Durability } from "./durability.ts";
+import type { Engine } from "./engine.ts";
+import { OvertakenError, type Journal, type Missed, type Operation, type Place } from "./journal.ts";
+import { StorageError } from "./store.ts";
 
 /** What became of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
 type Outcome = "written" | "overtaken" | StorageError;
@@ -17,6 +18,9 @@ interface Batch {
   readonly settle: (outcome: Outcome) => void;
 }
 
+/** Where no reader of a journal is. */
+export const nowhere: Place = { seq: -1, id: "" };
+
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<Outcome>((resolve) => (settle = resolve));
@@ -24,6 +28,10 @@ function createBatch(): Batch {
 }
 
 export interface CommitQueue extends Durability {
+  /** The place in the journal that memory is at, without the changes that wait. */
+  place(): Place;
+  /** Takes in what others have written until now. */
+  takeInMissed(): Promise<void>;
   /**
    * Captures a state of memory that is on disk. Memory runs ahead of the disk, so `capture` is called where a batch has
    * just been closed and memory holds exactly the disk and that batch. The function it returns is called when the batch
@@ -37,16 +45,16 @@ export interface CommitQueue extends Durability {
 }
 
 /**
- * @param journal where the changes are written; `seq` is the number of its last entry that memory has
- * @param replay takes an operation of another writer in
+ * @param journal where the changes are written; `place` is where memory is
+ * @param memory takes in what other writers wrote
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
-  { journal, seq: first }: { readonly journal: Journal; readonly seq: number },
-  replay: (operation: Operation) => void,
+  { journal, place: first }: { readonly journal: Journal; readonly place: Place },
+  memory: Pick<Engine, "replay" | "reset">,
   closed: StorageError,
 ): CommitQueue {
-  let seq = first;
+  let place = first;
   let waiting: Batch | null = null;
   let inFlight: Batch | null = null;
   let capture: (() => () => void) | null = null;
@@ -54,16 +62,59 @@ export function createCommitQueue(
   let running = false;
   let open = true;
 
-  /** @returns null once it is written; where another writer was faster, its entries, which memory lacks */
-  async function append(operations: readonly Operation[]): Promise<readonly JournalEntry[] | null> {
+  /** @returns null once it is written; where another writer was faster, what memory lacks */
+  async function append(operations: readonly Operation[]): Promise<Missed | null> {
     if (operations.length === 0) return null;
     try {
-      await journal.append(seq, operations);
-      seq += 1;
+      place = await journal.append(place, operations);
       return null;
     } catch (error) {
-      if (error instanceof OvertakenError) return journal.since(seq);
+      if (error instanceof OvertakenError) return journal.since(place);
       throw error;
+    }
+  }
+
+  /**
+   * Takes back what memory has beyond the journal and takes in what it lacks. No await: all of it happens before any other code runs.
+   * Transactions that ended during a write may depend on what is now undone, so they are undone too.
+   * @returns what became of all that was taken back
+   */
+  function giveUp(batch: Batch | null, missed: Missed | null, why: Exclude<Outcome, "written">): typeof why {
+    const lost = [batch, waiting].filter((one) => one !== null);
+    waiting = null;
+    for (const undo of lost.flatMap(({ undos }) => undos).reverse()) undo();
+    let outcome = why;
+    try {
+      if (missed !== null) takeIn(missed);
+    } catch (error) {
+      outcome = new StorageError(`what another idp wrote cannot be read: ${String(error)}`, { cause: error });
+    }
+    for (const { settle } of lost) settle(outcome);
+    return outcome;
+  }
+
+  function takeIn({ records, entries, place: next }: Missed): void {
+    // If this fails, memory is unusable. No journal continues from there, so all records are read again the next time.
+    place = nowhere;
+    if (records !== undefined) memory.reset(records);
+    for (const entry of entries) for (const operation of entry) memory.replay(operation);
+    place = next;
+  }
+
+  async function takeInMissed(): Promise<void> {
+    for (;;) {
+      const from = place;
+      const missed = await journal.since(from);
+      if (missed.records === undefined && missed.entries.length === 0) return;
+      // What is being written may be among it.
+      while (inFlight !== null) await inFlight.done;
+      // No await from here on. Meanwhile memory may have got further.
+      if (place === from) {
+        const outcome = giveUp(null, missed, "overtaken");
+        if (outcome !== "overtaken") throw outcome;
+        return;
+      }
+      if (missed.records === undefined && place.seq >= missed.place.seq) return;
     }
   }
 
@@ -72,7 +123,7 @@ export function createCommitQueue(
     inFlight = batch;
     waiting = null;
     const written = capture?.();
-    let missed: readonly JournalEntry[] | null = null;
+    let missed: Missed | null = null;
     let outcome: Outcome;
     try {
       missed = await append(batch.operations);
@@ -80,26 +131,16 @@ export function createCommitQueue(
     } catch (error) {
       outcome = error as StorageError;
     }
-    // No await from here on: all of this happens before any other code runs.
     inFlight = null;
-    if (outcome === "written") {
-      if (written !== undefined) {
-        capture = null;
-        written();
-      }
-      batch.settle(outcome);
+    if (outcome !== "written") {
+      giveUp(batch, missed, outcome);
       return;
     }
-    // Transactions that ended during the write may depend on what is now undone, so they are undone too.
-    const behind = waiting as Batch | null;
-    waiting = null;
-    for (const undo of [...batch.undos, ...(behind?.undos ?? [])].reverse()) undo();
-    for (const entry of missed ?? []) {
-      for (const operation of entry) replay(operation);
-      seq += 1;
+    if (written !== undefined) {
+      capture = null;
+      written();
     }
     batch.settle(outcome);
-    behind?.settle(outcome);
   }
 
   async function run(): Promise<void> {
@@ -120,6 +161,8 @@ export function createCommitQueue(
   const last = (): Batch | null => waiting ?? inFlight;
 
   return {
+    place: () => place,
+    takeInMissed,
     async commit(operations, undo) {
       if (!open) {
         undo();

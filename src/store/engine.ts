@@ -2,7 +2,8 @@
  * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
  * anybody sees them.
  */
-import type { Operation } from "./journal.ts";
+import type { Durability } from "./durability.ts";
+import type { Operation, Records } from "./journal.ts";
 import {
   ConflictError,
   type CollectionName,
@@ -13,21 +14,16 @@ import {
   type Tx,
 } from "./store.ts";
 import { createSweep } from "./sweep.ts";
-import { createTables, deepFreeze, durableCollections, type AnyRecord, type Entry, type Table } from "./table.ts";
-
-/** What makes changes durable. */
-export interface Durability {
-  /**
-   * Queues the end of a transaction behind those that wait already.
-   * @param operations none where there is nothing to write
-   * @param undo takes the transaction back in memory; called, newest transaction first, before the outcome is seen
-   * @returns whether it was kept; false: another writer was faster, memory has its changes now, and the work must run again
-   * @throws {StorageError} where it could not be written, or one before it could not
-   */
-  commit(operations: readonly Operation[], undo: () => void): Promise<boolean>;
-  /** Undefined while all that memory holds is on disk; else whether the last change was written. */
-  pending(): Promise<boolean> | undefined;
-}
+import { capture, replay, reset } from "./load.ts";
+import {
+  allCollections,
+  createTables,
+  deepFreeze,
+  durableCollections,
+  type AnyRecord,
+  type Entry,
+  type Table,
+} from "./table.ts";
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
@@ -42,8 +38,10 @@ export interface Engine extends Pick<Store, "transaction" | "read"> {
   load(collection: CollectionName, record: AnyRecord): void;
   /** Takes in an operation of a journal: the last one wins. @throws {TypeError} */
   replay(operation: Operation): void;
-  /** The records of all durable collections as they are now, in their order, without those that may be removed. */
-  capture(): Partial<Record<CollectionName, readonly AnyRecord[]>>;
+  /** Replaces all records by these. @throws {ConflictError} @throws {TypeError} */
+  reset(records: Records): void;
+  /** The records of all collections of the journal as they are now, in their order, without those that may be removed. */
+  capture(): Records;
 }
 
 /** @param options `durability`: absent, everything is as durable as it gets at once */
@@ -53,6 +51,8 @@ export function createEngine({
   durability,
 }: StoreClock & { readonly durability?: Durability | undefined }): Engine {
   const tables = createTables();
+  const catchUp = durability?.catchUp;
+  const isShared = catchUp !== undefined;
   const sweep = createSweep(Object.values(tables));
 
   // State of the current work. It sees one fixed time, so that no record expires in the middle of it.
@@ -87,7 +87,7 @@ export function createEngine({
   function change(table: Table, key: string, next: Entry | undefined): void {
     if (changes === null) throw new Error("a read cannot change records: use transaction");
     changes.push({ table, key, before: table.set(key, next) });
-    if (durability === undefined || table.volatile) return;
+    if (durability === undefined || (table.volatile && !isShared)) return;
     const { collection } = table;
     operations.push(next === undefined ? { remove: collection, key } : { put: collection, record: next.record });
   }
@@ -168,8 +168,12 @@ export function createEngine({
     },
   };
 
-  function attempt<T>(work: () => T): Outcome<T> {
+  function refuseNested(): void {
     if (running) throw new Error("a transaction or read was begun inside another: use the tx that is there");
+  }
+
+  function attempt<T>(work: () => T): Outcome<T> {
+    refuseNested();
     running = true;
     at = now();
     try {
@@ -193,6 +197,8 @@ export function createEngine({
   };
 
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
+    // Memory has all that was written before this was asked for. What changes records is checked by the journal itself.
+    let isCurrent = !isShared;
     for (;;) {
       const done: Change[] = [];
       operations = [];
@@ -207,13 +213,21 @@ export function createEngine({
       if ("error" in outcome) undo(done.splice(0));
       else sweep(done.length, removable());
       const written = "error" in outcome ? [] : operations;
+      if (written.length === 0 && !isCurrent) {
+        await catchUp?.();
+        isCurrent = true;
+        continue;
+      }
       // Errors wait too: "name is taken" would be wrong if the write of the user who has it then fails.
       const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
       if (!mustWait || (await durability.commit(written, () => undo(done)))) return settle(outcome);
+      isCurrent = true;
     }
   }
 
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {
+    refuseNested();
+    if (isShared) await catchUp();
     for (;;) {
       const outcome = attempt(() => work(tx));
       const written = durability?.pending();
@@ -225,25 +239,11 @@ export function createEngine({
     transaction,
     read,
     load: (collection, record) => tables[collection].load(record),
-    replay(operation) {
-      if ("remove" in operation) {
-        tables[operation.remove].set(operation.key, undefined);
-        return;
-      }
-      const table = tables[operation.put];
-      const entry = table.entryOf(operation.record);
-      // A rival expired and was purged, unheard of by the journal, before this record took its value.
-      for (let rival = table.rival(entry); rival !== undefined; rival = table.rival(entry))
-        table.set(rival.entry.key, undefined);
-      table.set(entry.key, { ...entry, seq: table.get(entry.key)?.seq ?? entry.seq });
-    },
+    replay: (operation) => replay(tables, operation),
+    reset: (records) => reset(tables, records),
     capture() {
       at = now();
-      const until = removable();
-      const isKept = ({ expiresAt }: Entry): boolean => expiresAt > until;
-      const recordsOf = (name: CollectionName): AnyRecord[] =>
-        [...tables[name].entries()].filter(isKept).map(({ record }) => record);
-      return Object.fromEntries(durableCollections.map((name) => [name, recordsOf(name)]));
+      return capture(tables, isShared ? allCollections : durableCollections, removable());
     },
   };
 }

@@ -1,21 +1,22 @@
 /**
- * The port of the journal: the changes of durable records, one entry after the other, numbered from 1 on. The engine keeps
- * the records in memory. The journal makes them durable, and several processes on one store would agree through it.
+ * The port of the journal: the changes of records, one entry after the other, numbered from 1 on. The engine keeps the records in memory.
+ * The journal makes them durable, and several processes on one store agree through it.
  *
  * Guarantees (each is a test of `test/store/journal-contract.ts`, run against every adapter):
  *
- * 1. **Durable.** When `append` resolves, its entry is on disk. If it rejects, the entry is not there, and never will be.
+ * 1. **Durable.** When `append` resolves, its entry is on disk. If it rejects, the entry is not there, and never will be; where it
+ *    rejects because the journal is away, only the journal itself can tell later.
  * 2. **One writer wins.** An entry has the number after the one that its writer knew last. If another writer was faster, that
  *    number is taken: `append` rejects with {@link OvertakenError}. The loser reads the entries it lacks and runs its
  *    transactions again.
  * 3. **In order.** `since` hands out the entries as they were appended, each once, without a gap.
  *
- * The file (`json/journal-file.ts`) is the only adapter so far. A folder has one owner, so nobody is faster there.
+ * The file (`json/journal-file.ts`) has one owner, so nobody is faster there. The table (`postgres/journal.ts`) has many writers.
  */
 import type { CollectionName } from "./collections.ts";
 import type { AnyRecord } from "./table.ts";
 
-/** One change of a durable collection. */
+/** One change of a collection. */
 export type Operation =
   | { readonly put: CollectionName; readonly record: AnyRecord }
   | { readonly remove: CollectionName; readonly key: string };
@@ -23,16 +24,35 @@ export type Operation =
 /** The operations of the transactions that were committed together, in their order. */
 export type JournalEntry = readonly Operation[];
 
+/** All records of a moment, by collection. */
+export type Records = Partial<Record<CollectionName, readonly AnyRecord[]>>;
+
+/** A place in the journal: behind one of its entries, or before the first. */
+export interface Place {
+  /** The number of that entry; 0 before the first. */
+  readonly seq: number;
+  /** The name of that entry, where numbers alone do not tell one entry from another. */
+  readonly id: string;
+}
+
+/** What a reader lacks. */
+export interface Missed {
+  /** Where the journal could not continue from the reader's place: all records as they were before `entries`. */
+  readonly records?: Records;
+  readonly entries: readonly JournalEntry[];
+  /** The place behind the last of them. */
+  readonly place: Place;
+}
+
 export interface Journal {
-  /** The number of the last entry. */
-  head(): Promise<number>;
-  /** The entries after this number. @throws {DataFileError} what is there is not a journal */
-  since(seq: number): Promise<readonly JournalEntry[]>;
+  /** The entries after this place. @throws {DataFileError | StorageError} what is there is not a journal, or cannot be read */
+  since(place: Place): Promise<Missed>;
   /**
-   * Appends the entry that follows number `seq`.
+   * Appends the entry that follows this place.
+   * @returns the place behind it
    * @throws {OvertakenError} another writer was faster @throws {StorageError} it could not be written
    */
-  append(seq: number, entry: JournalEntry): Promise<void>;
+  append(place: Place, entry: JournalEntry): Promise<Place>;
 }
 
 /** Another writer appended an entry first. */

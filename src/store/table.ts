@@ -29,8 +29,10 @@ const definitions = collections as unknown as Readonly<
 
 const isVolatile = (collection: CollectionName): boolean => definitions[collection].volatile === true;
 
+export const allCollections = Object.keys(collections) as readonly CollectionName[];
+
 /** The collections that are on disk, in the order of the data file. */
-export const durableCollections = (Object.keys(collections) as CollectionName[]).filter((name) => !isVolatile(name));
+export const durableCollections = allCollections.filter((name) => !isVolatile(name));
 
 export function deepFreeze(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
@@ -43,10 +45,7 @@ export function deepFreeze(value: unknown): void {
 export type Table = ReturnType<typeof createTable>;
 
 export const createTables = (): Record<CollectionName, Table> =>
-  Object.fromEntries((Object.keys(collections) as CollectionName[]).map((name) => [name, createTable(name)])) as Record<
-    CollectionName,
-    Table
-  >;
+  Object.fromEntries(allCollections.map((name) => [name, createTable(name)])) as Record<CollectionName, Table>;
 
 function createTable(collection: CollectionName) {
   const { key: keyField, unique = {}, index = {} } = definitions[collection];

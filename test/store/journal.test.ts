@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, readdirSync, readFileSync, unlinkSync, wr
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
-import { openJournalFile, readJournal } from "../../src/store/json/journal-file.ts";
+import { openJournalFile, placeAt, readJournal } from "../../src/store/json/journal-file.ts";
 import { journalContract } from "./journal-contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
 
@@ -13,7 +13,7 @@ journalContract("file", async () => {
     const content = await readJournal(path);
     return openJournalFile(path, { content, held: 0, generation: "g" }, () => true);
   };
-  return { journal: await open(), again: open };
+  return { journal: await open(), start: placeAt(0), again: open };
 });
 
 const add = (store: Store, ...names: string[]) =>

@@ -2,46 +2,48 @@
 import { describe, expect, test } from "vitest";
 import { createCommitQueue } from "../../src/store/commit-queue.ts";
 import { createEngine } from "../../src/store/engine.ts";
-import { OvertakenError, type Journal, type JournalEntry } from "../../src/store/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry, type Place } from "../../src/store/journal.ts";
 import { StorageError, type Store, type StoreClock, type Tx } from "../../src/store/store.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { journalContract } from "./journal-contract.ts";
 import { session } from "./records.ts";
 
+const start: Place = { seq: 0, id: "" };
+
 /** Entries as text, so that no store is handed the records of another. */
 function memoryJournal(): Journal {
   const entries: string[] = [];
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
-    head: async () => entries.length,
-    async since(seq) {
+    async since({ seq }) {
       await turn();
-      return entries.slice(seq).map((text) => JSON.parse(text) as JournalEntry);
+      const missed = entries.slice(seq).map((text) => JSON.parse(text) as JournalEntry);
+      return { entries: missed, place: { seq: entries.length, id: "" } };
     },
-    async append(seq, entry) {
+    async append({ seq }, entry) {
       await turn();
       if (seq !== entries.length) throw new OvertakenError(`${entries.length}`);
       entries.push(JSON.stringify(entry));
+      return { seq: entries.length, id: "" };
     },
   };
 }
 
 async function openOn(journal: Journal, clock: StoreClock = { now: Date.now }): Promise<Store> {
-  const entries = await journal.since(0);
   const queue = createCommitQueue(
-    { journal, seq: entries.length },
-    (operation) => engine.replay(operation),
+    { journal, place: start },
+    { replay: (operation) => engine.replay(operation), reset: (records) => engine.reset(records) },
     new StorageError("closed"),
   );
   const engine = createEngine({ ...clock, durability: queue });
-  for (const operation of entries.flat()) engine.replay(operation);
+  await queue.takeInMissed();
   return { location: "shared", transaction: engine.transaction, read: engine.read, close: () => queue.close() };
 }
 
 journalContract("memory", async () => {
   const journal = memoryJournal();
-  return { journal, again: async () => journal };
+  return { journal, start, again: async () => journal };
 });
 storeContract("on a journal", (clock) => openOn(memoryJournal(), clock));
 

@@ -12,8 +12,9 @@ import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "./durable-file.ts";
 import { codeOf, describeFault } from "./fault.ts";
-import { OvertakenError, type Journal, type Operation } from "../journal.ts";
+import { OvertakenError, type Journal, type Operation, type Place } from "../journal.ts";
 import { DataFileError, StorageError } from "../store.ts";
+import { isOperation } from "../load.ts";
 import { durableCollections } from "../table.ts";
 
 const newline = 0x0a;
@@ -32,15 +33,7 @@ export interface JournalContent {
   readonly torn: number;
 }
 
-const known: ReadonlySet<unknown> = new Set(durableCollections);
-const isCollection = (name: unknown): boolean => known.has(name);
-
-function isOperation(value: unknown): value is Operation {
-  if (typeof value !== "object" || value === null) return false;
-  if ("put" in value)
-    return isCollection(value.put) && "record" in value && typeof value.record === "object" && value.record !== null;
-  return "remove" in value && isCollection(value.remove) && "key" in value && typeof value.key === "string";
-}
+const isChange = (value: unknown): value is Operation => isOperation(value, durableCollections);
 
 const hint =
   "It was not changed. To continue without its changes, move it away: data.json is complete without it, as it was last written.";
@@ -83,7 +76,7 @@ export async function readJournal(path: string): Promise<JournalContent | null> 
   }
   if (header.journal !== 1) throw refuse(1, `is of journal format ${String(header.journal)}; this idp reads format 1`);
   const lines = rest.map(({ number, offset, value }) => {
-    if (!Array.isArray(value) || !value.every(isOperation))
+    if (!Array.isArray(value) || !value.every(isChange))
       throw refuse(number, "holds something that is not a change of a record");
     return { number, offset, operations: value };
   });
@@ -95,6 +88,9 @@ export const lostFolder = (folder: string): StorageError =>
   new StorageError(
     `${folder} or its journal was deleted or taken over while this idp ran: changes are no longer kept. Stop this idp and start it again`,
   );
+
+/** One writer numbers the entries, so the number alone tells which one it is. */
+export const placeAt = (seq: number): Place => ({ seq, id: "" });
 
 /** A place between two lines. */
 export interface Position {
@@ -150,12 +146,11 @@ export function openJournalFile(
   return {
     position: () => ({ seq, offset: length }),
     generation: () => generation,
-    head: () => Promise.resolve(seq),
-    async since(last) {
+    async since({ seq: last }) {
       const lines = (await readJournal(path))?.lines ?? [];
-      return lines.slice(last - before).map(({ operations }) => operations);
+      return { entries: lines.slice(last - before).map(({ operations }) => operations), place: placeAt(seq) };
     },
-    async append(last, entry) {
+    async append({ seq: last }, entry) {
       if (last !== seq) throw new OvertakenError(`${path} is at entry ${seq}, not ${last}`);
       if (handle === null ? !isHeld() : isDeleted(handle)) throw lostFolder(folder);
       seq += 1;
@@ -173,6 +168,7 @@ export function openJournalFile(
         nameOnDisk = true;
         length += bytes.length;
         tailed = false;
+        return placeAt(seq);
       } catch (error) {
         seq -= 1;
         if (handle === null && codeOf(error) === "ENOENT") throw lostFolder(folder);

@@ -29,8 +29,8 @@ import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable
 import { createEngine } from "../engine.ts";
 import { describeFault } from "./fault.ts";
 import { prepareFolder, removeFolder } from "./folder.ts";
-import { lostFolder, openJournalFile, readJournal, type Position } from "./journal-file.ts";
-import type { JournalEntry } from "../journal.ts";
+import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
+import type { JournalEntry, Place } from "../journal.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { takeLock, type HeldLock } from "./lock.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
@@ -124,8 +124,8 @@ async function openData(
   /** Up to where data.json holds the journal already. */
   let folded: Position = { seq: 0, offset: held.offset };
   const queue = createCommitQueue(
-    { journal: { ...journal, append }, seq: await journal.head() },
-    (operation) => engine.replay(operation),
+    { journal: { ...journal, append }, place: placeAt(journal.position().seq) },
+    { replay: (operation) => engine.replay(operation), reset: (records) => engine.reset(records) },
     new StorageError(`${location} is closed`),
   );
   const engine = createEngine({ now, passed, durability: queue });
@@ -148,9 +148,10 @@ async function openData(
   const unfolded = (): number => journal.position().offset - folded.offset;
   const limit = (): number => Math.max(foldBeyond, file.size());
 
-  async function append(seq: number, entry: JournalEntry): Promise<void> {
-    await journal.append(seq, entry);
+  async function append(place: Place, entry: JournalEntry): Promise<Place> {
+    const next = await journal.append(place, entry);
     if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
+    return next;
   }
 
   /** Never rejects: if it fails, the journal still has all changes. */
