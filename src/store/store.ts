@@ -95,20 +95,41 @@ export class ConflictError extends Error {
   }
 }
 
-/** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` says otherwise. */
+/** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` or `away` says otherwise. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
   /** The error code that commands print. */
   readonly code = "temporarily_unavailable";
   /** Part of the change was already written; the message says which. */
   readonly partly: boolean;
+  /** The database does not answer: nothing was read, and a change may have been made nevertheless. Soon it may work again. */
+  readonly away: boolean;
   constructor(
     message: string,
-    { cause, partly = false }: { readonly cause?: unknown; readonly partly?: boolean } = {},
+    {
+      cause,
+      partly = false,
+      away = false,
+    }: { readonly cause?: unknown; readonly partly?: boolean; readonly away?: boolean } = {},
   ) {
     super(message, { cause });
     this.partly = partly;
+    this.away = away;
   }
+}
+
+/** The database cannot be reached at a start, or refuses the login. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+  /** The error code that commands print. */
+  readonly code = "no_server";
+}
+
+/** The clock of this machine and that of the database differ: what expires would depend on who is asked. */
+export class ClockError extends Error {
+  override readonly name = "ClockError";
+  /** The error code that commands print. */
+  readonly code = "clock_differs";
 }
 
 /** Another process owns the data: `holder` says which. */

@@ -29,7 +29,7 @@ const production = Object.entries(lock.packages).filter(
   ([path, { dev, devOptional, peer }]) => path !== "" && dev !== true && devOptional !== true && peer !== true,
 );
 const decision = read("docs/decisions/dependencies.md");
-/** "At most 14 direct packages, at most 125 in all." */
+/** "At most 14 direct packages, at most 135 in all." */
 const budget = /At most (\d+) direct packages, at most (\d+) in all/.exec(decision);
 
 test("the packages are within the budget, and each direct one says what it is for", () => {

@@ -101,8 +101,11 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     return { status, message, fix, ...refusal };
   }
   if (error instanceof StorageError) {
-    const message = error.partly ? error.message : `the change could not be written and was not made: ${error.message}`;
-    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable" };
+    const { partly, away } = error;
+    const message =
+      partly || away ? error.message : `the change could not be written and was not made: ${error.message}`;
+    const retryAfter = away ? 1 : null;
+    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable", retryAfter };
   }
   if (isParserError(error)) {
     const message =

@@ -1,0 +1,70 @@
+/**
+ * The journal as a table. The row of its issuer says where it ends. An append moves that end on from the place that the writer knows, in one
+ * statement: whoever comes later finds another end, and has lost. (The primary key alone could not tell: an entry that a snapshot made
+ * superfluous is gone, and its number looks free.)
+ */
+import { randomUUID } from "node:crypto";
+import { OvertakenError, type Journal, type JournalEntry, type Missed, type Place } from "../journal.ts";
+import { StorageError } from "../store.ts";
+import type { Database } from "./database.ts";
+import { entryIn, loadAll } from "./snapshot.ts";
+
+const appendEntry = `
+with moved as (
+  update idp_issuers set head = head + 1, head_id = $4 where name = $1 and head = $2 and head_id = $3 returning head
+)
+insert into idp_journal (issuer, seq, id, entry) select $1, head, $4, $5 from moved returning seq`;
+
+/** The entry of the place itself is among them: as long as it is there, and the same, nothing is missing after it. */
+const readEntries = `
+select seq, id, case when seq > $2 then entry end as entry from idp_journal where issuer = $1 and seq >= $2 order by seq`;
+
+/** Makes the journal of an issuer, if it is not there. It begins with an entry that says nothing and has a name, as every place has. */
+export async function createJournal(database: Database, issuer: string): Promise<void> {
+  await database.query(
+    `with made as (
+       insert into idp_issuers (name, head, head_id, snapshot) values ($1, 0, $2, 0) on conflict do nothing returning name
+     )
+     insert into idp_journal (issuer, seq, id, entry) select name, 0, $2, '[]' from made`,
+    [issuer, randomUUID()],
+  );
+}
+
+/** @param onBytes is told how much was appended or read */
+export function openJournal(database: Database, issuer: string, onBytes: (bytes: number) => void): Journal {
+  async function since({ seq, id }: Place): Promise<Missed> {
+    const { rows } = await database.query(readEntries, [issuer, seq]);
+    const [first, ...rest] = rows;
+    // What followed this place is in a snapshot only, or the database was set back to an earlier state.
+    if (Number(first?.["seq"] ?? -1) !== seq || first?.["id"] !== id) return loadAll(database, issuer);
+    const last = rest.at(-1) ?? first;
+    const entries: JournalEntry[] = [];
+    for (const row of rest) {
+      entries.push(entryIn(row, database.location));
+      onBytes(String(row["entry"]).length);
+    }
+    return { entries, place: { seq: Number(last["seq"]), id: String(last["id"]) } };
+  }
+
+  async function append({ seq, id }: Place, entry: JournalEntry): Promise<Place> {
+    const next = { seq: seq + 1, id: randomUUID() };
+    const text = JSON.stringify(entry);
+    const { rows, repeated } = await database.query(appendEntry, [issuer, seq, id, next.id, text]);
+    if (rows.length === 0) {
+      if (!repeated || !(await isOurs(next))) throw new OvertakenError(`${issuer} is beyond entry ${seq}`);
+    }
+    onBytes(text.length);
+    return next;
+  }
+
+  /** Whether the first attempt at an append, of which nothing was heard, was carried out. */
+  async function isOurs({ seq, id }: Place): Promise<boolean> {
+    const { rows } = await database.query("select id from idp_journal where issuer = $1 and seq = $2", [issuer, seq]);
+    const [row] = rows;
+    // A snapshot was made meanwhile, so nobody can tell. Memory is read again before it is used.
+    if (row === undefined) throw new StorageError("it is not known whether the change was made", { away: true });
+    return row["id"] === id;
+  }
+
+  return { since, append };
+}

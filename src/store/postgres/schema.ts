@@ -1,0 +1,87 @@
+/** The tables, and what has to hold before they are used. */
+import { ClockError, DataFileError } from "../store.ts";
+import type { Database, Query } from "./database.ts";
+
+/**
+ * Every row is keyed by the name of its issuer. `idp_issuers` says where the journal of each ends, and up to which entry its snapshot holds it.
+ * `idp_snapshots` has the snapshot in parts.
+ */
+const tables = `
+create table idp_issuers (
+  name text primary key,
+  head bigint not null,
+  head_id text not null,
+  snapshot bigint not null
+);
+create table idp_journal (
+  issuer text not null,
+  seq bigint not null,
+  id text not null,
+  entry text not null,
+  primary key (issuer, seq)
+);
+create table idp_snapshots (
+  issuer text not null,
+  seq bigint not null,
+  part integer not null,
+  content text not null,
+  primary key (issuer, seq, part)
+);`;
+
+/** The step at position n brings a schema of version n to version n + 1. Whoever adds one keeps those before it. */
+const migrations: readonly string[] = [tables];
+
+const schemaVersion = migrations.length;
+
+/** "idp" in ASCII: the advisory lock of those who make or change the tables. */
+const lock = 0x696470;
+
+/** 0: there are no tables yet. */
+async function versionIn(query: Query): Promise<number> {
+  const [found] = await query("select to_regclass('idp_schema') is not null as present");
+  if (found?.["present"] !== true) return 0;
+  const [row] = await query("select version from idp_schema");
+  return Number(row?.["version"] ?? 0);
+}
+
+/**
+ * Makes the tables where there are none, and migrates those of an older version.
+ * @throws {DataFileError} a newer idp made them
+ */
+export function prepareSchema(database: Database, log: (note: string) => void): Promise<void> {
+  const { location } = database;
+  return database.transaction("begin", async (query) => {
+    let version = await versionIn(query);
+    if (version < schemaVersion) {
+      await query(`select pg_advisory_xact_lock(${lock})`);
+      // Another instance may have done it meanwhile.
+      version = await versionIn(query);
+    }
+    if (version > schemaVersion) {
+      const message = `${location} has schema version ${version}; this idp reads version ${schemaVersion}: a newer idp made its tables`;
+      throw new DataFileError(message, location, "Use that idp (or a newer one), or another database.");
+    }
+    if (version === schemaVersion) return;
+    for (const step of migrations.slice(version)) await query(step);
+    await query("create table if not exists idp_schema (version integer not null)");
+    await query("delete from idp_schema");
+    await query("insert into idp_schema values ($1)", [schemaVersion]);
+    if (version > 0) log(`${location} had schema version ${version}: its tables were migrated to ${schemaVersion}`);
+  });
+}
+
+/** Milliseconds. */
+const largestDifference = 5000;
+
+/** @param now the time of this machine @throws {ClockError} */
+export async function compareClocks(database: Database, now: () => number): Promise<void> {
+  const before = now();
+  const { rows } = await database.query("select extract(epoch from clock_timestamp()) * 1000 as time", []);
+  const difference = Math.round((before + now()) / 2 - Number(rows[0]?.["time"]));
+  if (Math.abs(difference) <= largestDifference) return;
+  const seconds = (Math.abs(difference) / 1000).toFixed(1);
+  const which = difference > 0 ? "ahead of" : "behind";
+  throw new ClockError(
+    `the clock of this machine is ${seconds} s ${which} that of ${database.location}; at most 5 s are accepted`,
+  );
+}
