@@ -150,7 +150,7 @@ const isRedirect = ({ request }: Exchange, { error }: Fault): boolean =>
 function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null): void {
   const { web, req, res } = exchange;
   if (target !== null && isRedirect(exchange, fault)) {
-    sendToClient(web, req, res, answerClient(web.ctx.issuer, target, errorOf(fault)));
+    sendToClient(web, req, res, answerClient(target, errorOf(fault)));
     return;
   }
   const { body, content_type: type = "application/json; charset=utf-8", header, drop_after: bytes } = fault;

@@ -42,7 +42,7 @@ function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Ou
   const client = findClient(tx, request.clientId);
   const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
   const code = drawCode(tx, ctx, { client, user, grant, session }, request);
-  const answer = answerClient(ctx.issuer, request, { code });
+  const answer = answerClient(request, { code });
   return { kind: "return", answer, clientId: client.client_id, username: user.username };
 }
 

@@ -64,7 +64,7 @@ export function checkAuthorizationRequest(
   { pushed }: { readonly pushed: boolean },
 ): AuthorizationRequest {
   const { client, redirectUri } = settleClient(tx, ctx, raw);
-  const target = targetOf(raw, redirectUri);
+  const target = targetOf(ctx, raw, redirectUri);
   try {
     checkParameters(raw);
     refuseRequestObjects(raw);
@@ -77,9 +77,7 @@ export function checkAuthorizationRequest(
     const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
-      redirectUri,
-      state: target.state,
-      mode: target.mode,
+      ...target,
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
       claims: claims.claims,

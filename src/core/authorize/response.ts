@@ -4,6 +4,8 @@ import { inQuotes, type OAuthError } from "../errors.ts";
 
 /** Where and how the client wants the response. */
 export interface ResponseTarget {
+  /** The one that was asked. */
+  readonly issuer: string;
   readonly redirectUri: string;
   readonly state: string | null;
   readonly mode: ResponseMode;
@@ -37,7 +39,6 @@ export interface AuthorizationResponse {
 
 /** Completes a response: adds `state` as it was sent, and `iss`, which tells the client who responded (RFC 9207 2). */
 export const answerClient = (
-  issuer: string,
   target: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
 ): AuthorizationResponse => ({
@@ -45,7 +46,7 @@ export const answerClient = (
   parameters: Object.entries({
     ...parameters,
     ...(target.state === null ? {} : { state: target.state }),
-    iss: issuer,
+    iss: target.issuer,
   }),
 });
 

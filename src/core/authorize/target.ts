@@ -11,11 +11,11 @@ import { responseParametersOf } from "./request-object.ts";
 /** Who sent an authorization request, and where its answer goes: settled before anything else of it is read. */
 
 /** How the answer travels: a refusal too, and so before anything else is checked. */
-export function targetOf(raw: RawParameters, redirectUri: string): ResponseTarget {
+export function targetOf({ issuer }: Pick<Context, "issuer">, raw: RawParameters, redirectUri: string): ResponseTarget {
   const object = responseParametersOf(single(raw, "request"));
   const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(object.mode) : undefined;
   return {
-    redirectUri,
+    ...{ issuer, redirectUri },
     state: single(raw, "state") ?? object.state ?? null,
     mode: askedMode(raw) ?? modeOfObject ?? "query",
   };
@@ -83,7 +83,7 @@ export const provenTarget = (ctx: Context, raw: RawParameters): Promise<Response
     const pushed = tx.get("pushedRequests", single(raw, "request_uri") ?? "");
     const parameters = pushed !== undefined && pushed.clientId === raw["client_id"] ? pushed.parameters : raw;
     try {
-      return targetOf(parameters, settleClient(tx, ctx, parameters).redirectUri);
+      return targetOf(ctx, parameters, settleClient(tx, ctx, parameters).redirectUri);
     } catch (error) {
       if (error instanceof OAuthError) return null;
       throw error;
@@ -103,7 +103,7 @@ const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
  */
 export function refuseRequestUri(
   tx: ReadTx,
-  ctx: Pick<Context, "settings">,
+  ctx: Pick<Context, "settings" | "issuer">,
   raw: RawParameters,
   error: OAuthError,
 ): never {
@@ -111,5 +111,5 @@ export function refuseRequestUri(
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) throw error;
   requireRegistered(ctx, client, redirectUri);
-  throw new RedirectedError(error, targetOf(raw, redirectUri));
+  throw new RedirectedError(error, targetOf(ctx, raw, redirectUri));
 }

@@ -113,11 +113,11 @@ export async function issueCode(ctx: Context, input: IssueCodeInput): Promise<Is
       dpopJkt: null,
     };
     const code = drawCode(tx, ctx, { client, user, grant, session: null }, request);
-    const target = { redirectUri, state: input.state ?? null, mode: "query" } as const;
+    const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
       code,
       redirect_uri: redirectUri,
-      url: responseLocation(answerClient(ctx.issuer, target, { code })),
+      url: responseLocation(answerClient(target, { code })),
       expires_in: ctx.settings.code_ttl,
     };
   });

@@ -57,7 +57,7 @@ export const errorHandler =
           fix: fixLine(web, answer.fix),
           rule: ruleOf(answer),
         });
-        sendToClient(web, req, res, answerClient(web.ctx.issuer, error.target, errorParameters(error.error)));
+        sendToClient(web, req, res, answerClient(error.target, errorParameters(error.error)));
         return;
       }
       if (answer.status === 500) onUnexpected(error);
