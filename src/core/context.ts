@@ -9,6 +9,7 @@ import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
+import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
 import type { Turns } from "./turns.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
@@ -45,6 +46,8 @@ export interface Settings {
   readonly try_it: boolean;
   /** How many requests the ledger holds. */
   readonly ledger: number;
+  /** Where the endpoints are: a vendor's name, or paths by their names. */
+  readonly endpoints: EndpointsSetting;
 }
 
 /** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
@@ -66,6 +69,7 @@ export const defaultSettings: Settings = {
   registration_loopback: false,
   try_it: false,
   ledger: 1000,
+  endpoints: {},
 };
 
 /** The fixtures that the data is served with. */
@@ -85,8 +89,12 @@ type Log = (note: string) => void;
 
 /** Everything that an operation needs from outside. Core reads no clock, random source or environment of its own. */
 export interface Context {
-  /** The issuer, exactly as given. `issuer.ts` may change its scheme, host and port while the server runs. */
-  issuer: string;
+  /** The URL that everything is served under. `issuer.ts` may change its scheme, host and port while the server runs. */
+  address: string;
+  /** The name of this server in tokens: its address, and with a vendor's endpoints the vendor's path below it. */
+  readonly issuer: string;
+  /** By the setting `endpoints`. */
+  readonly layout: Layout;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;

@@ -1,6 +1,6 @@
 import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
-import { baseOf, endpoints } from "./endpoints.ts";
+import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
 import { responseModes } from "./authorize/response.ts";
 import { supportedGrantTypes } from "./tokens/endpoint.ts";
@@ -21,22 +21,23 @@ export function metadata(
   supported: { readonly scopes: readonly string[]; readonly claims: readonly string[] },
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
-  // An issuer is kept to the letter, also one with a trailing slash; the paths below it begin with one.
-  const base = baseOf(ctx.issuer);
+  // An address is kept to the letter, also one with a trailing slash; the paths below it begin with one.
+  const base = baseOf(ctx.address);
+  const { paths } = ctx.layout;
   const back = backchannel ?? base;
   return {
     issuer: ctx.issuer,
-    authorization_endpoint: base + endpoints.authorize,
-    token_endpoint: back + endpoints.token,
-    userinfo_endpoint: back + endpoints.userinfo,
-    jwks_uri: back + endpoints.jwks,
-    pushed_authorization_request_endpoint: back + endpoints.par,
+    authorization_endpoint: base + paths.authorize,
+    token_endpoint: back + paths.token,
+    userinfo_endpoint: back + paths.userinfo,
+    jwks_uri: back + paths.jwks,
+    pushed_authorization_request_endpoint: back + paths.par,
     require_pushed_authorization_requests: false,
-    device_authorization_endpoint: back + endpoints.deviceAuthorization,
-    ...(dynamicRegistration && { registration_endpoint: back + endpoints.register }),
-    revocation_endpoint: back + endpoints.revoke,
-    introspection_endpoint: back + endpoints.introspect,
-    end_session_endpoint: base + endpoints.logout,
+    device_authorization_endpoint: back + paths.device_authorization,
+    ...(dynamicRegistration && { registration_endpoint: back + paths.register }),
+    revocation_endpoint: back + paths.revoke,
+    introspection_endpoint: back + paths.introspect,
+    end_session_endpoint: base + paths.logout,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     scopes_supported: supported.scopes,

@@ -1,9 +1,9 @@
-/** The paths below the issuer (the spec; CONTRACT 2). */
+/** The paths below the issuer (the spec; CONTRACT 2), unless the setting `endpoints` has others. */
 export const endpoints = {
   authorize: "/api/v2/oauth/authorize",
   token: "/api/v2/oauth/token",
   userinfo: "/api/v2/oauth/userinfo",
-  deviceAuthorization: "/api/v2/oauth/device_authorization",
+  device_authorization: "/api/v2/oauth/device_authorization",
   register: "/api/v2/oauth/register",
   par: "/api/v2/oauth/par",
   revoke: "/api/v2/oauth/revoke",
@@ -12,8 +12,13 @@ export const endpoints = {
   logout: "/api/v2/oauth/logout",
 } as const;
 
+export type EndpointName = keyof typeof endpoints;
+
 /** OpenID Connect Discovery 4. */
 export const discoveryPath = "/.well-known/openid-configuration";
+
+/** RFC 8414 3. */
+export const metadataPath = "/.well-known/oauth-authorization-server";
 
 /** CONTRACT 1. */
 export const defaultPort = 4370;

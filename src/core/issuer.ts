@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts";
 import { OperationError } from "./errors.ts";
+import { addressBefore } from "./layout/layout.ts";
 
 /** What an issuer looks like, and how it changes while a server runs. */
 
@@ -30,10 +31,11 @@ const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "
  */
 export function changeIssuer(ctx: Context, issuer: string): void {
   checkIssuer(issuer);
-  if (pathOf(issuer) !== pathOf(ctx.issuer)) {
+  const address = addressBefore(issuer, ctx.layout);
+  if (pathOf(address) !== pathOf(ctx.address)) {
     throw new OperationError("usage", `issuer "${issuer}" has another path than ${ctx.issuer}`, {
       hint: "Only scheme, host and port can change while the server runs. For another path, start it with --issuer",
     });
   }
-  ctx.issuer = issuer;
+  ctx.address = address;
 }

@@ -4,9 +4,9 @@
  * app.ts lists every route. input/ reads requests, oauth/ and pages/ handle them, answer/ writes responses and is the only place where an
  * error becomes one, api/ is the control API.
  */
-import express, { type Express } from "express";
+import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device/device.ts";
-import { discoveryPath, endpoints } from "../core/endpoints.ts";
+import { baseOf, discoveryPath, metadataPath } from "../core/endpoints.ts";
 import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
   getAccount,
@@ -41,12 +41,9 @@ import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
-import type { Web } from "./web.ts";
+import { laidOut, type Web } from "./web.ts";
 
 /** Every route on one page. The control API's own are made from the table of operations (`api.ts`). */
-
-/** RFC 8414 3. */
-const metadataPath = "/.well-known/oauth-authorization-server";
 
 /** A page for people, with forms. */
 const page = { kind: "page", body: formOrJsonBody } as const;
@@ -58,54 +55,53 @@ const endpoint = { kind: "api", challenge: "Basic", body: formOrJsonBody } as co
 const document = { kind: "public", cors: anyOrigin } as const;
 
 function oauthRoutes(web: Web): readonly Route[] {
+  const { paths } = web.ctx.layout;
   const cors = registeredOrigins(web);
-  const metadata = { ...document, name: "discovery", get: discovery(web) } as const;
   return [
     {
       ...page,
       name: "authorize",
-      path: endpoints.authorize,
+      path: paths.authorize,
       body: formBody,
       get: getAuthorize(web),
       post: postAuthorize(web),
     },
-    { ...endpoint, name: "token", path: endpoints.token, cors, post: postToken(web) },
+    { ...endpoint, name: "token", path: paths.token, cors, post: postToken(web) },
     {
       ...endpoint,
       name: "userinfo",
-      path: endpoints.userinfo,
+      path: paths.userinfo,
       challenge: "Bearer, DPoP",
       cors,
       get: userinfo(web),
       post: userinfo(web),
     },
-    { ...endpoint, name: "introspect", path: endpoints.introspect, post: postIntrospect(web) },
-    { ...endpoint, name: "revoke", path: endpoints.revoke, cors, post: postRevoke(web) },
-    { ...document, name: "jwks", path: endpoints.jwks, get: jwks(web) },
-    { ...metadata, path: discoveryPath },
-    { ...metadata, path: metadataPath },
-    { ...endpoint, name: "par", path: endpoints.par, cors, body: formBody, post: postPar(web) },
+    { ...endpoint, name: "introspect", path: paths.introspect, post: postIntrospect(web) },
+    { ...endpoint, name: "revoke", path: paths.revoke, cors, post: postRevoke(web) },
+    { ...document, name: "jwks", path: paths.jwks, get: jwks(web) },
+    { ...endpoint, name: "par", path: paths.par, cors, body: formBody, post: postPar(web) },
     {
       ...endpoint,
       name: "device_authorization",
-      path: endpoints.deviceAuthorization,
+      path: paths.device_authorization,
       cors,
       body: formBody,
       post: postDeviceAuthorization(web),
     },
-    { ...page, name: "logout", path: endpoints.logout, body: formBody, get: getLogout(web), post: postLogout(web) },
+    { ...page, name: "logout", path: paths.logout, body: formBody, get: getLogout(web), post: postLogout(web) },
   ];
 }
 
 /** RFC 7591, and the client's own entry (RFC 7592). */
 function registrationRoutes(web: Web): readonly Route[] {
+  const { paths } = web.ctx.layout;
   const cors = registeredOrigins(web);
   const register = { kind: "api", name: "register", challenge: "Bearer", cors, body: jsonBody } as const;
   return [
-    { ...register, path: endpoints.register, post: postRegister(web) },
+    { ...register, path: paths.register, post: postRegister(web) },
     {
       ...register,
-      path: `${endpoints.register}/:clientId`,
+      path: `${paths.register}/:clientId`,
       get: getRegistration(web),
       put: putRegistration(web),
       delete: deleteRegistration(web),
@@ -148,33 +144,60 @@ export function createApp(): Express {
 /** Characters that Express gives a meaning in a path. */
 const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
 
-/** Adds every route to the app, below the path of the issuer. */
-export function addRoutes(app: Express, web: Web, control: ControlOptions, observers: Observers): void {
-  const { onUnexpected } = observers;
+const newRouter = (): Router => express.Router({ caseSensitive: true, strict: true });
+
+/** The metadata of an issuer: below it, and by RFC 8414 3.1 also with the well-known part before its path. */
+function metadataRoutes(web: Web): readonly Route[] {
+  const route = { ...document, name: "discovery", get: discovery(web) } as const;
+  const path = escaped(web.base) + baseOf(web.ctx.layout.issuer);
+  const paths = new Set([path + discoveryPath, path + metadataPath, metadataPath + path]);
+  return Array.from(paths, (each) => ({ ...route, path: each }));
+}
+
+/** Every route: the endpoints by their layout, and what is below the address and below a vendor's issuer too. */
+function routesOf(web: Web, control: ControlOptions): Router {
+  const { layout } = web.ctx;
   const base = escaped(web.base);
   const check = hostCheck(web);
-  const nothing = notFound(web);
-  const router = express.Router({ caseSensitive: true, strict: true });
-  const routes = [
-    ...oauthRoutes(web),
-    ...(web.dynamicRegistration ? registrationRoutes(web) : []),
-    ...pageRoutes(web),
-    ...inspectorRoutes(web),
-    ...apiRoutes(web, control),
-  ];
+  const add = (router: Router, routes: readonly Route[]): void => {
+    for (const route of routes) mount(router, withFaults(web, route), check);
+  };
+  const others = newRouter();
   // For a path that matches no route, or cannot be decoded.
-  router.use(["/api", "/_idp"], enter({ name: "none", kind: "api" }));
-  for (const route of routes) mount(router, withFaults(web, route), check);
+  others.use(["/api", "/_idp"], enter({ name: "none", kind: "api" }));
+  add(others, [...pageRoutes(web), ...inspectorRoutes(web), ...apiRoutes(web, control)]);
   const guard = apiGuard(web, control.adminToken);
-  router.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, nothing);
+  others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));
 
-  app.use(observe(web, observers));
-  app.use(`${base}/`, router);
-  if (base !== "") {
-    // RFC 8414 3.1: for an issuer with a path, the well-known part comes before that path.
-    const route = { ...document, name: "discovery", path: metadataPath + base, get: discovery(web) } as const;
-    mount(app, withFaults(web, route), check);
+  const all = newRouter();
+  for (const one of [web, ...(layout.also === null ? [] : [laidOut(web, layout.also)])]) {
+    const endpoints = newRouter();
+    add(endpoints, [...oauthRoutes(one), ...(one.dynamicRegistration ? registrationRoutes(one) : [])]);
+    all.use(`${base}/`, endpoints);
+    add(all, metadataRoutes(one));
   }
-  app.use(check, nothing);
-  app.use(errorHandler(web, onUnexpected));
+  all.use(`${base}/`, others);
+  if (baseOf(layout.issuer) !== "") all.use(`${base}${layout.issuer}/`, others);
+  return all;
+}
+
+/** Fixtures that are applied while the server runs may change the layout: then the routes are made anew. */
+function routesInUse(web: Web, control: ControlOptions): RequestHandler {
+  let { layout } = web.ctx;
+  let routes = routesOf(web, control);
+  return (req, res, next) => {
+    if (layout !== web.ctx.layout) {
+      ({ layout } = web.ctx);
+      routes = routesOf(web, control);
+    }
+    routes(req, res, next);
+  };
+}
+
+/** Adds every route to the app, below the path of the issuer. */
+export function addRoutes(app: Express, web: Web, control: ControlOptions, observers: Observers): void {
+  app.use(observe(web, observers));
+  app.use(routesInUse(web, control));
+  app.use(hostCheck(web), notFound(web));
+  app.use(errorHandler(web, observers.onUnexpected));
 }

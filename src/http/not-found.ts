@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { devicePath } from "../core/device/device.ts";
-import { baseOf, discoveryPath, endpoints } from "../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
 import type { Web } from "./web.ts";
@@ -9,15 +9,18 @@ const lastName = (path: string): string => path.split("/").findLast((name) => na
 
 /** 404 that suggests a path. Other services have the same endpoints elsewhere, so the last name of the path tells which one is meant. */
 export function notFound({ base, ctx, dynamicRegistration }: Web): RequestHandler {
-  const known = [...Object.values(endpoints), devicePath, "/account"];
-  const served = known.filter((path) => dynamicRegistration || path !== endpoints.register);
-  const byName = new Map(served.map((path) => [lastName(path), base + path]));
-  const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
   return (req) => {
+    const { register, ...others } = ctx.layout.paths;
+    const paths = Object.entries({ ...others, ...(dynamicRegistration && { register }) });
+    const pages = [devicePath, "/account"].map((path) => [lastName(path), path] as const);
+    // A name of our own is meant before the last name of a vendor's path.
+    const known = [...paths.map(([, path]) => [lastName(path), path] as const), ...paths, ...pages];
+    const byName = new Map(known.map(([name, path]) => [name, base + path]));
+    const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
     const [path = ""] = req.originalUrl.split("?");
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
     const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;
-    const list = `All endpoints are listed at ${base}${discoveryPath}`;
+    const list = `All endpoints are listed at ${base}${baseOf(ctx.layout.issuer)}${discoveryPath}`;
     throw new HttpError(404, `there is nothing at ${path}.${question} ${list}`, { fix });
   };
 }

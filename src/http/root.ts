@@ -20,10 +20,15 @@ export const health =
 export const root =
   (web: Web): RequestHandler =>
   (req, res) => {
-    const { issuer } = web.ctx;
-    const base = baseOf(issuer);
+    const { issuer, address } = web.ctx;
     if (wantsPage(req)) sendHome(web, req, res);
-    else sendJson(res, 200, { issuer, discovery: base + discoveryPath, account: `${base}/account` }, apiHeaders);
+    else
+      sendJson(
+        res,
+        200,
+        { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` },
+        apiHeaders,
+      );
   };
 
 export const stylesheet =

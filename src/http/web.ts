@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { Context } from "../core/context.ts";
+import { issuerOf, type Layout } from "../core/layout/layout.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
@@ -25,6 +26,13 @@ export interface Web {
   readonly allowedHosts: readonly string[];
   /** Writes the commands that the log, pages and errors propose. */
   readonly commandLine: CommandLine;
+}
+
+/** The same data under the issuer of another layout. Prototypes, because issuer and settings can change while the server runs. */
+export function laidOut(web: Web, layout: Layout): Web {
+  const own = { layout: { value: layout }, issuer: { get: () => issuerOf(web.ctx.address, layout) } };
+  const ctx = Object.create(web.ctx, own) as Context;
+  return Object.create(web, { ctx: { value: ctx } }) as Web;
 }
 
 /** Starts the notes of a request, in `res.locals.notes`; the caller reads them once it is answered. */

@@ -11,6 +11,8 @@ import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import { sameJson } from "../core/fixtures/schema/digest.ts";
+import { addressBefore, issuerOf, layoutOf } from "../core/layout/layout.ts";
 import type { Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";
@@ -29,7 +31,7 @@ export interface Issuer {
 
 export interface IssuerOptions extends Required<Pick<IdpOptions, "random" | "log">> {
   readonly clock: Clock;
-  /** Exactly as given, without a trailing slash. */
+  /** Exactly as given. */
   readonly issuer: string;
   readonly fixtures: IdpOptions["fixtures"];
   readonly onProgress: SeedOptions["progress"];
@@ -45,7 +47,7 @@ export interface IssuerOptions extends Required<Pick<IdpOptions, "random" | "log
  * @throws {StorageError} if the data cannot be written
  */
 export async function openIssuer(store: Store, options: IssuerOptions): Promise<Issuer> {
-  const { issuer, clock, random, log } = options;
+  const { clock, random, log } = options;
   const { now } = clock;
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
@@ -65,8 +67,16 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   const readSettings = async (): Promise<Settings> =>
     effectiveSettings(await store.read(storedSettings), options.settings);
   let settings = await readSettings();
+  let layout = layoutOf(settings.endpoints, null);
   const ctx: Context = {
-    ...{ issuer, store, now, clock, random, passwords, log },
+    address: addressBefore(options.issuer, layout),
+    get issuer() {
+      return issuerOf(ctx.address, layout);
+    },
+    get layout() {
+      return layout;
+    },
+    ...{ store, now, clock, random, passwords, log },
     keys: await openKeyRing(store, now, random),
     get settings() {
       return settings;
@@ -75,7 +85,9 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
       return settings.login !== "password" && !options.anyHost;
     },
     reloadSettings: async () => {
+      const before = settings;
       settings = await readSettings();
+      if (!sameJson(before.endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, null);
     },
     attempts: createAttempts(now),
     inspector: createInspectorAccess(clock.unmoved, random),

@@ -106,7 +106,7 @@ function addIssuer(
     Readonly<{ host: string; port: number; adminToken: string; close: () => Promise<void> }>,
 ): string {
   const { host, port, adminToken, close } = options;
-  const base = new URL(ctx.issuer).pathname.replace(/\/$/, "");
+  const base = new URL(ctx.address).pathname.replace(/\/$/, "");
   const web = {
     ctx,
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),

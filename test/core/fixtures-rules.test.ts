@@ -168,6 +168,12 @@ describe("what passes", () => {
     ],
     ["refresh_rotation as YAML 1.2 reads it", settings({ refresh_rotation: "on" })],
     ["refresh_rotation as YAML 1.1 reads it", settings({ refresh_rotation: false })],
+    ["paths of a vendor", settings({ endpoints: "keycloak" })],
+    ["own paths", settings({ endpoints: { token: "/oauth/token", introspect: "/oauth/token/introspect" } })],
+    [
+      "the path of another endpoint that moves away",
+      settings({ endpoints: { token: "/api/v2/oauth/revoke", revoke: "/revoke" } }),
+    ],
     ["login by password", settings({ login: "password" })],
     ["login of a user", { ...user({}), ...settings({ login: "auto:x" }) }],
   ])("%s", async (_, value) => {
@@ -467,6 +473,52 @@ describe("what is refused", () => {
     [settings({ login: "auto" }), 'settings.login "auto" must be one of picker, password, auto:<username>'],
     [settings({ login: "auto:nobody" }), 'settings.login there is no user "nobody"'],
     [settings({ consent: "always" }), 'settings.consent "always" is not one of ask, skip'],
+    [
+      settings({ endpoints: "keyclaok" }),
+      'settings.endpoints "keyclaok" is not one of auth0, okta, keycloak, cognito, entra. Did you mean keycloak?',
+    ],
+    [settings({ endpoints: 5 }), "settings.endpoints must be an object, not the number 5"],
+    [settings({ endpoints: { autorize: "/a" } }), "settings.endpoints.autorize unknown key. Did you mean authorize?"],
+    ...[
+      "",
+      "/",
+      "token",
+      "/a//b",
+      "/a/",
+      "/a/../b",
+      "/.",
+      "/a?b",
+      "/a b",
+      "/:a",
+      "/*a",
+      "/%61",
+      "//a",
+      "https://a.test/b",
+    ].map((path): [unknown, string] => [
+      settings({ endpoints: { token: path } }),
+      `settings.endpoints.token "${path}" is not a path such as /oauth/token`,
+    ]),
+    ...[
+      "/_idp",
+      "/_idp/x",
+      "/i",
+      "/i/x",
+      "/account",
+      "/device",
+      "/interaction/x/login",
+      "/.well-known/openid-configuration",
+    ].map((path): [unknown, string] => [
+      settings({ endpoints: { token: path } }),
+      `settings.endpoints.token "${path}" meets `,
+    ]),
+    [
+      settings({ endpoints: { token: "/api/v2/oauth/revoke" } }),
+      'settings.endpoints.token "/api/v2/oauth/revoke" meets the path of revoke, "/api/v2/oauth/revoke"',
+    ],
+    [
+      settings({ endpoints: { register: "/clients", token: "/clients/token", revoke: "/revoke" } }),
+      'settings.endpoints.register "/clients" meets the path of token, "/clients/token"',
+    ],
     [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl unknown key. Did you mean access_token_ttl?"],
   ])("%j", async (value, line) => {
     expect(await problemsOf({ value })).toEqual([expect.stringContaining(line)]);

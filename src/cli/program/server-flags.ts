@@ -25,6 +25,7 @@ export interface SettingsFlags {
   readonly httpRedirectHosts?: readonly string[];
   readonly anyLoopbackPort?: boolean;
   readonly registrationLoopback?: boolean;
+  readonly endpoints?: Settings["endpoints"];
 }
 
 /** The flags that are settings, under the names of fixtures. */
@@ -45,6 +46,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     http_redirect_hosts: flags.httpRedirectHosts,
     any_loopback_port: flags.anyLoopbackPort,
     registration_loopback: flags.registrationLoopback,
+    endpoints: flags.endpoints,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

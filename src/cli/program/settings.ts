@@ -16,6 +16,16 @@ function login(value: string): string {
   return value;
 }
 
+/** A vendor's name, or paths as JSON; what it may hold is checked with the other settings. */
+function endpoints(value: string): unknown {
+  if (!value.startsWith("{")) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new InvalidArgumentError('It is the name of a vendor, or JSON like {"authorize":"/authorize"}.');
+  }
+}
+
 /** The settings of fixtures, as flags. */
 export const withSettings = (command: Command): Command =>
   command
@@ -61,4 +71,9 @@ export const withSettings = (command: Command): Command =>
       collectList,
     )
     .option("--any-loopback-port", "let confidential clients register loopback redirect URIs with any port")
-    .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)");
+    .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)")
+    .option(
+      "--endpoints <paths>",
+      "the paths of auth0, okta, keycloak, cognito or entra for its SDK; or your own as JSON: {\"token\":\"/token\"}",
+      endpoints,
+    );

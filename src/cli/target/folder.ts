@@ -1,6 +1,7 @@
 import { createAttempts } from "../../core/attempts.ts";
 import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
+import { addressBefore, issuerOf, layoutOf } from "../../core/layout/layout.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults/faults.ts";
@@ -35,11 +36,17 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
     issuer: tx.get("meta", "issuer")?.value,
     settings: storedSettings(tx),
   }));
+  const settings = effectiveSettings(remembered.settings, {});
+  const layout = layoutOf(settings.endpoints, null);
+  const address = addressBefore(
+    issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
+    layout,
+  );
   const log = (note: string): void => say(cli, note);
   const passwords = createPendingPasswords({ store, random: randomText }, (error) => log(String(error)));
   return {
-    issuer: issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
-    settings: effectiveSettings(remembered.settings, {}),
+    issuer: issuerOf(address, layout),
+    ...{ address, layout, settings },
     offersPicker: false,
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),

@@ -3,7 +3,7 @@ import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { Client } from "../../store/store.ts";
 import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
-import { baseOf, endpoints } from "../endpoints.ts";
+import { baseOf } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { fetchJson } from "../outbound.ts";
@@ -62,7 +62,7 @@ export async function verifyAssertion(
   method: AssertionMethod,
   { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
 ): Promise<void> {
-  const bases = [baseOf(ctx.issuer), ...(asked === null ? [] : [asked])];
+  const bases = [baseOf(ctx.address), ...(asked === null ? [] : [asked])];
   const key = await keyOf(ctx, client, method);
   const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number };
@@ -73,7 +73,7 @@ export async function verifyAssertion(
       issuer: client.client_id,
       subject: client.client_id,
       // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.
-      audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(endpoints).map((path) => base + path))],
+      audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(ctx.layout.paths).map((path) => base + path))],
       requiredClaims: ["exp", "jti"],
       currentDate: new Date(ctx.now()),
       clockTolerance: clockSkew,

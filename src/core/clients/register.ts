@@ -4,7 +4,7 @@ import { metadataOf, removeClientRecord } from "./admin.ts";
 import { registrationLimits } from "../attempts.ts";
 import type { Context, Settings } from "../context.ts";
 import { withoutHosts } from "./http-hosts.ts";
-import { baseOf, endpoints } from "../endpoints.ts";
+import { baseOf } from "../endpoints.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../json-object.ts";
@@ -85,7 +85,7 @@ function needsSecret(sent: unknown): boolean {
 }
 
 function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
-  const uri = `${baseOf(ctx.issuer)}${endpoints.register}/${encodeURIComponent(client.client_id)}`;
+  const uri = `${baseOf(ctx.address)}${ctx.layout.paths.register}/${encodeURIComponent(client.client_id)}`;
   return {
     // RFC 7591 2: the defaults that were taken are told too.
     grant_types: grantTypesOf(client),

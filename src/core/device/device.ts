@@ -101,7 +101,7 @@ export function beginDevice(
       usableUntil: ctx.now() + deviceCodeTtl * 1000,
       expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
     });
-    const uri = baseOf(ctx.issuer) + devicePath;
+    const uri = baseOf(ctx.address) + devicePath;
     return {
       device_code: deviceCode,
       user_code: shownCode(userCode),

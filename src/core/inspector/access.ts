@@ -72,12 +72,12 @@ export const markedCsrf = (marker: string, change: readonly string[]): string =>
 
 /** The address of the inspector with a key that opens it once. */
 export const inspectorAddress = ({
-  issuer,
+  address,
   inspector,
 }: {
-  readonly issuer: string;
+  readonly address: string;
   readonly inspector: InspectorAccess;
 }): { readonly url: string; readonly expires_in: number } => ({
-  url: `${baseOf(issuer)}${inspectorPath}?key=${inspector.newKey()}`,
+  url: `${baseOf(address)}${inspectorPath}?key=${inspector.newKey()}`,
   expires_in: keyLife,
 });

@@ -48,7 +48,7 @@ export const supportedGrantTypes: readonly string[] = Object.keys(grantTypes);
 
 /** @throws {OAuthError} of RFC 6749 5.2, RFC 9449 5 */
 export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
-  const { grant_type: grantType } = request;
+  const grantType = standardName(ctx, request.grant_type);
   const client = await authenticateClient(ctx, request);
   if (grantType === undefined) {
     throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${supportedGrantTypes.join(", ")}`);
@@ -67,6 +67,11 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
     );
   }
   return grant(ctx, client, { ...request, resource: targetsOf(request) }, await provenKey(ctx, client, request.proof));
+}
+
+/** Vendors' SDKs send names of their own. */
+function standardName({ layout: { grantTypes = {} } }: Context, given: string | undefined): string | undefined {
+  return given !== undefined && Object.hasOwn(grantTypes, given) ? grantTypes[given] : given;
 }
 
 /** `audience` means the same as `resource` (CONTRACT 2.3), except in an exchange, where it can be a client too (RFC 8693 2.1). */

@@ -8,7 +8,7 @@ import { challengeOf } from "../authorize/pkce.ts";
 import { tryItClientId } from "../clients/client-id.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { baseOf, endpoints } from "../endpoints.ts";
+import { baseOf } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { revokeGrant } from "../grants/grants.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
@@ -37,7 +37,7 @@ export interface TryItSecrets {
   readonly verifier: string;
 }
 
-const redirectUriOf = ({ issuer }: Pick<Context, "issuer">): string => baseOf(issuer) + tryItPaths.callback;
+const redirectUriOf = ({ address }: Pick<Context, "address">): string => baseOf(address) + tryItPaths.callback;
 
 /** The value of the forms: bound to the browser, because nobody has to be signed in. */
 export const tryItCsrf = (browserId: string): string => hashOf(`try it ${browserId}`);
@@ -85,7 +85,7 @@ export async function beginTryIt(
     code_challenge_method: "S256",
     ...(loginHint !== undefined && { login_hint: loginHint }),
   });
-  return { path: `${endpoints.authorize}?${query.toString()}`, secrets };
+  return { path: `${ctx.layout.paths.authorize}?${query.toString()}`, secrets };
 }
 
 /** The authorization response (RFC 6749 4.1.2, RFC 9207). */

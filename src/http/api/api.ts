@@ -91,7 +91,7 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   const openApi: RequestHandler = async (_req, res) => {
     // It loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");
-    sendJson(res, 200, openApiDocument({ issuer: ctx.issuer, version: server.version }));
+    sendJson(res, 200, openApiDocument({ address: ctx.address, version: server.version }));
   };
   const handlerOf = (name: string, operation: Operation): RequestHandler => {
     return async (req, res) => {

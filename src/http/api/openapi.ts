@@ -170,9 +170,9 @@ function describe(name: OperationName, schemas: Readonly<Record<string, Json>>):
 
 /**
  * The document, in OpenAPI 3.1.
- * @param server `issuer`: what the addresses begin with; `version`: of `idp`
+ * @param server `address`: what the addresses begin with; `version`: of `idp`
  */
-export function openApiDocument({ issuer, version }: { readonly issuer: string; readonly version: string }): Json {
+export function openApiDocument({ address, version }: { readonly address: string; readonly version: string }): Json {
   const names = Object.keys(operations) as OperationName[];
   const schemas = jsonSchemas(
     Object.fromEntries(
@@ -216,7 +216,7 @@ export function openApiDocument({ issuer, version }: { readonly issuer: string; 
   return {
     openapi: "3.1.0",
     info: { title: "The control API of idp", version },
-    servers: [{ url: `${baseOf(issuer)}/_idp/api` }],
+    servers: [{ url: `${baseOf(address)}/_idp/api` }],
     security: [{ adminToken: [] }],
     paths,
     components: {

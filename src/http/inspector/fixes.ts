@@ -4,7 +4,6 @@ import type { User } from "../../store/store.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { clientIdForm } from "../../core/clients/client-id.ts";
 import { staysNear } from "../../core/clients/http-hosts.ts";
-import { endpoints } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { inspectorPath, markedCsrf } from "../../core/inspector/access.ts";
 import { operations } from "../../core/operations/table.ts";
@@ -65,7 +64,7 @@ function planOf(web: Web, { kind, request, username }: Fix): Plan | null {
   }
   const parameters = parse(request, "&", "=", { maxKeys: 0 });
   const [client_id, redirectUri] = [textIn(parameters, "client_id"), textIn(parameters, "redirect_uri")];
-  const location = asGet(web, endpoints.authorize, parameters);
+  const location = asGet(web, web.ctx.layout.paths.authorize, parameters);
   if (location === null || !clientIdForm.test(client_id) || !staysNear(redirectUri, ctx.settings)) return null;
   const run = kind === "create-client" ? createClient : addRedirectUri;
   return { clientId: client_id, redirectUri, location, run: () => run(web, client_id, redirectUri) };

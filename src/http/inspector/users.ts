@@ -23,7 +23,7 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
   return {
     ...{ username, displayName, email, status },
     roles: rolesOf(user),
-    signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.issuer)}/?${hint}` : null,
+    signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
     signInCommand: web.commandLine(["idp", "login", "--user", username]),
     changes: changesOf[status].map((name) => changeView(web, name, username)),
   };

@@ -5,7 +5,6 @@ import type { Request, Response } from "express";
 import { beginAuthorization } from "../../core/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { endpoints } from "../../core/endpoints.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { redirect } from "../answer/answer.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
@@ -27,7 +26,8 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) => autho
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const location = readBrowser(web, req).session === null ? asGet(web, endpoints.authorize, parameters) : null;
+  const location =
+    readBrowser(web, req).session === null ? asGet(web, web.ctx.layout.paths.authorize, parameters) : null;
   if (location === null) await authorize(web, req, res, parameters);
   else redirect(res, location);
 };

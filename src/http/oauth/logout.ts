@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../../core/logout/logout.ts";
-import { endpoints } from "../../core/endpoints.ts";
 import { redirect } from "../answer/answer.ts";
 import { asGet, tooLongForGet } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
@@ -25,10 +24,17 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
     await logout(web, req, res, parameters);
     return;
   }
-  const location = asGet(web, endpoints.logout, parameters);
+  const location = asGet(web, web.ctx.layout.paths.logout, parameters);
   if (location === null) throw tooLongForGet();
   redirect(res, location);
 };
+
+/** Vendors have names of their own for it. */
+function returnUri({ ctx }: Web, parameters: RawParameters): string | undefined {
+  const { returnParameter } = ctx.layout;
+  const uri = single(parameters, "post_logout_redirect_uri");
+  return uri ?? (returnParameter === undefined ? undefined : single(parameters, returnParameter));
+}
 
 async function logout(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {
   const browser = knownBrowser(web, req);
@@ -39,7 +45,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     {
       idTokenHint: single(parameters, "id_token_hint"),
       clientId,
-      postLogoutRedirectUri: single(parameters, "post_logout_redirect_uri"),
+      postLogoutRedirectUri: returnUri(web, parameters),
       state: single(parameters, "state"),
       uiLocales: single(parameters, "ui_locales"),
     },

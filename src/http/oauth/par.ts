@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
 import { authenticateClient } from "../../core/clients/authentication.ts";
-import { endpoints } from "../../core/endpoints.ts";
 import { pushRequest } from "../../core/authorize/par.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";
@@ -13,5 +12,5 @@ export const postPar = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id, outcome: "request pushed" });
-  sendJson(res, 201, await pushRequest(web.ctx, client, body, proofOf(web, req, endpoints.par)));
+  sendJson(res, 201, await pushRequest(web.ctx, client, body, proofOf(web, req, "par")));
 };

@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import { endpoints } from "../../core/endpoints.ts";
 import { token } from "../../core/tokens/endpoint.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
@@ -32,7 +31,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     assertionType: credentials.assertionType,
     address: credentials.address,
     base: credentials.base,
-    proof: proofOf(web, req, endpoints.token),
+    proof: proofOf(web, req, "token"),
     grant_type: grantType,
     code: single(body, "code"),
     redirect_uri: single(body, "redirect_uri"),

@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import { endpoints } from "../../core/endpoints.ts";
 import { readUserInfo } from "../../core/scopes/userinfo.ts";
 import { sendJson } from "../answer/answer.ts";
 import { accessToken } from "../input/credentials.ts";
@@ -10,7 +9,7 @@ import { note, type Web } from "../web.ts";
 /** UserInfo (the spec; OpenID Connect Core 5.3). */
 export const userinfo = (web: Web) => async (req: Request, res: Response) => {
   const token = accessToken(req, queryParameters(req), req.method === "POST" ? bodyParameters(req) : {});
-  const proof = proofOf(web, req, endpoints.userinfo);
+  const proof = proofOf(web, req, "userinfo");
   const { body, clientId, username } = await readUserInfo(web.ctx, token && { proof, ...token });
   note(res, { client: clientId, user: username });
   sendJson(res, 200, body);

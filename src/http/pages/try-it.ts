@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { leavesOf } from "../../core/consent/scope-display.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
-import { baseOf, discoveryPath, endpoints } from "../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../core/endpoints.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/scopes/userinfo.ts";
 import { reservedClaims } from "../../core/scopes/claims.ts";
@@ -59,7 +59,7 @@ export function sendHome(web: Web, req: Request, res: Response): void {
     tryIt,
     loginHint: single(queryParameters(req), "login_hint") ?? null,
     ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
-    elsewhere: tryIt && !isIssuer ? ctx.issuer : null,
+    elsewhere: tryIt && !isIssuer ? ctx.address : null,
     command: commandLine(["idp", "login"]),
   });
   sendPage(res, 200, page);
@@ -143,7 +143,7 @@ export const postTryItUserInfo = (web: Web) => async (req: Request, res: Respons
 
 /** Calls UserInfo as the app does. A refusal is shown as the endpoint answers it. */
 async function callUserInfo(web: Web, token: string): Promise<TryItView["userinfo"]> {
-  const path = web.base + endpoints.userinfo;
+  const path = web.base + web.ctx.layout.paths.userinfo;
   try {
     const { body } = await readUserInfo(web.ctx, { token, scheme: "Bearer", proof: null });
     return { path, status: 200, body: JSON.stringify(body, null, 2) };

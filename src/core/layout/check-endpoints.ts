@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { devicePath } from "../device/device.ts";
+import { discoveryPath, endpoints, metadataPath, type EndpointName } from "../endpoints.ts";
+import { presetNames } from "./presets.ts";
+
+/** What the setting `endpoints` may hold. */
+
+/** No character that a router gives a meaning, no empty segment, and none that a client would resolve (RFC 3986 5.2.4). */
+const pathForm = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
+
+const path = z.string().regex(pathForm, {
+  error: (issue) =>
+    `"${String(issue.input)}" is not a path such as /oauth/token: letters, digits and . _ ~ - between slashes`,
+});
+
+const names = Object.keys(endpoints) as readonly EndpointName[];
+
+const pathsSchema = z.strictObject(
+  Object.fromEntries(names.map((name) => [name, path.optional()])) as Record<EndpointName, z.ZodOptional<typeof path>>,
+);
+const presetSchema = z.enum(presetNames);
+
+/** The setting for JSON Schema and types; {@link endpointsSchemaOf} gives the better sentence. */
+export const endpointsSchema = z
+  .union([presetSchema, pathsSchema])
+  .describe("Where the endpoints are: paths by their names, or those of a vendor");
+
+/** The part of the schema that a value is checked by. */
+export const endpointsSchemaOf = (value: unknown): z.ZodType =>
+  typeof value === "string" ? presetSchema : pathsSchema;
+
+/** What is served below these beside the endpoints; `/i` holds the other issuers (CONTRACT 11). */
+const taken = ["/_idp", "/i", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
+
+const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
+
+/** A registered client's own entry is one step below `register` (RFC 7592). */
+const meets = (name: EndpointName, path: string, other: EndpointName, otherPath: string): boolean =>
+  path === otherPath ||
+  (name === "register" && isAtOrBelow(otherPath, path)) ||
+  (other === "register" && isAtOrBelow(path, otherPath));
+
+/** What the schema cannot say: paths that meet something else, each pair once. @param given by the schema */
+export function endpointProblems(
+  given: Readonly<Partial<Record<EndpointName, string>>>,
+): readonly { readonly name: EndpointName; readonly message: string }[] {
+  return names.flatMap((name, at) => {
+    const own = given[name];
+    if (own === undefined) return [];
+    const page = taken.find((above) => isAtOrBelow(own, above));
+    if (page !== undefined) return [{ name, message: `"${own}" meets ${page}, which is taken` }];
+    const others = names.filter((one, before) => one !== name && (given[one] === undefined || before < at));
+    const other = others.find((one) => meets(name, own, one, given[one] ?? endpoints[one]));
+    if (other === undefined) return [];
+    return [{ name, message: `"${own}" meets the path of ${other}, "${given[other] ?? endpoints[other]}"` }];
+  });
+}

@@ -1,0 +1,49 @@
+/*
+ * core/layout: which paths an issuer has (the setting `endpoints`). presets.ts is the table of the vendors' paths, check-endpoints.ts
+ * checks what a fixture says.
+ */
+import { baseOf, endpoints, type EndpointName } from "../endpoints.ts";
+import { presets, type Preset, type PresetName } from "./presets.ts";
+
+/** The setting: the name of a vendor, or paths by the names of endpoints. */
+export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName, string>>>;
+
+/** The paths of an issuer. */
+export interface Layout extends Pick<Preset, "returnParameter" | "grantTypes"> {
+  /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
+  readonly issuer: string;
+  /** Below that address. */
+  readonly paths: Readonly<Record<EndpointName, string>>;
+  /** A second one on the same data. */
+  readonly also: Layout | null;
+}
+
+/** @param name of the issuer; null: it is the first one */
+export function layoutOf(setting: EndpointsSetting, name: string | null): Layout {
+  if (typeof setting !== "string") return { issuer: "", paths: { ...endpoints, ...setting }, also: null };
+  const preset: Preset = presets[setting];
+  const { also, firstName } = preset;
+  const own = name ?? firstName;
+  return { ...layout(preset, own), also: also === undefined ? null : layout({ ...preset, ...also }, own) };
+}
+
+function layout(preset: Preset, name: string): Layout {
+  const named = (path: string): string => path.replace("/NAME", `/${name}`);
+  const paths = Object.entries(preset.paths).map(([endpoint, path]) => [endpoint, named(path)] as const);
+  const { issuer, returnParameter, grantTypes } = preset;
+  return {
+    issuer: named(issuer),
+    paths: { ...endpoints, ...Object.fromEntries(paths) },
+    also: null,
+    ...(returnParameter !== undefined && { returnParameter }),
+    ...(grantTypes !== undefined && { grantTypes }),
+  };
+}
+
+/** The issuer that is served under an address. An address is kept to the letter where no vendor's path follows it. */
+export const issuerOf = (address: string, layout: Layout): string =>
+  layout.issuer === "" ? address : baseOf(address) + layout.issuer;
+
+/** The address that an issuer is served under. @param issuer the address itself is taken too */
+export const addressBefore = (issuer: string, layout: Layout): string =>
+  layout.issuer !== "" && issuer.endsWith(layout.issuer) ? issuer.slice(0, -layout.issuer.length) : issuer;

@@ -1,0 +1,106 @@
+import type { EndpointName } from "../endpoints.ts";
+
+/** Where the endpoints of known vendors are (CONTRACT 11), for their SDKs: data, and no check depends on it. */
+
+export interface Preset {
+  /** The path of the issuer below the base; `NAME` stands for the name of the issuer. */
+  readonly issuer: string;
+  /** A second issuer of the same data, where the vendor has two. */
+  readonly also?: Pick<Preset, "issuer" | "paths">;
+  /** What `NAME` is for the first issuer. */
+  readonly firstName: string;
+  /** Below the base. Endpoints that the vendor does not have stay where they are. */
+  readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
+  /** What the vendor calls `post_logout_redirect_uri`. */
+  readonly returnParameter?: string;
+  /** Grant types under the names that the vendor's SDK sends. */
+  readonly grantTypes?: Readonly<Record<string, string>>;
+}
+
+const realm = "/realms/NAME";
+const protocol = `${realm}/protocol/openid-connect`;
+
+/** The organization's own server and the one named `default` have the same paths below their own. */
+const ofOkta = (server: string) => ({
+  authorize: `${server}/authorize`,
+  token: `${server}/token`,
+  userinfo: `${server}/userinfo`,
+  revoke: `${server}/revoke`,
+  introspect: `${server}/introspect`,
+  jwks: `${server}/keys`,
+  logout: `${server}/logout`,
+  par: `${server}/par`,
+  device_authorization: `${server}/device/authorize`,
+  register: `${server}/clients`,
+});
+
+export const presets = {
+  auth0: {
+    issuer: "/",
+    firstName: "",
+    paths: {
+      authorize: "/authorize",
+      token: "/oauth/token",
+      userinfo: "/userinfo",
+      revoke: "/oauth/revoke",
+      jwks: "/.well-known/jwks.json",
+      logout: "/v2/logout",
+      par: "/oauth/par",
+      device_authorization: "/oauth/device/code",
+      register: "/oidc/register",
+    },
+    returnParameter: "returnTo",
+  },
+  okta: {
+    issuer: "/oauth2/default",
+    firstName: "",
+    paths: ofOkta("/oauth2/default/v1"),
+    also: { issuer: "", paths: ofOkta("/oauth2/v1") },
+  },
+  keycloak: {
+    issuer: realm,
+    firstName: "idp",
+    paths: {
+      authorize: `${protocol}/auth`,
+      token: `${protocol}/token`,
+      userinfo: `${protocol}/userinfo`,
+      revoke: `${protocol}/revoke`,
+      introspect: `${protocol}/token/introspect`,
+      jwks: `${protocol}/certs`,
+      logout: `${protocol}/logout`,
+      par: `${protocol}/ext/par/request`,
+      device_authorization: `${protocol}/auth/device`,
+      register: `${realm}/clients-registrations/openid-connect`,
+    },
+  },
+  cognito: {
+    issuer: "",
+    firstName: "",
+    paths: {
+      authorize: "/oauth2/authorize",
+      token: "/oauth2/token",
+      userinfo: "/oauth2/userInfo",
+      revoke: "/oauth2/revoke",
+      jwks: "/.well-known/jwks.json",
+      logout: "/logout",
+    },
+    returnParameter: "logout_uri",
+  },
+  entra: {
+    issuer: "/NAME/v2.0",
+    firstName: "common",
+    paths: {
+      authorize: "/NAME/oauth2/v2.0/authorize",
+      token: "/NAME/oauth2/v2.0/token",
+      userinfo: "/oidc/userinfo",
+      jwks: "/NAME/discovery/v2.0/keys",
+      logout: "/NAME/oauth2/v2.0/logout",
+      device_authorization: "/NAME/oauth2/v2.0/devicecode",
+    },
+    grantTypes: { device_code: "urn:ietf:params:oauth:grant-type:device_code" },
+  },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export type PresetName = keyof typeof presets;
+
+export const presetNames = Object.keys(presets) as readonly PresetName[];
