@@ -24,6 +24,7 @@ const data = join(cwd, ".idp");
 beforeAll(async () => {
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
   expect((await idpIn(cwd, ["seed"])).code).toBe(0);
+  expect((await idpIn(cwd, ["snapshots", "save", "signed-in"])).code).toBe(0);
   mkdirSync(join(cwd, "bin"));
   symlinkSync(bin, join(cwd, "bin", "idp"));
 });
@@ -81,6 +82,14 @@ test.each([
     ["clients", "add", "shop", "--scope=p"],
     ["--scope=profile", "--scope=phone"],
   ],
+  [
+    ["faults", "add", "userinfo", "--flaw", "sub-"],
+    ["sub-wrong", "sub-missing"],
+  ],
+  [["faults", "add", "jwks", "--flaw=issuer"], []],
+  [["faults", "add", "--flaw", "issuer"], ["issuer-mismatch"]],
+  [["snapshots", "restore", ""], ["signed-in"]],
+  [["snapshots", "remove", "s"], ["signed-in"]],
   [["nonsense", "more", ""], []],
   [["users", "--nonsense=", ""], expect.arrayContaining(["list"])],
 ])("%j offers %j", async (words, values) => {
@@ -121,7 +130,9 @@ test("names come from the running server", async () => {
   const folder = newFolder();
   await startIdp([], { cwd: folder });
   await idpIn(folder, ["users", "add", "erin"]);
+  await idpIn(folder, ["snapshots", "save", "before"]);
   expect(await offered("--data", join(folder, ".idp"), "users", "show", "e")).toEqual(["erin"]);
+  expect(await offered("--data", join(folder, ".idp"), "snapshots", "restore", "")).toEqual(["before"]);
 });
 
 describe("in the shell itself", () => {

@@ -34,6 +34,7 @@ const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidat
     (await callServer(server, "requests.list", {}))
       .slice(-mostRequests)
       .map(({ id, method, endpoint, status }) => ({ value: id, description: `${method} ${endpoint} ${status}` })),
+  snapshot: async (server) => (await callServer(server, "snapshots.list", {})).map(snapshotCandidate),
   scopes: async (server) => (await callServer(server, "scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
@@ -52,10 +53,16 @@ const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
   // They are in the memory of a server.
   fault_id: () => [],
   request_id: () => [],
+  snapshot: (tx) => [...tx.all("snapshots")].map(snapshotCandidate),
   scopes: (tx) => [...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)].map(scopeCandidate),
 };
 
 const scopeCandidate = (name: string): Candidate => ({ value: name, description: "" });
+
+const snapshotCandidate = ({ name, savedAt }: { readonly name: string; readonly savedAt: string }): Candidate => ({
+  value: name,
+  description: `saved ${savedAt}`,
+});
 
 const clientCandidate = (client: { readonly client_id: string; readonly client_name?: unknown }): Candidate => ({
   value: client.client_id,

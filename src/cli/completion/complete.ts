@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { flawList } from "../../core/testing/faults/flaw-list.ts";
 
 /**
  * What may follow at the cursor. It is derived from the commander program, so that both always agree. The kind of a value
@@ -11,7 +12,7 @@ export interface Candidate {
 }
 
 /** Names that only the data knows. */
-export type NameKind = "username" | "client_id" | "grant_id" | "session_id" | "fault_id" | "request_id" | "scopes";
+export type NameKind = (typeof names)[number];
 
 export type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
@@ -21,14 +22,9 @@ export type Completion =
   | { readonly kind: "files" };
 
 const names = [
-  "username",
-  "client_id",
-  "grant_id",
-  "session_id",
-  "fault_id",
-  "request_id",
-  "scopes",
-] satisfies NameKind[];
+  ...(["username", "client_id", "grant_id", "session_id"] as const),
+  ...(["fault_id", "request_id", "snapshot", "scopes"] as const),
+] as const;
 const nameKinds: readonly string[] = names;
 const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };
@@ -52,8 +48,15 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
   }
   if (isNameKind(name)) return { kind: "names", of: name, prefix };
   if (["file", "dir", "path"].includes(name)) return { kind: "files" };
+  if (name === "flaw") return { kind: "candidates", candidates: flawsOf(place.args[0], prefix) };
   return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
 }
+
+/** The flaws of an endpoint; all of them, if it is not given yet. */
+const flawsOf = (endpoint: string | undefined, prefix: string): readonly Candidate[] =>
+  flawList
+    .filter((flaw) => endpoint === undefined || flaw.endpoint === endpoint)
+    .map(({ name, wrong }) => ({ value: prefix + name, description: wrong }));
 
 const ofFlag = (flag: Option, prefix: string, place: Place): Completion =>
   valueOf(valueName(flag.flags), flag.argChoices, prefix, place);
@@ -73,8 +76,8 @@ const isFlag = (option: Option, word: string): boolean => option.long === word |
 interface Place {
   readonly program: Command;
   readonly command: Command;
-  /** How many arguments the command has been given. */
-  readonly given: number;
+  /** The arguments of the command so far. */
+  readonly args: readonly string[];
   /** The flag whose value comes next. */
   readonly pending: Option | null;
   /** Behind `--`. */
@@ -86,7 +89,8 @@ interface Place {
 /** Follows the words that were typed. */
 export function placeOf(program: Command, words: readonly string[]): Place {
   let command = program;
-  let [given, foreign] = [0, false];
+  const args: string[] = [];
+  let foreign = false;
   let pending: Option | null = null;
   const values = new Map<string, string>();
   for (const word of words) {
@@ -102,16 +106,16 @@ export function placeOf(program: Command, words: readonly string[]): Place {
       else if (flag?.required === true) pending = flag;
     } else {
       const next: Command | undefined = visibleCommands(command).find((each) => each.name() === word);
-      if (next === undefined || given > 0) given += 1;
+      if (next === undefined || args.length > 0) args.push(word);
       else command = next;
     }
   }
-  return { program, command, given, pending, foreign, values };
+  return { program, command, args, pending, foreign, values };
 }
 
 /** @param current the word at the cursor, up to it */
 export function complete(place: Place, current: string): Completion {
-  const { command, given, pending, foreign } = place;
+  const { command, args, pending, foreign } = place;
   if (foreign) return { kind: "files" };
   if (pending !== null) return ofFlag(pending, "", place);
   if (current.startsWith("-")) {
@@ -124,8 +128,9 @@ export function complete(place: Place, current: string): Completion {
     const candidates = flags.flatMap(({ long, description }) => (long == null ? [] : [{ value: long, description }]));
     return { kind: "candidates", candidates };
   }
-  const commands = given === 0 ? commandsOf(command) : [];
+  const commands = args.length === 0 ? commandsOf(command) : [];
   if (commands.length > 0) return { kind: "candidates", candidates: commands };
-  const argument = command.registeredArguments[given] ?? command.registeredArguments.find(({ variadic }) => variadic);
+  const argument =
+    command.registeredArguments[args.length] ?? command.registeredArguments.find(({ variadic }) => variadic);
   return argument === undefined ? nothing : ofArgument(argument, place);
 }

@@ -47,7 +47,7 @@ function declareAdd(faults: Command, act: Act): void {
     .option("--drop", "close the connection without a response")
     .option("--drop-after <bytes>", "close the connection after this many bytes of the body", wholeNumber)
     .addOption(
-      new Option("--flaw <name>", "make one thing in the response wrong; idp faults flaws lists the names").argParser(
+      new Option("--flaw <flaw>", "make one thing in the response wrong; idp faults flaws lists the names").argParser(
         flaw,
       ),
     )

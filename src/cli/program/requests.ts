@@ -17,7 +17,7 @@ const filters = (command: Command): Command =>
     .option("--method <method>", "only those with this method")
     .option("--status <status>", "only those with this status: 400, or 4xx")
     .option("--flow <flow>", "only those of one sign-in, by its flow")
-    .option("--since <id>", "only those after this request, or after a time (ISO 8601)");
+    .option("--since <request_id>", "only those after this request, or after a time (ISO 8601)");
 
 /** `code=abc` */
 function parameter(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -91,7 +91,7 @@ function declareSnapshots(program: Command, act: Act): void {
     .description(
       "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin anew",
     )
-    .argument("<name>")
+    .argument("<snapshot>", "a name that idp snapshots list shows")
     .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --json"))
     .action(act(async (cli, name: string) => (await snapshots()).restoreSnapshot(cli, name)));
   group
@@ -102,7 +102,7 @@ function declareSnapshots(program: Command, act: Act): void {
   group
     .command("remove")
     .description("remove a snapshot")
-    .argument("<name>")
+    .argument("<snapshot>", "a name that idp snapshots list shows")
     .addHelpText("after", examples("idp snapshots remove signed-in", "idp snapshots remove empty --json"))
     .action(act(async (cli, name: string) => (await snapshots()).removeSnapshot(cli, name)));
 }
