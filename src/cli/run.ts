@@ -54,16 +54,39 @@ function commandMeant({ code, message }: CommanderError, program: Command, path:
   return groups.length === 0 ? undefined : `Did you mean ${groups.join(" or ")}?`;
 }
 
-/**
- * commander's message, without its prefix; its suggestion becomes the hint.
- * @param isApart false: the flags may be those of a command that `exec` was to run
- */
-function usageFailure(error: CommanderError, program: Command, path: string, isApart: boolean): Failure {
+/** `idp clock 31m`: commander takes the word for an argument of `idp clock show`, the default. @returns the word, and what is known there */
+function unknownInGroup({ code }: CommanderError, program: Command, path: string, words: readonly string[]) {
+  if (code !== "commander.excessArguments") return null;
+  const [, ...names] = path.split(" ");
+  let group: Command | undefined = program;
+  for (const name of names) group = group?.commands.find((one) => one.name() === name);
+  const known = group?.commands.map((one) => one.name()) ?? [];
+  const word = program.parseOptions([...words]).operands[names.length];
+  return known.length === 0 || word === undefined ? null : { word, known };
+}
+
+/** commander's message, without its prefix; its suggestion becomes the hint. */
+async function usageFailure(
+  error: CommanderError,
+  program: Command,
+  path: string,
+  words: readonly string[],
+): Promise<Failure> {
   const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
+  const help: Hint =
+    path !== "idp exec" || words.includes("--")
+      ? { text: "See", command: [...path.split(" "), "--help"] }
+      : // The flags may be those of the command that `exec` was to run.
+        { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
+  const unknown = unknownInGroup(error, program, path, words);
+  if (unknown !== null) {
+    const { didYouMean, nearest } = await import("../core/nearest.ts");
+    const { word, known } = unknown;
+    const all = { ...help, text: `${path} has ${known.join(", ")}. ${help.text}` };
+    const hint = nearest(word, known) === undefined ? all : didYouMean(word, known, help);
+    return { code: "usage", message: `unknown command '${word}'`, hint, problems: [], exit: 2 };
+  }
   const suggestion = commandMeant(error, program, path) ?? similar;
-  const help: Hint = isApart
-    ? { text: "See", command: [...path.split(" "), "--help"] }
-    : { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
   const hint =
     suggestion === undefined ? help : { ...help, text: `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help.text}` };
   return { code: "usage", message, hint, problems: [], exit: 2 };
@@ -159,7 +182,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${path} needs one of its commands`;
       }
-      const failure = usageFailure(error, program, path, path !== "idp exec" || words.includes("--"));
+      const failure = await usageFailure(error, program, path, words);
       printFailure(cli, failure, null);
       return failure.exit;
     }
