@@ -12,6 +12,9 @@ export interface Status {
   readonly grants: number;
   /** Active ones. */
   readonly faults: number;
+  readonly snapshots: number;
+  /** What the ledger holds. */
+  readonly requests: number;
   /** While it is moved. */
   readonly clock?: ClockState;
 }
@@ -28,6 +31,8 @@ export const status = (ctx: Context): Promise<Status> =>
       clients: tx.count("clients"),
       grants,
       faults: ctx.faults.size,
+      snapshots: tx.count("snapshots"),
+      requests: ctx.ledger.list().length,
       ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
     };
   });

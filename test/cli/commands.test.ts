@@ -354,12 +354,14 @@ for (const mode of ["running", "stopped"] as const) {
 
     test("status", async () => {
       const { code, stdout, stderr } = await idpIn(cwd, ["status", "--json"]);
-      const { running, users, clients, data } = JSON.parse(stdout);
-      expect({ code, running, users, clients, data }).toEqual({
+      const { running, users, clients, snapshots, requests, data } = JSON.parse(stdout);
+      expect({ code, running, users, clients, snapshots, requests, data }).toEqual({
         code: mode === "running" ? 0 : 5,
         running: mode === "running",
         users: 4,
         clients: 3,
+        snapshots: 0,
+        requests: 0,
         data: expect.stringMatching(/\.idp\/data\.json$/),
       });
       if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));

@@ -29,10 +29,14 @@ export async function status(cli: Invocation): Promise<Outcome> {
   );
 }
 
-const counts = (found: { users: number; clients: number; grants: number; faults: number }): readonly string[] => [
+type Counts = Readonly<Record<"users" | "clients" | "grants" | "faults" | "snapshots" | "requests", number>>;
+
+const counts = (found: Counts): readonly string[] => [
   count(found.users, "user"),
   count(found.clients, "client"),
   count(found.grants, "grant"),
+  ...(found.snapshots > 0 ? [count(found.snapshots, "snapshot")] : []),
+  ...(found.requests > 0 ? [`${count(found.requests, "request")} in the ledger`] : []),
   ...(found.faults > 0 ? [`${count(found.faults, "fault")} active`] : []),
 ];
 

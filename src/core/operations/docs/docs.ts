@@ -211,6 +211,8 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       clients: z.int(),
       grants: z.int().describe("Active ones"),
       faults: z.int().describe("Active ones: faults list"),
+      snapshots: z.int(),
+      requests: z.int().describe("What the ledger holds: requests list"),
       clock: z.exactOptional(clock).describe("While it is moved"),
       server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
     }),
