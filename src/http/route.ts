@@ -55,7 +55,7 @@ export interface Route extends RouteRecord, Handlers {
   /** Who may use it: runs for every method. */
   readonly guard?: readonly RequestHandler[];
   /** Reads the body of POST, PUT and PATCH. */
-  readonly body?: readonly RequestHandler[];
+  readonly body?: RequestHandler;
 }
 
 /** Stores the route record in `res.locals`, for handlers and the error handler. */
@@ -75,13 +75,14 @@ export const routeOf = (res: Response): RouteRecord =>
  * @param check of the `Host` header
  */
 export function mount(router: IRouter, route: Route, check: RequestHandler): void {
-  const { cors, guard = [], body = [] } = route;
+  const { cors, guard = [], body } = route;
   const entry = router.route(route.path);
   entry.all(enter(route), check, ...(cors === undefined ? [] : [cors]), ...guard);
   for (const method of methods) {
     const handler = route[method] as RequestHandler | undefined;
     if (handler === undefined) continue;
-    entry[method](...(method === "get" || method === "delete" ? [] : body), handler);
+    const isRead = body !== undefined && method !== "get" && method !== "delete";
+    entry[method](...(isRead ? [body] : []), handler);
   }
   // Express answers HEAD by the handler of GET (RFC 9110 9.3.2).
   const allowed = methods.filter((method) => route[method] !== undefined);

@@ -16,19 +16,22 @@ function requireUtf8(bytes: Buffer, encoding: string): void {
   if (encoding === "utf-8" && !isUtf8(bytes)) throw new HttpError(400, "the body is not UTF-8");
 }
 
+/** `parsedBy` has looked at the type. */
+const anyType = (): boolean => true;
+
 const json = (limit: number): RequestHandler =>
   express.json({
     limit,
-    type: jsonType,
+    type: anyType,
     verify: (_req, _res, bytes, encoding) => {
       requireUtf8(bytes, encoding);
     },
   });
 
-const form = express.urlencoded({
+const urlencoded = express.urlencoded({
   limit: bodyLimit,
   extended: false,
-  type: formType,
+  type: anyType,
   verify: (_req, _res, bytes, encoding) => {
     requireUtf8(bytes, encoding);
     if (encoding === "utf-8" && !isUtf8Encoded(bytes.toString())) {
@@ -37,26 +40,41 @@ const form = express.urlencoded({
   },
 });
 
+/** The values of a form are slices of the whole body, and a stored slice would keep all of it in memory: they are copied. */
+const form: RequestHandler = (req, res, next) => {
+  urlencoded(req, res, (error?: unknown) => {
+    if (req.body !== undefined) req.body = JSON.parse(JSON.stringify(req.body)) as unknown;
+    next(error);
+  });
+};
+
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** 415 for a body of any other type. */
-const requireType =
-  (...types: readonly string[]): RequestHandler =>
-  (req, _res, next) => {
-    if (hasBody(req) && typeof req.is([...types]) !== "string") {
+/** Reads the body with the parser of its type; 415 for a body of any other type. */
+function parsedBy(parsers: Readonly<Record<string, RequestHandler>>): RequestHandler {
+  const types = Object.keys(parsers);
+  return (req, res, next) => {
+    const type = req.is(types);
+    const parser = typeof type === "string" ? parsers[type] : undefined;
+    if (parser !== undefined) {
+      parser(req, res, next);
+      return;
+    }
+    if (hasBody(req)) {
       const given = req.headers["content-type"] ?? "";
       throw new HttpError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`);
     }
     next();
   };
+}
 
 /** Reads JSON of at most `limit` bytes. */
-export const jsonBodyOf = (limit: number): readonly RequestHandler[] => [requireType(jsonType), json(limit)];
+export const jsonBodyOf = (limit: number): RequestHandler => parsedBy({ [jsonType]: json(limit) });
 
 const smallJson = json(bodyLimit);
 
-export const formBody: readonly RequestHandler[] = [requireType(formType), form];
-export const jsonBody: readonly RequestHandler[] = [requireType(jsonType), smallJson];
+export const formBody = parsedBy({ [formType]: form });
+export const jsonBody = parsedBy({ [jsonType]: smallJson });
 /** A form or a JSON object, which mean the same (CONTRACT 2.3). */
-export const formOrJsonBody: readonly RequestHandler[] = [requireType(jsonType, formType), smallJson, form];
+export const formOrJsonBody = parsedBy({ [jsonType]: smallJson, [formType]: form });

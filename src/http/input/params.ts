@@ -6,7 +6,6 @@ import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
-import { jsonType } from "./bodies.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
 /** Parameters of queries and bodies: every handler reads them as text. */
@@ -52,8 +51,6 @@ export function bodyParameters(req: Request): RawParameters {
   if (!isObject(body)) {
     throw new OAuthError("invalid_request", "the JSON body must be an object");
   }
-  // A copy: the values of a form are slices, and a stored slice would keep the whole body in memory.
-  if (req.is(jsonType) !== jsonType) return JSON.parse(JSON.stringify(body)) as RawParameters;
   const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
   for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
   return parameters;
