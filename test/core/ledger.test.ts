@@ -60,6 +60,7 @@ test.each([
   ["a refusal", { status: 400, notes: { error: "invalid_grant" } }],
   ["a secret in the address", { url: "/authorize?client_secret=the-secret" }],
   ["a secret in the response", { notes: { answer: { body: { client_secret: "the-secret" } } } }],
+  ["a secret deep in the body", { body: { more: { password: "the-password" } } }],
   ["a long body", { body: { state: "x".repeat(5000) } }],
 ])("%s is not held: the record is made at once", (_, more) => {
   expect(heldOf(exchange("token", more))).toBeNull();

@@ -57,24 +57,30 @@ const brief = (text: string | null | undefined): string | null => (text == null 
 /** A longer request is looked at at once, because its sender chooses its length. */
 const longestHeld = 4096;
 
-/** Without the values that are never kept. A copy, because a value of a form is a slice of the whole body. */
-const heldBody = (body: Values): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""])));
+/** Without the values that are never kept. */
+const heldBody = (body: Values): Values =>
+  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""]));
+
+/** No parameter is an object, which may hold anything. */
+const hasObjects = (body: Values): boolean =>
+  Object.values(body)
+    .flat()
+    .some((value) => typeof value === "object" && value !== null);
 
 /**
  * What the ledger holds of a request until somebody looks at its record, which stays the same. Null: the record must be made at once, because
- * it says what was refused, or because the request is too long or holds a secret elsewhere than in its body.
+ * it says what was refused, or because the request is too long or may hold a secret elsewhere than in its body.
  */
 export function heldOf(exchange: Exchange): Exchange | null {
   const { status, url, authorization, dpop = "", notes } = exchange;
   const { answer = { body: null } } = notes;
   const names = "location" in answer ? [answer.location] : Object.keys(answer.body ?? {});
   if (status >= 400 || notes.error !== undefined || ![url, ...names].every(isKept)) return null;
-  const body = isObject(exchange.body) ? heldBody(exchange.body) : undefined;
+  const body = isObject(exchange.body) ? heldBody(exchange.body) : {};
   const header =
     authorization === undefined || bearerIn(authorization) !== null ? authorization : schemeOf(authorization);
-  if ([url, header, dpop, body].join("").length > longestHeld) return null;
-  return { ...exchange, authorization: header, body: body === undefined ? undefined : JSON.parse(body) };
+  if (hasObjects(body) || [url, header, dpop, JSON.stringify(body)].join("").length > longestHeld) return null;
+  return { ...exchange, authorization: header, body };
 }
 
 /** The line of the log of a request that the ledger does not hold. */
