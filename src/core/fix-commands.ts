@@ -47,14 +47,14 @@ export const addScopes = (client: Client, scopes: readonly string[]): Hint | und
 export const listClients: Hint = fix(["idp", "clients", "list"]);
 
 /**
- * Adds an unknown client; if that would be refused, shows those that are known.
+ * Adds an unknown client, public and with PKCE, as the button of the error page does; if that would be refused, shows those that are known.
  * @param redirectUri where it wanted to return to: a client that signs users in needs one
  */
 export function addUnknownClient(clientId: string, redirectUri: string | undefined): Hint {
   const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
   const add =
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
-      ? printable(["idp", "clients", "add", clientId, "--redirect-uri", redirectUri])
+      ? printable(["idp", "clients", "add", clientId, "--public", "--redirect-uri", redirectUri])
       : undefined;
   return add ?? listClients;
 }

@@ -115,7 +115,7 @@ export const otherRecords: readonly RequestRecord[] = [
   request(44, ["GET", "authorize"], {
     ...{ flow: "f13", status: 400, client: null, outcome: "refused" },
     error: 'invalid_request: client "web" is not registered',
-    fix: "npx dev-idp clients add web --redirect-uri http://localhost:3000/callback",
+    fix: "npx dev-idp clients add web --public --redirect-uri http://localhost:3000/callback",
   }),
   request(46, ["POST", "token"], { flow: "f14", status: 503, fault: "f_1: status 503" }),
 ];

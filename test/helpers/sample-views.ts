@@ -693,7 +693,7 @@ export const errorViews = {
     kind: "client",
     code: "invalid_client",
     message: 'client_id "demo-ap" is not registered here; did you mean "demo-app"? (RFC 6749 2.2)',
-    fix: "idp clients add demo-ap --redirect-uri http://localhost:3000/callback",
+    fix: "idp clients add demo-ap --public --redirect-uri http://localhost:3000/callback",
     mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"], rule: "RFC 6749 2.2" },
   },
   "error-client-new": {
@@ -702,7 +702,7 @@ export const errorViews = {
     kind: "client",
     code: "invalid_client",
     message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
-    fix: "idp clients add shop --redirect-uri http://localhost:8080/callback",
+    fix: "idp clients add shop --public --redirect-uri http://localhost:8080/callback",
   },
   "error-client-fix": {
     ...error,
@@ -710,7 +710,7 @@ export const errorViews = {
     kind: "client",
     code: "invalid_client",
     message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
-    fix: "idp clients add shop --redirect-uri http://localhost:3001/callback",
+    fix: "idp clients add shop --public --redirect-uri http://localhost:3001/callback",
     fixForm: { ...fixForm, kind: "create-client", client: "shop" },
   },
   "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },

@@ -53,7 +53,7 @@ test("a client nobody knows is shown beside the one that may be meant; else the 
   expect(near.body).toContain("RFC 6749 2.2");
   const far = await browser.open(authorizeUrl(idp, { client_id: "shop" }));
   expect([far.state, marks(far.body)]).toEqual(["client", []]);
-  expect(fixIn(far.body)).toBe("idp clients add shop --redirect-uri http://localhost:3000/callback");
+  expect(fixIn(far.body)).toBe("idp clients add shop --public --redirect-uri http://localhost:3000/callback");
 });
 
 test("what a request sent is quoted in the command that fixes it; where none would, the command shows what is registered", async () => {
@@ -63,7 +63,7 @@ test("what a request sent is quoted in the command that fixes it; where none wou
     return fixIn((await browser.open(authorizeUrl(idp, change))).body);
   };
   expect(await fixOf({ client_id: "x;$(reboot)'" })).toBe(
-    String.raw`idp clients add 'x;$(reboot)'\''' --redirect-uri http://localhost:3000/callback`,
+    String.raw`idp clients add 'x;$(reboot)'\''' --public --redirect-uri http://localhost:3000/callback`,
   );
   expect(await fixOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" })).toContain(
     " --add-redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
