@@ -42,6 +42,8 @@ export interface Invocation extends Terminal {
   /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
   readonly url: string | null;
   readonly adminTokenFile: string | null;
+  /** The name of the issuer to work on; null: the first one, or the one at `url`. */
+  readonly issuer: string | null;
   /** The flags that named the data or the server, for hints: `["--data", ".idp-2"]`. */
   readonly target: readonly string[];
   /** Milliseconds since 1970. */
@@ -89,6 +91,7 @@ export function settle(
     data: flags.data,
     url: flags.url ?? null,
     adminTokenFile: flags.adminTokenFile ?? null,
+    issuer: null,
     target,
   };
 }

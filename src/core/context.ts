@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
+import type { Issuers } from "./issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
@@ -117,5 +118,7 @@ export interface Context {
   readonly faults: Faults;
   /** What was asked of this issuer. */
   readonly ledger: Ledger;
+  /** The issuers of the process or of the data folder, with this one. */
+  readonly issuers: Issuers;
   readonly log: Log;
 }

@@ -1,6 +1,10 @@
 import type { Context } from "./context.ts";
+import { baseOf } from "./endpoints.ts";
 import { OperationError } from "./errors.ts";
 import { addressBefore } from "./layout/layout.ts";
+import type { IssuerView } from "./issuer-view.ts";
+import { didYouMean } from "./nearest.ts";
+import { recordsIn } from "./status.ts";
 
 /** What an issuer looks like, and how it changes while a server runs. */
 
@@ -26,16 +30,60 @@ const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "
 
 /**
  * Changes scheme, host and port, for an outside port that is known only later (CONTRACT 1). Every token names its issuer, so those of the
- * previous one are no longer accepted.
+ * previous one are no longer accepted. The other issuers of the process move as well.
  * @throws {OperationError} usage
  */
 export function changeIssuer(ctx: Context, issuer: string): void {
   checkIssuer(issuer);
   const address = addressBefore(issuer, ctx.layout);
-  if (pathOf(address) !== pathOf(ctx.address)) {
+  const path = pathOf(address);
+  if (path !== pathOf(ctx.address)) {
     throw new OperationError("usage", `issuer "${issuer}" has another path than ${ctx.issuer}`, {
       hint: "Only scheme, host and port can change while the server runs. For another path, start it with --issuer",
     });
   }
-  ctx.address = address;
+  const origin = address.slice(0, address.length - path.length);
+  for (const one of ctx.issuers.open()) one.address = origin + pathOf(one.address);
 }
+
+/** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
+export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** @throws {OperationError} usage */
+export function checkIssuerName(name: string): void {
+  if (issuerName.test(name)) return;
+  const message = `${JSON.stringify(name)} is not a name of an issuer: 1 to 64 letters, digits, _ and -`;
+  throw new OperationError("usage", message, {
+    hint: { text: "For example", command: ["idp", "issuers", "add", "tenant-a"] },
+  });
+}
+
+/** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
+export const addressOf = (first: string, name: string | null): string =>
+  name === null ? first : `${baseOf(first)}${pathOfName(name)}`;
+
+/** Below the first issuer. */
+export const pathOfName = (name: string): string => `/i/${name}`;
+
+/** An issuer whose store is open. */
+export const viewOf = async (
+  name: string,
+  { issuer, store }: Pick<Context, "issuer" | "store">,
+): Promise<IssuerView> => ({ name, issuer, data: store.location, ...(await store.read(recordsIn)), problem: null });
+
+/** An issuer whose data could not be opened. */
+export const brokenView = (name: string, issuer: string, error: unknown): IssuerView => ({
+  ...{ name, issuer, data: null, users: 0, clients: 0, grants: 0 },
+  problem: error instanceof Error ? error.message : String(error),
+});
+
+/** @param known the names that there are */
+export const unknownIssuer = (name: string, known: readonly string[]): OperationError =>
+  new OperationError("not_found", `there is no issuer "${name}"`, {
+    hint: didYouMean(name, known, { text: "To list them", command: ["idp", "issuers", "list"] }),
+  });
+
+export const issuerExists = (name: string): OperationError =>
+  new OperationError("conflict", `there is an issuer "${name}" already`, {
+    hint: { text: "To remove it with all of its data", command: ["idp", "issuers", "remove", name] },
+  });

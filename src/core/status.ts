@@ -1,3 +1,4 @@
+import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { showClock, type ClockState } from "./testing/clock.ts";
 
@@ -19,20 +20,19 @@ export interface Status {
   readonly clock?: ClockState;
 }
 
+/** Counts the records of an issuer. */
+export function recordsIn(tx: ReadTx): Pick<Status, "users" | "clients" | "grants"> {
+  let grants = 0;
+  for (const grant of tx.all("grants")) if (grant.status === "active") grants += 1;
+  return { users: tx.count("users"), clients: tx.count("clients"), grants };
+}
+
 /** Counts what there is. */
-export const status = (ctx: Context): Promise<Status> =>
-  ctx.store.read((tx) => {
-    let grants = 0;
-    for (const grant of tx.all("grants")) if (grant.status === "active") grants += 1;
-    return {
-      issuer: ctx.issuer,
-      data: ctx.store.location,
-      users: tx.count("users"),
-      clients: tx.count("clients"),
-      grants,
-      faults: ctx.faults.size,
-      snapshots: tx.count("snapshots"),
-      requests: ctx.ledger.list().length,
-      ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
-    };
-  });
+export const status = async (ctx: Context): Promise<Status> => ({
+  issuer: ctx.issuer,
+  data: ctx.store.location,
+  ...(await ctx.store.read((tx) => ({ ...recordsIn(tx), snapshots: tx.count("snapshots") }))),
+  faults: ctx.faults.size,
+  requests: ctx.ledger.list().length,
+  ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
+});

@@ -43,7 +43,7 @@ import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
 import { laidOut, type Web } from "./web.ts";
 
-/** Every route on one page. The control API's own are made from the table of operations (`api.ts`). */
+/** Every route of an issuer on one page. The control API's own are made from the table of operations (`api.ts`). */
 
 /** A page for people, with forms. */
 const page = { kind: "page", body: formOrJsonBody } as const;
@@ -131,16 +131,6 @@ function pageRoutes(web: Web): readonly Route[] {
   ];
 }
 
-/** The Express app, still without routes: the port, and with it the issuer, may not be known yet. */
-export function createApp(): Express {
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.enable("case sensitive routing");
-  app.enable("strict routing");
-  return app;
-}
-
 /** Characters that Express gives a meaning in a path. */
 const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
 
@@ -194,10 +184,28 @@ function routesInUse(web: Web, control: ControlOptions): RequestHandler {
   };
 }
 
-/** Adds every route to the app, below the path of the issuer. */
-export function addRoutes(app: Express, web: Web, control: ControlOptions, observers: Observers): void {
-  app.use(observe(web, observers));
-  app.use(routesInUse(web, control));
-  app.use(hostCheck(web), notFound(web));
-  app.use(errorHandler(web, observers.onUnexpected));
+/** Every route of an issuer. */
+export function issuerRoutes(web: Web, control: ControlOptions, observers: Observers): RequestHandler {
+  const issuer = newRouter();
+  issuer.use(observe(web, observers));
+  issuer.use(routesInUse(web, control));
+  issuer.use(hostCheck(web), notFound(web));
+  issuer.use(errorHandler(web, observers.onUnexpected));
+  return issuer;
+}
+
+/**
+ * The Express app.
+ * @param routesFor the routes of the issuer that a path belongs to; it is first called for the first request
+ */
+export function createApp(routesFor: (path: string) => RequestHandler): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
+  app.use((req, res, next) => {
+    routesFor(req.path)(req, res, next);
+  });
+  return app;
 }

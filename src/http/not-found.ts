@@ -1,14 +1,16 @@
 import type { RequestHandler } from "express";
 import { devicePath } from "../core/device/device.ts";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
+import { issuerName } from "../core/issuer.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
+import { issuerOfPath } from "./issuer-path.ts";
 import type { Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
 
 /** 404 that suggests a path. Other services have the same endpoints elsewhere, so the last name of the path tells which one is meant. */
-export function notFound({ base, ctx, dynamicRegistration }: Web): RequestHandler {
+export function notFound({ base, name, ctx, dynamicRegistration }: Web): RequestHandler {
   return (req) => {
     const { register, ...others } = ctx.layout.paths;
     const paths = Object.entries({ ...others, ...(dynamicRegistration && { register }) });
@@ -18,6 +20,11 @@ export function notFound({ base, ctx, dynamicRegistration }: Web): RequestHandle
     const byName = new Map(known.map(([name, path]) => [name, base + path]));
     const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
     const [path = ""] = req.originalUrl.split("?");
+    const issuer = name === null ? issuerOfPath(base, path) : null;
+    if (issuer !== null) {
+      const add = issuerName.test(issuer) ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } } : {};
+      throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, add);
+    }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
     const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;
     const list = `All endpoints are listed at ${base}${baseOf(ctx.layout.issuer)}${discoveryPath}`;

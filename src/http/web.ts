@@ -5,9 +5,11 @@ import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
 
-/** What the routes share: made once, when the server is. */
+/** What the routes of an issuer share. */
 export interface Web {
   readonly ctx: Context;
+  /** Of the issuer; null: the first one. */
+  readonly name: string | null;
   readonly renderer: Renderer;
   /** The issuer as a parsed URL. */
   readonly issuer: URL;

@@ -3,6 +3,7 @@ import { tellAll, type Telling } from "../core/logout/backchannel.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
+import type { Issuers } from "../core/issuer-view.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
 import { createLedger } from "../core/testing/requests.ts";
@@ -13,42 +14,70 @@ import { createFaults } from "../core/testing/faults/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { sameJson } from "../core/fixtures/schema/digest.ts";
 import { addressBefore, issuerOf, layoutOf } from "../core/layout/layout.ts";
-import type { Clock } from "../core/testing/clock.ts";
+import { createClock, type Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
+import type { Stores } from "../store/stores.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 
 /** An issuer that is open: its fixtures are applied, and `ctx` is what every operation on it takes. */
 export interface Issuer {
+  /** Null: the first issuer. */
+  readonly name: string | null;
   readonly ctx: Context;
   /** What the fixtures added and changed. */
   readonly seeded: SeedResult;
   /** Starts the work that goes on beside the requests. */
   startBackground(): void;
-  /** Ends that work. The store stays open: whoever opened it closes it. */
+  /** Ends what waits for requests. */
+  endWaits(): void;
+  /** Ends that work and closes the store. */
   close(): Promise<void>;
 }
 
-export interface IssuerOptions extends Required<Pick<IdpOptions, "random" | "log">> {
-  readonly clock: Clock;
-  /** Exactly as given. */
-  readonly issuer: string;
-  readonly fixtures: IdpOptions["fixtures"];
-  readonly onProgress: SeedOptions["progress"];
+/** What the issuers of a process have in common. */
+export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log">> {
+  /** The time in milliseconds since 1970, which each issuer's clock starts from. */
+  readonly now: () => number;
   /** Override the settings of the fixtures. */
   readonly settings: Partial<Settings>;
   /** Any host name is answered, so there is no picker: a page whose name points at this machine could sign in by a click. */
   readonly anyHost: boolean;
+  readonly issuers: Issuers;
+}
+
+export interface IssuerOptions extends SharedOptions {
+  readonly name: string | null;
+  /** Exactly as given; the issuer itself is taken too. */
+  readonly address: string;
+  readonly fixtures: IdpOptions["fixtures"];
+  readonly onProgress?: SeedOptions["progress"];
 }
 
 /**
- * Opens an issuer on a store: applies the fixtures, then reads the settings and the keys.
+ * Opens an issuer: applies the fixtures to its store, then reads the settings and the keys. Every issuer is opened here.
  * @throws {OperationError} invalid (fixtures); not_found (the user of `login: auto:`)
- * @throws {StorageError} if the data cannot be written
+ * @throws {DataFileError | StorageError} of its data
  */
-export async function openIssuer(store: Store, options: IssuerOptions): Promise<Issuer> {
-  const { clock, random, log } = options;
+export async function openIssuer(stores: Stores, options: IssuerOptions): Promise<Issuer> {
+  const clock = createClock(options.now, () => performance.now());
+  const store = await stores.open(options.name, {
+    now: clock.now,
+    // Later than it could: while a move of the clock writes down what is over, nothing more is forgotten.
+    passed: () => clock.passed() - 60_000,
+  });
+  try {
+    return await openOn(store, clock, options);
+  } catch (error) {
+    await store.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
+  const { name, random, issuers } = options;
   const { now } = clock;
+  const log = (note: string): void => options.log(name === null ? note : `issuer ${name}: ${note}`);
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
@@ -67,16 +96,16 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   const readSettings = async (): Promise<Settings> =>
     effectiveSettings(await store.read(storedSettings), options.settings);
   let settings = await readSettings();
-  let layout = layoutOf(settings.endpoints, null);
+  let layout = layoutOf(settings.endpoints, name);
   const ctx: Context = {
-    address: addressBefore(options.issuer, layout),
+    address: addressBefore(options.address, layout),
     get issuer() {
       return issuerOf(ctx.address, layout);
     },
     get layout() {
       return layout;
     },
-    ...{ store, now, clock, random, passwords, log },
+    ...{ issuers, store, now, clock, random, passwords, log },
     keys: await openKeyRing(store, now, random),
     get settings() {
       return settings;
@@ -87,7 +116,7 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
     reloadSettings: async () => {
       const before = settings;
       settings = await readSettings();
-      if (!sameJson(before.endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, null);
+      if (!sameJson(before.endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, name);
     },
     attempts: createAttempts(now),
     inspector: createInspectorAccess(clock.unmoved, random),
@@ -98,17 +127,20 @@ export async function openIssuer(store: Store, options: IssuerOptions): Promise<
   ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
   return {
-    ctx,
-    seeded,
+    ...{ name, ctx, seeded },
     startBackground() {
       passwords.start();
       void tellAll(ctx, ended);
     },
-    close: () => passwords.close(),
+    endWaits: () => ctx.ledger.close(),
+    close: async () => {
+      await passwords.close();
+      await store.close();
+    },
   };
 }
 
-/** Commands that work on the folder use the issuer that it was last served under. */
+/** Commands that work on the data use the issuer that it was last served under. */
 const rememberIssuer = ({ store, issuer }: Context): Promise<void> =>
   store.transaction((tx) => {
     if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });

@@ -1,27 +1,28 @@
 /*
- * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), server.ts listens and mounts the app,
- * options.ts checks what the caller passes.
+ * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), registry.ts has all of a process, server.ts
+ * listens and mounts the app, options.ts checks what the caller passes.
  */
 import type { RequestListener } from "node:http";
 import { isIPv4 } from "node:net";
+import type { RequestHandler } from "express";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
-import type { Context } from "../core/context.ts";
 import { plainCommandLine } from "../core/hint.ts";
-import { createClock } from "../core/testing/clock.ts";
-import { addRoutes, createApp } from "../http/app.ts";
+import { createApp, issuerRoutes } from "../http/app.ts";
+import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer } from "../http/pages/render.ts";
 import { version } from "../package.ts";
 import { randomText } from "../random.ts";
-import { openStore } from "../store/open.ts";
-import { openIssuer, type Issuer } from "./issuer.ts";
+import { openStores } from "../store/open.ts";
+import type { Issuer } from "./issuer.ts";
 import { checkOptions, type IdpOptions } from "./options.ts";
+import { createRegistry, type Registry } from "./registry.ts";
 
 /**
  * Starting a server:
  *
- *   options.ts checks the options ─▶ open the store (its lock) ─▶ listen (requests wait) ─▶ issuer.ts opens the issuer on the store
- *     ─▶ add its routes ─▶ write the address into the lock ─▶ let the requests in
+ *   options.ts checks the options ─▶ open the stores (their lock) ─▶ listen (requests wait) ─▶ registry.ts opens each issuer (issuer.ts)
+ *     ─▶ write the address into the lock ─▶ let the requests in
  *
  * The port comes before the fixtures: the default issuer contains it, and a start that fails because it is taken leaves no data behind.
  */
@@ -31,7 +32,9 @@ const defaultHost = "localhost";
 
 /** A server that answers requests. */
 export interface Server {
+  /** The first issuer. */
   readonly issuer: Issuer;
+  readonly issuers: Registry;
   readonly port: number;
   /** The Express app, for supertest. */
   readonly app: RequestListener;
@@ -53,40 +56,38 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   checkOptions(options);
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
-  const { adminToken = random(24) } = options;
-  const clock = createClock(now, () => performance.now());
-  const store = await openStore({
-    data: options.data ?? null,
-    now: clock.now,
-    // Later than it could: while a move of the clock writes down what is over, nothing more is forgotten.
-    passed: () => clock.passed() - 60_000,
-    ...{ kind: "server", version, log },
-  });
+  const { adminToken = random(24), fixtures } = options;
+  const stores = await openStores({ data: options.data ?? null, kind: "server", version, log });
+  const anyHost = options.allowHosts?.includes("*") === true;
+  const issuers = createRegistry(stores, { now, random, log, settings, anyHost });
   let listening: Listening | null = null;
-  let issuer: Issuer | null = null;
-  // Open requests may wait for passwords, and passwords for the store.
+  // Open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([
-    () => issuer?.ctx.ledger.close(),
+    () => issuers.endWaits(),
     () => listening?.close(),
-    () => issuer?.close(),
-    () => store.close(),
+    () => issuers.close(),
+    () => stores.close(),
   ]);
   try {
-    const app = createApp();
+    let routesFor =
+      (_path: string): RequestHandler =>
+      () =>
+        undefined;
+    const app = createApp((path) => routesFor(path));
     listening = await listen(app, host, options.port ?? 0, { tls: options.tls ?? null });
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
-    issuer = await openIssuer(store, {
-      ...{ clock, random, log, onProgress, settings },
-      issuer: options.issuer ?? `${scheme}://localhost:${port}`,
-      fixtures: options.fixtures,
-      anyHost: options.allowHosts?.includes("*") === true,
+    const issuer = await issuers.start({
+      ...{ fixtures, onProgress },
+      address: options.issuer ?? `${scheme}://localhost:${port}`,
     });
-    const base = addIssuer(app, issuer.ctx, { ...options, host, port, adminToken, close: closing.close });
-    store.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
+    const base = pathOf(issuer);
+    const toRoutes = createSites({ ...options, now, host, port, adminToken, close: closing.close });
+    routesFor = (path) => toRoutes(issuers.find(issuerOfPath(base, path)) ?? issuer);
+    stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
     listening.serve();
-    issuer.startBackground();
-    return { issuer, port, app, adminToken, ...closing };
+    issuers.startBackground();
+    return { issuer, issuers, port, app, adminToken, ...closing };
   } catch (error) {
     await closing.close().catch((failure: unknown) => {
       log(`after a start that failed: ${String(failure)}`);
@@ -95,25 +96,23 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   }
 }
 
-/** Adds the routes of an issuer to the app, with its control API. @returns the path of the issuer */
-function addIssuer(
-  app: ReturnType<typeof createApp>,
-  ctx: Context,
+/** The path of an issuer, without a slash at its end. */
+const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replace(/\/$/, "");
+
+/**
+ * The routes of issuers, with their control API.
+ * @returns makes those of an issuer when a request first comes to it
+ */
+function createSites(
   options: Pick<
     IdpOptions,
     "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
   > &
-    Readonly<{ host: string; port: number; adminToken: string; close: () => Promise<void> }>,
-): string {
-  const { host, port, adminToken, close } = options;
-  const base = new URL(ctx.address).pathname.replace(/\/$/, "");
-  const web = {
-    ctx,
+    Readonly<{ now: () => number; host: string; port: number; adminToken: string; close: () => Promise<void> }>,
+): (issuer: Issuer) => RequestHandler {
+  const { now, host, port, adminToken, close } = options;
+  const shared = {
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-    get issuer() {
-      return new URL(ctx.issuer);
-    },
-    base,
     port: () => port,
     isLocal: host === defaultHost || host === "::1" || (isIPv4(host) && host.startsWith("127.")),
     version,
@@ -123,22 +122,30 @@ function addIssuer(
     allowedHosts: [...(options.allowHosts ?? []), host],
     commandLine: options.commandLine ?? plainCommandLine,
   };
-  const server = { pid: process.pid, startedAt: new Date(ctx.now()).toISOString(), version };
-  const onStop = (): void => {
-    close().catch((error: unknown) => {
-      ctx.log(`stopped, but ${String(error)}`);
-    });
+  const server = { pid: process.pid, startedAt: new Date(now()).toISOString(), version };
+  const made = new WeakMap<Issuer, RequestHandler>();
+
+  function make(issuer: Issuer): RequestHandler {
+    const { name, ctx } = issuer;
+    const web = {
+      ...{ ...shared, ctx, name, base: pathOf(issuer) },
+      get issuer() {
+        return new URL(ctx.issuer);
+      },
+    };
+    const onStop = (): void => {
+      close().catch((error: unknown) => {
+        ctx.log(`stopped, but ${String(error)}`);
+      });
+    };
+    const onUnexpected = (error: unknown): void => ctx.log(`unexpected: ${String(error)}`);
+    return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: options.onRequest, onUnexpected });
+  }
+  return (issuer) => {
+    const routes = made.get(issuer) ?? make(issuer);
+    made.set(issuer, routes);
+    return routes;
   };
-  addRoutes(
-    app,
-    web,
-    { adminToken, server, onStop },
-    {
-      onRequest: options.onRequest,
-      onUnexpected: (error) => ctx.log(`unexpected: ${String(error)}`),
-    },
-  );
-  return base;
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only other machines resolve. */

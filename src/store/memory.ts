@@ -1,8 +1,18 @@
 import { createEngine } from "./engine.ts";
 import type { Store, StoreClock } from "./store.ts";
+import type { Stores } from "./stores.ts";
 
 /** The store that ends with the process. */
 export function createMemoryStore({ now, passed }: StoreClock): Store {
   const { transaction, read } = createEngine({ now, passed });
   return { location: "memory", transaction, read, close: () => Promise.resolve() };
 }
+
+/** Nothing is kept, so that nothing is there at a start, and a store is gone with whoever opened it. */
+export const createMemoryStores = (): Stores => ({
+  names: () => Promise.resolve([]),
+  open: (_name, clock) => Promise.resolve(createMemoryStore(clock)),
+  remove: () => Promise.resolve(),
+  updateLock: () => undefined,
+  close: () => Promise.resolve(),
+});

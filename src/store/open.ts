@@ -1,7 +1,8 @@
 /** The one place that chooses an adapter; each is loaded only where it is needed. */
-import type { JsonStore, JsonStoreOptions } from "./json/store.ts";
+import type { FolderOptions } from "./json/stores.ts";
+import type { Stores } from "./stores.ts";
 
-export interface OpenStoreOptions extends Omit<JsonStoreOptions, "dir"> {
+export interface OpenStoresOptions extends Omit<FolderOptions, "dir"> {
   /** The data folder; null: nothing on disk. */
   readonly data: string | null;
   /** The URL of a database, which several processes share; `data` is null then. */
@@ -10,22 +11,19 @@ export interface OpenStoreOptions extends Omit<JsonStoreOptions, "dir"> {
 
 /**
  * @throws {LockedError} the data is another process's
- * @throws {DataFileError} the data cannot be read, or is not idp's
+ * @throws {DataFileError} the path is not that of a folder
  * @throws {StorageError} the folder cannot be written
  * @throws {UnreachableError | ClockError} of the database
  */
-export async function openStore({ data, postgres, ...options }: OpenStoreOptions): Promise<JsonStore> {
+export async function openStores({ data, postgres, ...options }: OpenStoresOptions): Promise<Stores> {
   if (postgres !== undefined) {
-    const { firstIssuer, openPostgresStore } = await import("./postgres/store.ts");
-    return {
-      ...(await openPostgresStore({ ...options, url: postgres, issuer: firstIssuer })),
-      updateLock: () => undefined,
-    };
+    const { createPostgresStores } = await import("./postgres/stores.ts");
+    return createPostgresStores({ ...options, url: postgres });
   }
   if (data !== null) {
-    const { openJsonStore } = await import("./json/store.ts");
-    return openJsonStore({ ...options, dir: data });
+    const { openFolder } = await import("./json/stores.ts");
+    return openFolder({ ...options, dir: data });
   }
-  const { createMemoryStore } = await import("./memory.ts");
-  return { ...createMemoryStore(options), updateLock: () => undefined };
+  const { createMemoryStores } = await import("./memory.ts");
+  return createMemoryStores();
 }

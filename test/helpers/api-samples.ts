@@ -273,6 +273,20 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     good: [{}, { keys: true }, { fixtures: {} }, { sources: [], keys: false }],
     bad: [{ sources: [], fixtures: {} }, { key: true }, { fixtures: null }, { fixtures: { user: [] } }],
   },
+  "issuers.add": {
+    good: [
+      { name: "a" },
+      { name: "B-2_".repeat(16), fixtures: { users: [{ username: "x" }] } },
+      { name: "c", sources: [] },
+    ],
+    bad: [
+      ...[{}, { name: "" }, { name: "a/b" }, { name: "ä" }, { name: "a".repeat(65) }, { name: "d", other: 1 }],
+      ...[
+        { name: "d", fixtures: { user: [] } },
+        { name: "d", fixtures: {}, sources: [] },
+      ],
+    ],
+  },
   import: {
     good: [],
     bad: [

@@ -1,6 +1,9 @@
 /** Stands in for `src/store/open.ts` in servers that tests start in their own process: `vitest.config.ts` says so. */
-import { openStore as open, type OpenStoreOptions } from "../../src/store/open.ts";
-import type { JsonStore } from "../../src/store/json/store.ts";
+import { openStores as open, type OpenStoresOptions } from "../../src/store/open.ts";
+import type { Stores } from "../../src/store/stores.ts";
 import { runTwice } from "./run-twice.ts";
 
-export const openStore = async (options: OpenStoreOptions): Promise<JsonStore> => runTwice(await open(options));
+export async function openStores(options: OpenStoresOptions): Promise<Stores> {
+  const stores = await open(options);
+  return { ...stores, open: async (...which) => runTwice(await stores.open(...which)) };
+}

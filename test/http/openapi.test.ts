@@ -194,6 +194,10 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   export: async () => ({ path: "/export" }),
   import: async () => ({ path: "/import", body: await idp.call("export", {}) }),
   "inspector.open": async () => ({ path: "/inspector/open" }),
+  "issuers.add": async () => ({ path: "/issuers", body: { name: "a", fixtures: {} } }),
+  "issuers.list": async () => ({ path: "/issuers" }),
+  "issuers.show": async () => ({ path: "/issuers/a" }),
+  "issuers.remove": async () => ({ path: "/issuers/a" }),
   "issuer.set": async () => ({ path: "/issuer", body: { issuer: idp.issuer } }),
 };
 

@@ -2,7 +2,7 @@ import { existsSync, fstatSync, rmSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import type { JsonStore } from "../../src/store/json/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { copyData, newFolder, openAt, scopesIn } from "./folder.ts";
 
 /** What is asked of the disk, and what becomes of data whose disk comes and goes: here Node.js's own file handles fail. */
@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const add = (store: JsonStore, name: string): Promise<void> =>
+const add = (store: Store, name: string): Promise<void> =>
   store.transaction((tx) => tx.insert("scopes", { name, description: {}, claims: [] }));
 
 const fault = (): Error => Object.assign(new Error("EIO: i/o error"), { code: "EIO" });

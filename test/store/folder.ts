@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openJsonStore, type JsonStore, type JsonStoreOptions } from "../../src/store/json/store.ts";
+import { openFolderStore, type FolderStore, type OpenOptions } from "./open.ts";
 
 /** A path for a data folder that does not exist yet, in a folder that goes when the test is over. */
 export function newFolder(): string {
@@ -12,8 +12,8 @@ export function newFolder(): string {
   return join(parent, "data");
 }
 
-export const openAt = (dir: string, options: Partial<JsonStoreOptions> = {}): Promise<JsonStore> =>
-  openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined, ...options });
+export const openAt = (dir: string, options: Partial<OpenOptions> = {}): Promise<FolderStore> =>
+  openFolderStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined, ...options });
 
 /** The data as a crash at this moment would leave it: what is on disk, without the lock. */
 export function copyData(dir: string): string {

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { DataFileError, Store } from "../../src/store/store.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStores } from "../../src/store/open.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { copyData, dataOf, journalOf, newFolder, openAt, scopesIn } from "./folder.ts";
@@ -198,15 +198,17 @@ describe("json: on disk", () => {
     },
   );
 
-  test("openStore without a folder keeps everything in memory, with one in the folder", async () => {
-    const options = { now: Date.now, kind: "server", version: "0.0.0", log: () => undefined } as const;
-    const memory = await openStore({ data: null, ...options });
+  test("openStores without a folder keeps everything in memory, with one in the folder", async () => {
+    const options = { kind: "server", version: "0.0.0", log: () => undefined } as const;
+    const memory = await openStores({ data: null, ...options });
     memory.updateLock({ url: "http://localhost:1", adminToken: "t" });
-    expect(memory.location).toBe("memory");
+    expect((await memory.open(null, { now: Date.now })).location).toBe("memory");
     await memory.close();
-    const json = await openStore({ data: dir, ...options });
+    const folder = await openStores({ data: dir, ...options });
+    const json = await folder.open(null, { now: Date.now });
     expect(json.location).toBe(join(dir, "data.json"));
     await json.close();
+    await folder.close();
   });
 });
 

@@ -4,7 +4,7 @@ import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { seed } from "../../core/fixtures/apply/seed.ts";
 import { runOperation } from "../../core/operations/table.ts";
 import { randomText } from "../../random.ts";
-import { createMemoryStore } from "../../store/memory.ts";
+import { createMemoryStore, createMemoryStores } from "../../store/memory.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { fixturesOf } from "../program/server-flags.ts";
@@ -39,7 +39,7 @@ export async function targetBeforeStart(
   // Passwords are never hashed: nobody signs in here.
   const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
   await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });
-  const ctx = await contextOf(cli, store, issuerOf(cli));
+  const ctx = await contextOf(cli, createMemoryStores(), store, issuerOf(cli));
   const of = names.length === 0 ? "the built-in demo" : names.join(", ");
   return {
     server: null,

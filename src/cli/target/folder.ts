@@ -18,28 +18,35 @@ import {
 } from "../../core/operations/table.ts";
 import { randomText } from "../../random.ts";
 import type { Store } from "../../store/store.ts";
-import { openStore } from "../../store/open.ts";
+import { openStores } from "../../store/open.ts";
+import { openOne, type Stores } from "../../store/stores.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { fixturesOf } from "../program/server-flags.ts";
 import { version } from "../../package.ts";
+import { issuersOf } from "./folder-issuers.ts";
 
 /** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
 
 /**
  * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
- * @param issuer wins over the remembered one
+ * @param given wins over the remembered one
  */
-export async function contextOf(cli: Invocation, store: Store, issuer: string | undefined): Promise<Context> {
+export async function contextOf(
+  cli: Invocation,
+  stores: Stores,
+  store: Store,
+  given: string | undefined,
+): Promise<Context> {
   const { now } = cli;
   const remembered = await store.read((tx) => ({
     issuer: tx.get("meta", "issuer")?.value,
     settings: storedSettings(tx),
   }));
   const settings = effectiveSettings(remembered.settings, {});
-  const layout = layoutOf(settings.endpoints, null);
+  const layout = layoutOf(settings.endpoints, cli.issuer);
   const address = addressBefore(
-    issuer ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
+    given ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
     layout,
   );
   const log = (note: string): void => say(cli, note);
@@ -47,6 +54,7 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
   return {
     issuer: issuerOf(address, layout),
     ...{ address, layout, settings },
+    issuers: issuersOf(cli, stores, address),
     offersPicker: false,
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),
@@ -71,6 +79,7 @@ export async function contextOf(cli: Invocation, store: Store, issuer: string | 
 /**
  * Runs an operation on the data folder.
  * @throws {LockedError} where a server holds it
+ * @throws {OperationError} not_found, where it does not have the issuer that `--issuer` names
  */
 export async function runOnFolder<N extends OperationName>(
   cli: Invocation,
@@ -78,18 +87,18 @@ export async function runOnFolder<N extends OperationName>(
   input: OperationInput<N>,
   { issuer, progress }: { readonly issuer: string | undefined; readonly progress: Runner["progress"] },
 ): Promise<OperationOutput<N>> {
-  const store = await openStore({
+  const stores = await openStores({
     data: cli.data,
     kind: "command",
     version,
-    now: cli.now,
     // Under --json stderr holds an error and nothing else (CONTRACT 6).
     log: (note) => {
       if (!cli.json) say(cli, note);
     },
   });
+  const store = await openOne(stores, cli.issuer, { now: cli.now });
   try {
-    const ctx = await contextOf(cli, store, issuer);
+    const ctx = await contextOf(cli, stores, store, issuer);
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();
     return result;

@@ -1,4 +1,5 @@
 import type { Store, Tx, User } from "../../store/store.ts";
+import { createTurns } from "../turns.ts";
 import { hashPassword, matchesHash } from "./passwords.ts";
 
 /**
@@ -50,6 +51,9 @@ interface Job {
 
 type Replaced = readonly [before: Job | undefined, after: Job | undefined];
 
+/** The background work of all issuers of the process hashes one password at a time: the other threads are for requests and files. */
+const inTurn = createTurns();
+
 /** libuv has four threads for this unless told otherwise. */
 const threads = 4;
 
@@ -65,6 +69,8 @@ export function createPendingPasswords(
   let running: Promise<void> | null = null;
   let started = false;
   let closed = false;
+  /** What the background work writes now, or wrote last. */
+  let writing: Promise<void> | null = null;
   // Of the transaction under way. Undefined in it: nobody waited, or nobody does.
   let replaced: Map<string, Replaced> | null = null;
 
@@ -97,9 +103,12 @@ export function createPendingPasswords(
 
   async function workInBackground(): Promise<void> {
     for (const [userId, job] of jobs) {
-      await hash(job);
+      await inTurn(async () => {
+        if (!closed) await hash(job);
+      });
       if (closed) return;
-      await write(userId, job);
+      writing = write(userId, job);
+      await writing;
     }
   }
 
@@ -170,7 +179,7 @@ export function createPendingPasswords(
     },
     async close() {
       closed = true;
-      await running;
+      await writing?.catch(() => undefined);
     },
   };
 }

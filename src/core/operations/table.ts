@@ -14,6 +14,7 @@ import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
 import { inspectorOperations } from "./inspector.ts";
 import { issueOperations } from "./issue.ts";
+import { issuerOperations } from "./issuers.ts";
 import { keyOperations } from "./keys.ts";
 import { requestOperations } from "./requests.ts";
 import { scopeOperations } from "./scopes.ts";
@@ -46,6 +47,7 @@ export const operations = {
   ...clockOperations,
   ...expireOperations,
   ...snapshotOperations,
+  ...issuerOperations,
   ...stateOperations,
 };
 

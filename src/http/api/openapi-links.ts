@@ -18,6 +18,7 @@ const made: Readonly<Partial<Record<OperationName, Made>>> = {
   "grants.add": grant,
   "issue.grant": grant,
   "faults.add": { at: "/id", parameter: "id", to: ["faults.remove"] },
+  "issuers.add": { at: "/name", parameter: "name", to: ["issuers.show", "issuers.remove"] },
   "keys.rotate": { at: "/0/kid", parameter: "id", to: ["keys.show", "keys.remove"] },
 };
 

@@ -10,9 +10,14 @@ import type { Web } from "../web.ts";
 /** What a person chose for every page: kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
 
-type CookieKind = "browser" | "session" | "try" | Preference;
+type CookieKind = "browser" | "session" | "try" | "inspector" | "inside" | Preference;
 
-const nameOf = (web: Web, kind: CookieKind): string => `idp_${web.port()}_${kind}`;
+/** A cookie of the first issuer comes with the requests of the others too: its name has none of theirs in it. */
+const nameOf = ({ port, name }: Web, kind: CookieKind): string =>
+  ["idp", port(), ...(name === null ? [] : [name]), kind].join("_");
+
+/** Of an issuer with a name, with the slash: no other path begins like it (CONTRACT 11). */
+const pathOf = ({ base, name }: Web): string => (name === null && base !== "" ? base : `${base}/`);
 
 const attributes = (web: Web) =>
   ({
@@ -20,7 +25,7 @@ const attributes = (web: Web) =>
     // Lax: sent with the navigation that a client's redirect is, never with a form of a foreign page.
     sameSite: "lax",
     secure: web.ctx.issuer.startsWith("https:"),
-    path: web.base === "" ? "/" : web.base,
+    path: pathOf(web),
   }) as const;
 
 /** The source of a request. Forwarded headers do not count, because any sender can forge them. */
@@ -78,20 +83,16 @@ export const readTryItCookie = (web: Web, req: Request): string =>
 /** Opens the inspector until the server or the browser ends. Strict, and for its pages alone: no link, and no other server here, gets it sent. */
 export const setInspectorCookie = (web: Web, res: Response, value: string): void => {
   const path = web.base + inspectorPath;
-  const cookie = { ...attributes(web), sameSite: "strict", name: inspectorCookie(web), value, path } as const;
+  const cookie = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inspector"), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
   // Another port of localhost is the same site, so the marker comes with an app's redirect from there. From another site it does not come,
   // and the page is as for everybody else.
-  const marker = { ...attributes(web), sameSite: "strict", name: markerCookie(web) } as const;
+  const marker = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inside") } as const;
   res.appendHeader("Set-Cookie", serialize({ ...marker, value: inspectorMarker(value) }));
 };
 
-const markerCookie = (web: Web): string => `idp_${web.port()}_inside`;
-
 export const readMarkerCookie = (web: Web, req: Request): string | null =>
-  parse(req.headers.cookie ?? "")[markerCookie(web)] ?? null;
-
-const inspectorCookie = (web: Web): string => `idp_${web.port()}_inspector`;
+  parse(req.headers.cookie ?? "")[nameOf(web, "inside")] ?? null;
 
 export const readInspectorCookie = (web: Web, req: Request): string | null =>
-  parse(req.headers.cookie ?? "")[inspectorCookie(web)] ?? null;
+  parse(req.headers.cookie ?? "")[nameOf(web, "inspector")] ?? null;

@@ -1,6 +1,6 @@
 /*
- * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written, lock.ts who owns
- * the folder. load.ts reads both at a start; durable-file.ts writes files that are whole or not there.
+ * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. stores.ts has
+ * one of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start; durable-file.ts writes files that are whole or not there.
  */
 /**
  * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
@@ -28,29 +28,19 @@ import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
 import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
 import { createEngine } from "../engine.ts";
 import { describeFault } from "./fault.ts";
-import { prepareFolder, removeFolder } from "./folder.ts";
+import { prepareFolder } from "./folder.ts";
 import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
 import type { JournalEntry, Place } from "../journal.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
-import { takeLock, type HeldLock } from "./lock.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
 export interface JsonStoreOptions extends StoreClock {
-  /** The data folder; made where there is none. */
+  /** The folder; made where there is none. */
   readonly dir: string;
-  /** A server holds the data for its lifetime, a command for milliseconds: so a command waits for a command, but not for a server. */
-  readonly kind: "server" | "command";
-  /** Version of `idp`, for the lock file. */
-  readonly version: string;
-  /** Receives notes for the operator: a lock was taken over, a torn line was dropped, data.json could not be rewritten. */
+  /** Whether this process still holds the lock of the data. */
+  readonly isHeld: () => boolean;
+  /** Receives notes for the operator: a torn line was dropped, data.json could not be rewritten. */
   readonly log: (note: string) => void;
-  /** How many milliseconds to wait for another command. */
-  readonly waitMs?: number;
-}
-
-export interface JsonStore extends Store {
-  /** Adds the server's address and admin token to the lock file. */
-  readonly updateLock: (server: { readonly url: string; readonly adminToken: string }) => void;
 }
 
 /** The journal is folded when it is larger than this many bytes and than data.json, so that folding at most doubles the cost of a change. */
@@ -61,23 +51,6 @@ const tag = (): string => randomBytes(6).toString("hex");
 const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null });
 
 /**
- * @throws {LockedError} the data is another process's
- * @throws {DataFileError} the data cannot be read, or is not idp's
- * @throws {StorageError} the folder cannot be written
- */
-export async function openJsonStore(options: JsonStoreOptions): Promise<JsonStore> {
-  const dir = resolve(options.dir);
-  const isNewFolder = prepareFolder(dir);
-  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
-  try {
-    return await openData(dir, isNewFolder, options, lock);
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-}
-
-/**
  * For a start after a crash: the journal's content and a renamed data.json may be only in the system's cache, and a power loss would undo
  * what is acknowledged from now on.
  */
@@ -86,12 +59,13 @@ async function settle(journalPath: string): Promise<void> {
   await syncFolder(dirname(journalPath));
 }
 
-async function openData(
-  dir: string,
-  isNewFolder: boolean,
-  { dir: shown, now, passed, log }: JsonStoreOptions,
-  lock: HeldLock,
-): Promise<JsonStore> {
+/**
+ * @throws {DataFileError} the data cannot be read, or is not idp's
+ * @throws {StorageError} the folder cannot be written
+ */
+export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: JsonStoreOptions): Promise<Store> {
+  const dir = resolve(shown);
+  prepareFolder(dir);
   const dataPath = join(dir, "data.json");
   const location = join(shown, "data.json");
   const journalPath = join(dir, "data.journal");
@@ -120,7 +94,7 @@ async function openData(
 
   const { generation } = db.data;
   const held = heldLines(db.data, content, journalPath);
-  const journal = openJournalFile(journalPath, { content, held: held.lines, generation }, lock.isHeld);
+  const journal = openJournalFile(journalPath, { content, held: held.lines, generation }, isHeld);
   /** Up to where data.json holds the journal already. */
   let folded: Position = { seq: 0, offset: held.offset };
   const queue = createCommitQueue(
@@ -172,7 +146,7 @@ async function openData(
   }
 
   async function foldOnce(): Promise<void> {
-    if (!lock.isHeld()) throw lostFolder(dir);
+    if (!isHeld()) throw lostFolder(dir);
     const { records, position } = await queue.checkpoint(() => {
       const records = engine.capture();
       return () => ({ records, position: journal.position() });
@@ -200,20 +174,14 @@ async function openData(
     location: dataPath,
     transaction: engine.transaction,
     read: engine.read,
-    updateLock: lock.update,
     async close() {
       await queue.close();
       await folding;
       if (unfolded() > 0) await fold();
       // After a failed start: if an empty data.json stayed, commands would take this for the right folder.
-      const isEmpty = isNew && journal.generation() === generation && journal.position().offset === 0 && lock.isHeld();
-      try {
-        await journal.close();
-        if (isEmpty) await rm(dataPath, { force: true });
-      } finally {
-        lock.release();
-      }
-      if (isEmpty && isNewFolder) removeFolder(dir);
+      const isEmpty = isNew && journal.generation() === generation && journal.position().offset === 0 && isHeld();
+      await journal.close();
+      if (isEmpty) await rm(dataPath, { force: true });
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Opens the data as a command, counts up by one and closes it, as often as its argument says. */
-import { openJsonStore } from "../../../src/store/json/store.ts";
+import { openFolderStore } from "../open.ts";
 
 const [dir = "", times = ""] = process.argv.slice(2);
 for (let i = 0; i < Number(times); i++) {
-  const store = await openJsonStore({
+  const store = await openFolderStore({
     dir,
     now: Date.now,
     kind: "command",

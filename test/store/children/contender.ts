@@ -1,10 +1,10 @@
 /** Each `take` on stdin: tries to open the data as a server, and prints `won` or `locked <pid of the holder>`. `release` gives it free. */
 import { createInterface } from "node:readline";
-import { openJsonStore, type JsonStore } from "../../../src/store/json/store.ts";
+import { openFolderStore, type FolderStore } from "../open.ts";
 import { LockedError } from "../../../src/store/store.ts";
 
 const [dir = ""] = process.argv.slice(2);
-let store: JsonStore | undefined;
+let store: FolderStore | undefined;
 
 console.log("ready");
 for await (const order of createInterface(process.stdin)) {
@@ -14,7 +14,7 @@ for await (const order of createInterface(process.stdin)) {
     continue;
   }
   try {
-    store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
+    store = await openFolderStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
     console.log("won");
   } catch (error) {
     console.log(error instanceof LockedError ? `locked ${error.holder.pid}` : String(error));

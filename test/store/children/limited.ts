@@ -2,12 +2,12 @@
  * Works on a store in a process that may write files of 64 kB only: the journal cannot grow beyond it, as on a full disk.
  * Prints what it saw, as one JSON document.
  */
-import { openJsonStore } from "../../../src/store/json/store.ts";
+import { openFolderStore } from "../open.ts";
 import type { ReadTx } from "../../../src/store/store.ts";
 
 const [dir = ""] = process.argv.slice(2);
 const notes: string[] = [];
-const store = await openJsonStore({
+const store = await openFolderStore({
   dir,
   now: Date.now,
   kind: "server",

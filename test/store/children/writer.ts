@@ -2,10 +2,10 @@
  * Counts as fast as it can in several records at once, and prints each step only when the store has answered for it:
  * `<counter> <value>`. The records are large, so that the journal is folded many times.
  */
-import { openJsonStore } from "../../../src/store/json/store.ts";
+import { openFolderStore } from "../open.ts";
 
 const [dir = ""] = process.argv.slice(2);
-const store = await openJsonStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
+const store = await openFolderStore({ dir, now: Date.now, kind: "server", version: "0.0.0", log: () => undefined });
 const ballast = "x".repeat(8000);
 
 async function count(counter: number): Promise<never> {

@@ -7,6 +7,7 @@ import {
   fault,
   flaw,
   grant,
+  issuer,
   key,
   nothing,
   request,
@@ -221,5 +222,9 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     "Change scheme, host and port of the issuer until the server stops; tokens of the previous one become invalid",
     z.object({ issuer: z.string() }),
   ),
+  "issuers.list": doc("List the issuers beside the first one, by name", z.array(issuer)),
+  "issuers.add": doc("Make an issuer with data of its own, at `/i/NAME` below the first one", issuer),
+  "issuers.show": doc("Show an issuer", issuer),
+  "issuers.remove": doc("Remove an issuer and all of its data", nothing),
   stop: doc("Stop the server after this response", z.object({ stopping: z.boolean(), pid: z.int() })),
 };

@@ -4,7 +4,7 @@ import { faultSchema } from "../../fixtures/schema/fault.ts";
 import { timeText } from "../../fixtures/schema/fields.ts";
 import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
 import { exportForms } from "../../fixtures/state/state.ts";
-import { issuerForm } from "../../issuer.ts";
+import { issuerForm, issuerName } from "../../issuer.ts";
 import { keyAlgs } from "../../keys/keys.ts";
 import { expectEndpoints, requestEndpoints } from "../../testing/request-endpoints.ts";
 import { statusForm } from "../../testing/filter.ts";
@@ -80,6 +80,13 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "issuer.set": {
     fields: { issuer: z.string().regex(issuerForm) },
     note: "The path must be that of the issuer so far, and the host and port must be possible: 422.",
+  },
+  "issuers.add": {
+    body: z.union([
+      z.strictObject({ name: z.string().regex(issuerName), fixtures: fixtureFileSchema.optional() }),
+      z.strictObject({ name: z.string().regex(issuerName), sources }),
+    ]),
+    note: `Without fixtures it has those of the first issuer. ${fixtureNote}`,
   },
   "issue.code": {
     fields: { code_challenge: z.string().regex(challengeSyntax), code_challenge_method: z.enum(["S256"]) },

@@ -190,4 +190,14 @@ export const request = z
   })
   .describe("A request and its outcome");
 
+export const issuer = z.object({
+  name: z.string(),
+  issuer: z.string(),
+  data: z.string().nullable().describe("A path, or memory"),
+  users: z.int(),
+  clients: z.int(),
+  grants: z.int().describe("Active ones"),
+  problem: z.string().nullable().describe("Why it could not be opened; null: it works"),
+});
+
 export const nothing = z.null();

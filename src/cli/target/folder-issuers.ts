@@ -1,0 +1,64 @@
+import { addressOf, brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../../core/issuer.ts";
+import type { Issuers } from "../../core/issuer-view.ts";
+import { randomText } from "../../random.ts";
+import { openIssuer } from "../../serve/issuer.ts";
+import type { Stores } from "../../store/stores.ts";
+import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
+import { fixturesOf } from "../program/server-flags.ts";
+
+/** The issuers of a data folder that no server holds. Each is opened for as long as a command looks at it. */
+
+/** @param first the address of the first issuer */
+export function issuersOf(cli: Invocation, stores: Stores, first: string): Issuers {
+  const issuers: Issuers = {
+    list: async () => {
+      const views = [];
+      for (const name of [...(await stores.names())].sort()) views.push(await issuers.show(name));
+      return views;
+    },
+    async show(name) {
+      const names = await stores.names();
+      if (!names.includes(name)) throw unknownIssuer(name, names);
+      const address = addressOf(first, name);
+      try {
+        const store = await stores.open(name, { now: cli.now });
+        try {
+          const remembered = await store.read((tx) => tx.get("meta", "issuer")?.value);
+          return await viewOf(name, { issuer: typeof remembered === "string" ? remembered : address, store });
+        } finally {
+          await store.close();
+        }
+      } catch (error) {
+        return brokenView(name, address, error);
+      }
+    },
+    async add(name, sources) {
+      checkIssuerName(name);
+      if ((await stores.names()).includes(name)) throw issuerExists(name);
+      try {
+        const issuer = await openIssuer(stores, {
+          ...{ issuers, name, address: addressOf(first, name), fixtures: sources ?? fixturesOf(cli, {}).sources },
+          ...{ now: cli.now, random: randomText, settings: {}, anyHost: false },
+          log: (note) => say(cli, note),
+        });
+        try {
+          await issuer.ctx.passwords.settle();
+          return await viewOf(name, issuer.ctx);
+        } finally {
+          await issuer.close();
+        }
+      } catch (error) {
+        await stores.remove(name);
+        throw error;
+      }
+    },
+    async remove(name) {
+      const names = await stores.names();
+      if (!names.includes(name)) throw unknownIssuer(name, names);
+      await stores.remove(name);
+    },
+    open: () => [],
+  };
+  return issuers;
+}

@@ -1,0 +1,33 @@
+import type { FixtureSource } from "./fixtures/read/source.ts";
+
+/** An issuer as `idp issuers` shows it. */
+export interface IssuerView {
+  readonly name: string;
+  readonly issuer: string;
+  /** Where the data is: a whole path, or "memory"; null: it could not be opened. */
+  readonly data: string | null;
+  readonly users: number;
+  readonly clients: number;
+  /** Active ones. */
+  readonly grants: number;
+  /** Why it could not be opened; null: it works. */
+  readonly problem: string | null;
+}
+
+/** The issuers beside the first one, of a process or of a data folder. */
+export interface Issuers {
+  /** In the order of their names. */
+  list(): Promise<readonly IssuerView[]>;
+  /** @throws {OperationError} not_found */
+  show(name: string): Promise<IssuerView>;
+  /**
+   * Makes an issuer.
+   * @param sources its fixtures; absent: those of the first issuer
+   * @throws {OperationError} usage, for a name that is none; conflict, where there is one of this name; invalid (fixtures)
+   */
+  add(name: string, sources: readonly FixtureSource[] | undefined): Promise<IssuerView>;
+  /** Removes an issuer and all of its data. @throws {OperationError} not_found */
+  remove(name: string): Promise<void>;
+  /** Those that are open, with the first one: their addresses. */
+  open(): Iterable<{ address: string }>;
+}

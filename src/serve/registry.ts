@@ -1,0 +1,106 @@
+import type { FixtureSource } from "../core/fixtures/read/source.ts";
+import { addressOf, brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuer.ts";
+import type { Issuers, IssuerView } from "../core/issuer-view.ts";
+import { createTurns } from "../core/turns.ts";
+import type { Stores } from "../store/stores.ts";
+import { openIssuer, type Issuer, type SharedOptions } from "./issuer.ts";
+import type { IdpOptions } from "./options.ts";
+
+/** The issuers of a process, by their names. */
+export interface Registry extends Issuers {
+  /** Opens the first issuer, and then the others: a broken one is reported and stops no other. */
+  start(first: Pick<Parameters<typeof openIssuer>[1], "address" | "fixtures" | "onProgress">): Promise<Issuer>;
+  /** The issuer of this name; undefined where none is open. */
+  find(name: string | null): Issuer | undefined;
+  /** Starts the work beside the requests, of those that are open and of those to come. */
+  startBackground(): void;
+  endWaits(): void;
+  close(): Promise<void>;
+}
+
+export function createRegistry(stores: Stores, options: Omit<SharedOptions, "issuers">): Registry {
+  const issuers = new Map<string | null, Issuer>();
+  /** Why an issuer of this name is not open. */
+  const broken = new Map<string, unknown>();
+  const inTurn = createTurns();
+  let inBackground = false;
+
+  const first = (): Issuer => {
+    const issuer = issuers.get(null);
+    if (issuer === undefined) throw new Error("the first issuer is not open");
+    return issuer;
+  };
+  const names = (): readonly string[] => [...issuers.keys(), ...broken.keys()].filter((name) => name !== null).sort();
+  const placeOf = (name: string): string => addressOf(first().ctx.address, name);
+
+  async function view(name: string): Promise<IssuerView> {
+    const issuer = issuers.get(name);
+    if (issuer !== undefined) return viewOf(name, issuer.ctx);
+    if (!broken.has(name)) throw unknownIssuer(name, names());
+    return brokenView(name, placeOf(name), broken.get(name));
+  }
+
+  async function open(name: string, fixtures: IdpOptions["fixtures"]): Promise<void> {
+    const issuer = await openIssuer(stores, { ...shared, name, address: placeOf(name), fixtures });
+    issuers.set(name, issuer);
+    if (inBackground) issuer.startBackground();
+  }
+
+  /** Fixtures that are not its own: those of the first issuer, as they are in use. */
+  const asFirst = (): readonly FixtureSource[] => first().ctx.fixtures.sources();
+
+  const registry: Registry = {
+    async start(first) {
+      const issuer = await openIssuer(stores, { ...shared, ...first, name: null });
+      issuers.set(null, issuer);
+      for (const name of await stores.names()) {
+        await open(name, asFirst).catch((error: unknown) => {
+          broken.set(name, error);
+          shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
+        });
+      }
+      return issuer;
+    },
+    find: (name) => issuers.get(name),
+    open: () => [...issuers.values()].map(({ ctx }) => ctx),
+    list: () => Promise.all(names().map(view)),
+    show: view,
+    add: (name, sources) =>
+      inTurn(async () => {
+        checkIssuerName(name);
+        if (issuers.has(name) || broken.has(name)) throw issuerExists(name);
+        try {
+          await open(name, sources ?? asFirst);
+        } catch (error) {
+          await stores.remove(name);
+          throw error;
+        }
+        return view(name);
+      }),
+    remove: (name) =>
+      inTurn(async () => {
+        const issuer = issuers.get(name);
+        if (issuer === undefined && !broken.has(name)) throw unknownIssuer(name, names());
+        // First, so that no request finds it any more.
+        issuers.delete(name);
+        broken.delete(name);
+        issuer?.endWaits();
+        await issuer?.close();
+        await stores.remove(name);
+      }),
+    startBackground() {
+      inBackground = true;
+      for (const issuer of issuers.values()) issuer.startBackground();
+    },
+    endWaits() {
+      for (const issuer of issuers.values()) issuer.endWaits();
+    },
+    close: () =>
+      inTurn(async () => {
+        const closing = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.close()));
+        for (const outcome of closing) if (outcome.status === "rejected") throw outcome.reason;
+      }),
+  };
+  const shared: SharedOptions = { ...options, issuers: registry };
+  return registry;
+}

@@ -1,0 +1,102 @@
+/** The stores of a data folder: the first issuer's is in the folder itself, each other one's in `issuers/NAME/`. One lock guards them all. */
+import { existsSync, readdirSync, renameSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { StorageError } from "../store.ts";
+import type { Stores } from "../stores.ts";
+import { syncFolder } from "./durable-file.ts";
+import { codeOf, describeFault } from "./fault.ts";
+import { prepareFolder, removeFolder } from "./folder.ts";
+import { takeLock } from "./lock.ts";
+import { openJsonStore } from "./store.ts";
+
+export interface FolderOptions {
+  /** The data folder; made where there is none. */
+  readonly dir: string;
+  /** A server holds the data for its lifetime, a command for milliseconds: so a command waits for a command, but not for a server. */
+  readonly kind: "server" | "command";
+  /** Version of `idp`, for the lock file. */
+  readonly version: string;
+  /** Receives notes for the operator: a lock was taken over, a torn line was dropped, data.json could not be rewritten. */
+  readonly log: (note: string) => void;
+  /** How many milliseconds to wait for another command. */
+  readonly waitMs?: number;
+}
+
+/** Below the data folder. */
+const issuersFolder = "issuers";
+
+/** The folder of an issuer's data. @param name null: the first issuer */
+const folderOf = (data: string, name: string | null): string =>
+  name === null ? data : join(data, issuersFolder, name);
+
+/** What a removal leaves behind if it is interrupted; no name begins like this. */
+const removed = ".removed-";
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return [];
+    throw error;
+  }
+}
+
+/** A folder that cannot be read counts: whoever opens it hears why. */
+function hasData(folder: string): boolean {
+  try {
+    return entriesOf(folder).some((file) => /^data\.(json|journal)$/.test(file));
+  } catch {
+    return true;
+  }
+}
+
+/** The names of the issuers that have data in a folder, without the first one. */
+const namesIn = (data: string): readonly string[] =>
+  entriesOf(join(data, issuersFolder)).filter((name) => !name.startsWith(".") && hasData(folderOf(data, name)));
+
+/**
+ * @throws {LockedError} the data is another process's
+ * @throws {DataFileError} the path is not that of a folder
+ * @throws {StorageError} the folder cannot be written
+ */
+export async function openFolder(options: FolderOptions): Promise<Stores> {
+  const { log } = options;
+  const dir = resolve(options.dir);
+  const issuers = join(dir, issuersFolder);
+  const isNewFolder = prepareFolder(dir);
+  const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
+  for (const name of entriesOf(issuers).filter((entry) => entry.startsWith(removed))) {
+    await rm(join(issuers, name), { recursive: true, force: true });
+  }
+  return {
+    names: () => Promise.resolve(namesIn(dir)),
+    async open(name, clock) {
+      if (name !== null) prepareFolder(issuers);
+      return openJsonStore({ ...clock, dir: folderOf(options.dir, name), isHeld: lock.isHeld, log });
+    },
+    async remove(name) {
+      // Renamed first: after a kill the issuer is there as a whole, or not at all.
+      const aside = join(issuers, removed + name);
+      try {
+        renameSync(folderOf(dir, name), aside);
+        await syncFolder(issuers);
+        await rm(aside, { recursive: true, force: true });
+      } catch (error) {
+        if (codeOf(error) === "ENOENT") return;
+        throw new StorageError(`${folderOf(dir, name)} could not be removed: ${describeFault(error)}`, {
+          cause: error,
+        });
+      }
+    },
+    updateLock: lock.update,
+    close() {
+      const isHeld = lock.isHeld();
+      lock.release();
+      // After a failed start: if an empty folder stayed, commands would take it for the right one.
+      const isEmpty = isNewFolder && isHeld && !existsSync(join(dir, "data.json")) && namesIn(dir).length === 0;
+      if (isEmpty) removeFolder(dir);
+      return Promise.resolve();
+    },
+  };
+}

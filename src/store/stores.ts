@@ -1,0 +1,48 @@
+import type { Store, StoreClock } from "./store.ts";
+
+/**
+ * The port of the stores of a process: one for each issuer, which share nothing but the lock. The first issuer has no name.
+ *
+ * Guarantees (each is a test of `test/store/stores-contract.ts`, run against every adapter that keeps data):
+ *
+ * 1. **Separate.** A record of one store is in no other store.
+ * 2. **Kept.** `names` has every issuer that was opened and not removed, also after the process was killed.
+ * 3. **Gone.** After `remove` nothing of the issuer is left, and the same name opened again is empty.
+ */
+export interface Stores {
+  /** The names of the issuers that have data, without the first one. */
+  names(): Promise<readonly string[]>;
+  /**
+   * Opens the store of an issuer, and makes it if there is none.
+   * @param name null: the first issuer
+   * @throws {DataFileError} the data cannot be read, or is not idp's; the other issuers can still be opened
+   * @throws {StorageError} the data cannot be written
+   */
+  open(name: string | null, clock: StoreClock): Promise<Store>;
+  /** Removes the data of an issuer whose store is closed, or could not be opened. @throws {StorageError} */
+  remove(name: string): Promise<void>;
+  /** Adds the server's address and admin token to the lock. */
+  updateLock(server: { readonly url: string; readonly adminToken: string }): void;
+  /** Releases the lock. Every store is closed before. */
+  close(): Promise<void>;
+}
+
+/** Opens the store of the first issuer, closed with its lock: for whoever works on one issuer only. */
+export async function openOne(stores: Stores, name: string | null, clock: StoreClock): Promise<Store> {
+  try {
+    const store = await stores.open(name, clock);
+    return {
+      ...store,
+      close: async () => {
+        try {
+          await store.close();
+        } finally {
+          await stores.close();
+        }
+      },
+    };
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}

@@ -1,0 +1,12 @@
+/** The store of the first issuer of a data folder, closed with its lock. */
+import { openFolder, type FolderOptions } from "../../src/store/json/stores.ts";
+import type { Store, StoreClock } from "../../src/store/store.ts";
+import { openOne, type Stores } from "../../src/store/stores.ts";
+
+export type FolderStore = Store & Pick<Stores, "updateLock">;
+export type OpenOptions = FolderOptions & StoreClock;
+
+export async function openFolderStore(options: OpenOptions): Promise<FolderStore> {
+  const stores = await openFolder(options);
+  return { ...(await openOne(stores, null, options)), updateLock: (server) => stores.updateLock(server) };
+}
