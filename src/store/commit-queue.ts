@@ -5,7 +5,8 @@
 import type { Durability } from "./durability.ts";
 import type { Engine } from "./engine.ts";
 import { OvertakenError, type Journal, type Missed, type Operation, type Place } from "./journal.ts";
-import { StorageError } from "./store.ts";
+import { StorageError, type CollectionName } from "./store.ts";
+import { allCollections } from "./table.ts";
 
 /** What became of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
 type Outcome = "written" | "overtaken" | StorageError;
@@ -17,6 +18,9 @@ interface Batch {
   readonly done: Promise<Outcome>;
   readonly settle: (outcome: Outcome) => void;
 }
+
+const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
+  new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
 
 /** Where no reader of a journal is. */
 export const nowhere: Place = { seq: -1, id: "" };
@@ -46,12 +50,12 @@ export interface CommitQueue extends Durability {
 
 /**
  * @param journal where the changes are written; `place` is where memory is
- * @param memory takes in what other writers wrote
+ * @param memory takes in what other writers wrote; `tookIn` is called after it, with the collections that changed
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
   { journal, place: first }: { readonly journal: Journal; readonly place: Place },
-  memory: Pick<Engine, "replay" | "reset">,
+  memory: Pick<Engine, "replay" | "reset"> & { tookIn?(changed: ReadonlySet<CollectionName>): void },
   closed: StorageError,
 ): CommitQueue {
   let place = first;
@@ -97,7 +101,9 @@ export function createCommitQueue(
     // If this fails, memory is unusable. No journal continues from there, so all records are read again the next time.
     place = nowhere;
     if (records !== undefined) memory.reset(records);
-    for (const entry of entries) for (const operation of entry) memory.replay(operation);
+    const operations = entries.flat();
+    for (const operation of operations) memory.replay(operation);
+    memory.tookIn?.(records === undefined ? collectionsIn(operations) : new Set(allCollections));
     place = next;
   }
 

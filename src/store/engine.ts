@@ -15,6 +15,7 @@ import {
 } from "./store.ts";
 import { createSweep } from "./sweep.ts";
 import { capture, replay, reset } from "./load.ts";
+import { outcomeOf, settle, type Outcome } from "./outcome.ts";
 import {
   allCollections,
   createTables,
@@ -25,8 +26,6 @@ import {
   type Table,
 } from "./table.ts";
 
-type Outcome<T> = { readonly value: T } | { readonly error: unknown };
-
 interface Change {
   readonly table: Table;
   readonly key: string;
@@ -34,6 +33,8 @@ interface Change {
 }
 
 export interface Engine extends Pick<Store, "transaction" | "read"> {
+  /** Reads at once. Only where memory is known to be what the journal holds. */
+  look<T>(work: (tx: ReadTx) => T): T;
   /** Takes in a record of a data file. @throws {ConflictError} @throws {TypeError} */
   load(collection: CollectionName, record: AnyRecord): void;
   /** Takes in an operation of a journal: the last one wins. @throws {TypeError} */
@@ -176,20 +177,9 @@ export function createEngine({
     refuseNested();
     running = true;
     at = now();
-    try {
-      const value = work();
-      if (value instanceof Promise) throw new Error("the work of a transaction must not be async");
-      return { value };
-    } catch (error) {
-      return { error };
-    } finally {
-      running = false;
-    }
-  }
-
-  function settle<T>(outcome: Outcome<T>): T {
-    if ("error" in outcome) throw outcome.error;
-    return outcome.value;
+    const outcome = outcomeOf(work);
+    running = false;
+    return outcome;
   }
 
   const undo = (done: readonly Change[]): void => {
@@ -211,7 +201,7 @@ export function createEngine({
         }
       });
       if ("error" in outcome) undo(done.splice(0));
-      else sweep(done.length, removable());
+      const until = removable();
       const written = "error" in outcome ? [] : operations;
       if (written.length === 0 && !isCurrent) {
         await catchUp?.();
@@ -220,7 +210,11 @@ export function createEngine({
       }
       // Errors wait too: "name is taken" would be wrong if the write of the user who has it then fails.
       const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
-      if (!mustWait || (await durability.commit(written, () => undo(done)))) return settle(outcome);
+      if (!mustWait || (await durability.commit(written, () => undo(done)))) {
+        // Not before: memory that was behind may have been wrong about the time.
+        sweep(done.length, until);
+        return settle(outcome);
+      }
       isCurrent = true;
     }
   }
@@ -238,12 +232,14 @@ export function createEngine({
   return {
     transaction,
     read,
+    look: (work) => settle(attempt(() => work(tx))),
     load: (collection, record) => tables[collection].load(record),
     replay: (operation) => replay(tables, operation),
     reset: (records) => reset(tables, records),
     capture() {
       at = now();
-      return capture(tables, isShared ? allCollections : durableCollections, removable());
+      // Memory may be behind, and the clock of the others may have been set back.
+      return isShared ? capture(tables, allCollections, -Infinity) : capture(tables, durableCollections, removable());
     },
   };
 }

@@ -77,9 +77,25 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => T): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */
   read<T>(work: (tx: ReadTx) => T): Promise<T>;
+  /** Present where other processes change the records too. */
+  readonly others?: Others;
   /** Writes what is left to write and releases the data. Nothing may be called after it. */
   close(): Promise<void>;
 }
+
+/** The other processes on the same records. */
+interface Others {
+  /** Resolves when all that they wrote before the call can be read here. @throws {StorageError} */
+  catchUp(): Promise<void>;
+  /**
+   * From now on calls the listener whenever their changes came in, before anybody else reads them. So what is kept in another form than the
+   * records is never older than they are.
+   */
+  follow(listener: OthersListener): void;
+}
+
+/** @param changed the collections that they changed @param read reads at once */
+export type OthersListener = (changed: ReadonlySet<CollectionName>, read: <T>(work: (tx: ReadTx) => T) => T) => void;
 
 /** A key or a unique value is taken. */
 export class ConflictError extends Error {

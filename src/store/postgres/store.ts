@@ -12,7 +12,7 @@
  */
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
-import { StorageError, UnreachableError, type Store, type StoreClock } from "../store.ts";
+import { StorageError, UnreachableError, type OthersListener, type Store, type StoreClock } from "../store.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { openDatabase, type Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
@@ -57,13 +57,20 @@ async function openRecords(database: Database, { issuer, now, passed, log }: Pos
   /** Characters of the journal that this process has seen since it last asked whether a snapshot is due. */
   let seen = 0;
   let saving: Promise<void> | null = null;
+  const listeners: OthersListener[] = [];
   const journal = openJournal(database, issuer, (length) => {
     seen += length;
     if (seen > worthIt) saving ??= save();
   });
   const queue = createCommitQueue(
     { journal, place: nowhere },
-    { replay: (operation) => engine.replay(operation), reset: (records) => engine.reset(records) },
+    {
+      replay: (operation) => engine.replay(operation),
+      reset: (records) => engine.reset(records),
+      tookIn(changed) {
+        for (const listener of listeners) listener(changed, (work) => engine.look(work));
+      },
+    },
     new StorageError(`${database.location} is closed`),
   );
   const catchUp = createCatchUp(() => queue.takeInMissed());
@@ -91,6 +98,7 @@ async function openRecords(database: Database, { issuer, now, passed, log }: Pos
     location: database.location,
     transaction: engine.transaction,
     read: engine.read,
+    others: { catchUp, follow: (listener) => void listeners.push(listener) },
     async close() {
       await queue.close();
       await saving;

@@ -1,0 +1,17 @@
+/** What became of a piece of work: it is known before it may be told. */
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+export function outcomeOf<T>(work: () => T): Outcome<T> {
+  try {
+    const value = work();
+    if (value instanceof Promise) throw new Error("the work of a transaction must not be async");
+    return { value };
+  } catch (error) {
+    return { error };
+  }
+}
+
+export function settle<T>(outcome: Outcome<T>): T {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value;
+}
