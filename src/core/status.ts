@@ -1,5 +1,6 @@
 import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import { activeFaults } from "./testing/faults/faults.ts";
 import { showClock, type ClockState } from "./testing/clock.ts";
 
 /** What there is: for `idp status`. */
@@ -31,8 +32,11 @@ export function recordsIn(tx: ReadTx): Pick<Status, "users" | "clients" | "grant
 export const status = async (ctx: Context): Promise<Status> => ({
   issuer: ctx.issuer,
   data: ctx.store.location,
-  ...(await ctx.store.read((tx) => ({ ...recordsIn(tx), snapshots: tx.count("snapshots") }))),
-  faults: ctx.faults.size,
+  ...(await ctx.store.read((tx) => ({
+    ...recordsIn(tx),
+    snapshots: tx.count("snapshots"),
+    faults: activeFaults(tx).length,
+  }))),
   requests: ctx.ledger.list().length,
   ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
 });

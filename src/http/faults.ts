@@ -89,7 +89,7 @@ async function before(exchange: Exchange): Promise<boolean> {
   // Nothing is sent to an address that is not proven to be the client's; the handler refuses such a request.
   const raw = (): RawParameters => (req.method === "POST" ? bodyParameters(req) : queryParameters(req));
   const target = request.endpoint === "authorize" ? await provenTarget(web.ctx, raw()) : null;
-  const fault = web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));
+  const fault = await web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));
   if (fault === null) return true;
   note(exchange.res, { client: request.client, user: request.user });
   if (!(await begin(exchange, fault))) return false;
@@ -118,7 +118,7 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
     return spoil && (async () => sendSpoiled(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
   };
   const asked = authorization ? { ...request, client: authorization.clientId, user: authorization.username } : request;
-  const fault = web.ctx.faults.take("after", asked, ({ flaw }) => flaw === undefined || flawed(flaw) !== null);
+  const fault = await web.ctx.faults.take("after", asked, ({ flaw }) => flaw === undefined || flawed(flaw) !== null);
   if (fault === null) {
     sendMade(res, made);
     return;

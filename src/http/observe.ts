@@ -1,4 +1,5 @@
 import type { RequestHandler } from "express";
+import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/testing/clock.ts";
 import type { RequestEvent } from "../core/testing/record.ts";
 import { lineOf } from "../core/testing/recording.ts";
@@ -25,7 +26,6 @@ export const observe =
     const { path, method, originalUrl: url } = req;
     const { authorization, dpop } = req.headers;
     const notes = takeNotes(res);
-    if (ctx.clock.isMoved()) showInResponse({ ctx }, res);
     // After "finish", and also where the connection is closed before that.
     res.on("close", () => {
       const exchange = {
@@ -52,5 +52,12 @@ export const observe =
         onUnexpected(error);
       }
     });
-    next();
+    const goOn = (): void => {
+      if (ctx.clock.isMoved()) showInResponse({ ctx }, res);
+      next();
+    };
+    // Whatever a request asks for, it never sees less than what another process answered before.
+    const behind = catchUp(ctx);
+    if (behind === null) goOn();
+    else behind.then(goOn, next);
   };

@@ -1,5 +1,6 @@
 import { createAttempts } from "../core/attempts.ts";
 import { tellAll, type Telling } from "../core/logout/backchannel.ts";
+import { derive } from "../core/derived.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
@@ -13,8 +14,8 @@ import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { sameJson } from "../core/fixtures/schema/digest.ts";
-import { addressBefore, issuerOf, layoutOf } from "../core/layout/layout.ts";
-import { createClock, type Clock } from "../core/testing/clock.ts";
+import { addressBefore, issuerOf, layoutOf, type Layout } from "../core/layout/layout.ts";
+import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { Stores } from "../store/stores.ts";
 import { fixturesInUse, sourcesOf } from "./fixtures.ts";
@@ -78,6 +79,8 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const { name, random, issuers } = options;
   const { now } = clock;
   const log = (note: string): void => options.log(name === null ? note : `issuer ${name}: ${note}`);
+  // First of all that follows the records: what the others decide depends on the time.
+  clock.follow(await derive(store, ["testing"], movedIn));
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
@@ -93,38 +96,39 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
       ended = sessions;
     },
   });
-  const readSettings = async (): Promise<Settings> =>
-    effectiveSettings(await store.read(storedSettings), options.settings);
-  let settings = await readSettings();
-  let layout = layoutOf(settings.endpoints, name);
+  let layout: Layout | null = null;
+  let endpoints: Settings["endpoints"] | null = null;
+  const inForce = await derive(store, ["meta"], (tx) => {
+    const settings = effectiveSettings(storedSettings(tx), options.settings);
+    // The routes hang on it, so it is another one only where the endpoints are.
+    if (layout === null || !sameJson(endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, name);
+    ({ endpoints } = settings);
+    return { settings, layout };
+  });
   const ctx: Context = {
-    address: addressBefore(options.address, layout),
+    address: addressBefore(options.address, inForce.value.layout),
     get issuer() {
-      return issuerOf(ctx.address, layout);
+      return issuerOf(ctx.address, inForce.value.layout);
     },
     get layout() {
-      return layout;
+      return inForce.value.layout;
     },
     ...{ issuers, store, now, clock, random, passwords, log },
     keys: await openKeyRing(store, now, random),
     get settings() {
-      return settings;
+      return inForce.value.settings;
     },
     get offersPicker() {
-      return settings.login !== "password" && !options.anyHost;
+      return inForce.value.settings.login !== "password" && !options.anyHost;
     },
-    reloadSettings: async () => {
-      const before = settings;
-      settings = await readSettings();
-      if (!sameJson(before.endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, name);
-    },
+    reloadSettings: () => inForce.reload(),
     attempts: createAttempts(now),
     inspector: createInspectorAccess(clock.unmoved, random),
-    ledger: createLedger(() => settings.ledger, random(32)),
+    ledger: createLedger(() => inForce.value.settings.ledger, random(32)),
     fixtures: fixturesInUse(options.fixtures, sources),
-    faults: createFaults(),
+    faults: await createFaults(store),
   };
-  ctx.faults.putFixtures(await faultsOf(sources));
+  await ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
   return {
     ...{ name, ctx, seeded },

@@ -1,5 +1,5 @@
 /** The collections: the key of each, and each way its records are looked up. */
-import type { Code, DeviceRequest, Interaction, PushedRequest } from "./pending.ts";
+import type { Code, DeviceRequest, Interaction, PushedRequest, Testing } from "./pending.ts";
 import type {
   AppliedFixture,
   Client,
@@ -34,6 +34,7 @@ export interface Collections {
   pushedRequests: PushedRequest;
   deviceRequests: DeviceRequest;
   usedAssertions: UsedId;
+  testing: Testing;
   usedProofs: UsedId;
 }
 
@@ -115,6 +116,8 @@ export const collections = {
   }),
   // On disk: an assertion may live for longer than the process.
   usedAssertions: define<UsedId>()({ key: "id" }),
+  // What a tester did to a running server ends with it, unless other processes go on.
+  testing: define<Testing>()({ key: "id", volatile: true }),
   usedProofs: define<UsedId>()({ key: "id", volatile: true }),
 } as const satisfies { [C in CollectionName]: Definition<Collections[C]> };
 

@@ -1,4 +1,4 @@
-/** Short-lived records: they wait for a person or a client, for minutes. Lasting ones are in records.ts. */
+/** Short-lived records: most wait for a person or a client, for minutes. Lasting ones are in records.ts. */
 
 /** A sign-in or a sign-out that waits for the person in front of the browser, and what is known of it so far. */
 export interface Interaction {
@@ -67,4 +67,11 @@ export interface DeviceRequest {
   /** Milliseconds. The record stays a while longer, so that an expired code is recognized. */
   readonly usableUntil: number;
   readonly expiresAt: number;
+}
+
+/** What a tester did to the clock and to responses. */
+export interface Testing {
+  readonly id: "clock" | "faults";
+  /** Of `core/testing/clock.ts` or `core/testing/faults/faults.ts`. */
+  readonly value: unknown;
 }

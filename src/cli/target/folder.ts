@@ -67,7 +67,7 @@ export async function contextOf(
       inTurn: (work) => work(),
     },
     attempts: createAttempts(now),
-    faults: createFaults(),
+    faults: await createFaults(store),
     inspector: createInspectorAccess(now, randomText),
     // No requests come to a folder.
     ledger: createLedger(() => 0, randomText(32)),

@@ -11,6 +11,7 @@ import {
 } from "node:crypto";
 import { promisify } from "node:util";
 import type { Key, ReadTx, Store } from "../../store/store.ts";
+import { derive } from "../derived.ts";
 
 /** The server's keys: made at first need, kept, and rotated with an overlap. */
 
@@ -111,10 +112,8 @@ export async function openKeyRing(
     if (!has(tx, "HS256")) tx.insert("keys", secret);
   });
 
-  let ring = await store.read(load);
-  const reload = async (): Promise<void> => {
-    ring = await store.read(load);
-  };
+  // The clock decides which of the retired ones are published.
+  const ring = await derive(store, ["keys", "testing"], load);
   const making = new Map<PublicAlg, Promise<void>>();
   /** Those that could not be written so far: the next attempt needs no other. */
   const unwritten = new Map<PublicAlg, Key>();
@@ -125,53 +124,49 @@ export async function openKeyRing(
       if (!has(tx, alg)) tx.insert("keys", key);
     });
     unwritten.delete(alg);
-    await reload();
+    await ring.reload();
   }
 
   async function signing(alg: PublicAlg): Promise<SigningKey> {
-    let signer = ring.signers.get(alg);
+    let signer = ring.value.signers.get(alg);
     // Again where an import has replaced all keys meanwhile.
     while (signer === undefined) {
       // Several that need it at once wait for the same one.
       const made = making.get(alg) ?? make(alg).finally(() => making.delete(alg));
       making.set(alg, made);
       await made;
-      signer = ring.signers.get(alg);
+      signer = ring.value.signers.get(alg);
     }
     return signer;
   }
 
   return {
     get secret() {
-      return signerOf(ring, "HS256");
+      return signerOf(ring.value, "HS256");
     },
     signing,
     verifying(kid) {
-      const found = kid === undefined ? undefined : ring.verifiers.get(kid);
+      const found = kid === undefined ? undefined : ring.value.verifiers.get(kid);
       return found === undefined || found.expiresAt <= now() ? undefined : found;
     },
     async jwks() {
       // A client reads the keys before it is handed what they sign, and may not soon read them again.
       await signing("RS256");
-      const needed = await store.read((tx) => publicAlgs.filter((alg) => !ring.signers.has(alg) && isUsed(tx, alg)));
+      const needed = await store.read((tx) =>
+        publicAlgs.filter((alg) => !ring.value.signers.has(alg) && isUsed(tx, alg)),
+      );
       // A key that cannot be written does not block the others: only its users get an error.
       await Promise.allSettled(needed.map(signing));
-      if (ring.firstExpiry <= now()) ring = withoutExpired(ring, now());
-      return ring.jwks;
+      if (ring.value.firstExpiry <= now()) await ring.reload();
+      return ring.value.jwks;
     },
-    reload,
+    reload: () => ring.reload(),
   };
-}
-
-interface Published {
-  readonly jwk: Readonly<Record<string, unknown>>;
-  readonly expiresAt: number;
 }
 
 interface Ring {
   readonly signers: ReadonlyMap<string, SigningKey>;
   readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;
-  readonly published: readonly Published[];
   readonly jwks: JwkSet;
   /** When the first of the published keys is taken away (milliseconds). */
   readonly firstExpiry: number;
@@ -183,21 +178,11 @@ function signerOf(ring: Ring, alg: string): SigningKey {
   return key;
 }
 
-const publish = (published: readonly Published[]): Pick<Ring, "published" | "jwks" | "firstExpiry"> => ({
-  published,
-  jwks: { keys: published.map(({ jwk }) => jwk) },
-  firstExpiry: Math.min(Infinity, ...published.map(({ expiresAt }) => expiresAt)),
-});
-
-const withoutExpired = (ring: Ring, now: number): Ring => ({
-  ...ring,
-  ...publish(ring.published.filter(({ expiresAt }) => expiresAt > now)),
-});
-
 function load(tx: ReadTx): Ring {
   const signers = new Map<string, SigningKey>();
   const verifiers = new Map<string, VerifyingKey & { readonly expiresAt: number }>();
-  const published: Published[] = [];
+  const published: Readonly<Record<string, unknown>>[] = [];
+  let firstExpiry = Infinity;
   for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.all("keys")) {
     if (alg === "HS256") {
       const secret = createSecretKey(Buffer.from(String(jwk["k"]), "base64url"));
@@ -208,8 +193,9 @@ function load(tx: ReadTx): Ring {
     const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
     const publicKey = createPublicKey(privateKey);
     verifiers.set(kid, { key: publicKey, alg, expiresAt });
-    published.push({ jwk: { ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" }, expiresAt });
+    published.push({ ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" });
+    firstExpiry = Math.min(firstExpiry, expiresAt);
     if (retiredAt === null) signers.set(alg, { kid, alg, privateKey });
   }
-  return { signers, verifiers, ...publish(published) };
+  return { signers, verifiers, jwks: { keys: published }, firstExpiry };
 }

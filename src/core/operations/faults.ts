@@ -1,13 +1,14 @@
+import { activeFaults } from "../testing/faults/faults.ts";
 import { changes, creates, reads, removes } from "./operation.ts";
 
-/** Faults: responses that a tester wants to be wrong. They live in the server's memory. */
+/** Faults: responses that a tester wants to be wrong. They end with the server. */
 
 const faults = () => import("../testing/faults/fault-admin.ts");
 
 const inMemory = { changes: false, needsServer: true } as const;
 
 export const faultOperations = {
-  "faults.list": { ...reads("/faults", {}, async (ctx) => ctx.faults.list()), needsServer: true },
+  "faults.list": { ...reads("/faults", {}, async (ctx) => ctx.store.read(activeFaults)), needsServer: true },
   "faults.add": changes(
     "/faults",
     { fault: "body" },

@@ -31,7 +31,7 @@ export const stateOperations = {
       try {
         const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
         const faults = await faultsOf(meant);
-        if (faults.length > 0) ctx.faults.putFixtures(faults);
+        if (faults.length > 0) await ctx.faults.putFixtures(faults);
         return seeded;
       } finally {
         // Whatever became of the passwords.

@@ -1,5 +1,21 @@
+import type { ReadTx } from "../../store/store.ts";
+import type { Derived } from "../derived.ts";
 import { duration } from "../time-words.ts";
-import { createTurns, type Turns } from "../turns.ts";
+
+/** How far a tester moved the clock: it is a record, which all processes on the records share. */
+export interface Moved {
+  /** Milliseconds; while it is frozen they do not count. */
+  readonly ahead: number;
+  /** Milliseconds since 1970. */
+  readonly frozenAt: number | null;
+}
+
+const unmoved: Moved = { ahead: 0, frozenAt: null };
+
+export const movedIn = (tx: ReadTx): Moved => (tx.get("testing", "clock")?.value ?? unmoved) as Moved;
+
+/** What a clock shows that was moved so. @param base the time if nobody had moved it */
+export const timeOf = ({ ahead, frozenAt }: Moved, base: number): number => frozenAt ?? base + ahead;
 
 /**
  * The time that the server decides by. A tester moves it, until the server ends. Tokens stay what they were: whatever was revoked stays
@@ -10,17 +26,16 @@ export interface Clock {
   readonly now: () => number;
   /** The same, if nobody had moved it. */
   readonly unmoved: () => number;
+  /** The time that has passed in reality, whatever anybody sets. */
+  readonly real: () => number;
   /** A time that has passed for good, by this clock and in reality: up to here expired records may be forgotten. */
   readonly passed: () => number;
   readonly isMoved: () => boolean;
   readonly isFrozen: () => boolean;
-  /** @param ms how far it goes on from where it is */
-  readonly advance: (ms: number) => void;
-  readonly set: (to: number) => void;
-  readonly freeze: () => void;
-  readonly reset: () => void;
-  /** Runs moves one after the other. */
-  readonly inTurn: Turns;
+  /** Shows from now on what the records say. */
+  readonly follow: (moved: Derived<Moved>) => void;
+  /** Looks at the records again, after this process changed them. */
+  readonly reload: () => Promise<void>;
 }
 
 /**
@@ -29,31 +44,20 @@ export interface Clock {
  */
 export function createClock(base: () => number, elapsed: () => number): Clock {
   const began = base() - elapsed();
-  let ahead = 0;
-  let frozenAt: number | null = null;
-  const now = (): number => frozenAt ?? base() + ahead;
+  let moved: Derived<Moved> = { value: unmoved, reload: async () => undefined };
+  const now = (): number => timeOf(moved.value, base());
+  const real = (): number => began + elapsed();
   return {
     now,
     unmoved: base,
-    passed: () => Math.min(now(), began + elapsed()),
-    isMoved: () => ahead !== 0 || frozenAt !== null,
-    isFrozen: () => frozenAt !== null,
-    advance(ms) {
-      if (frozenAt === null) ahead += ms;
-      else frozenAt += ms;
+    real,
+    passed: () => Math.min(now(), real()),
+    isMoved: () => moved.value.ahead !== 0 || moved.value.frozenAt !== null,
+    isFrozen: () => moved.value.frozenAt !== null,
+    follow(next) {
+      moved = next;
     },
-    set(to) {
-      if (frozenAt === null) ahead = to - base();
-      else frozenAt = to;
-    },
-    freeze() {
-      frozenAt = now();
-    },
-    reset() {
-      ahead = 0;
-      frozenAt = null;
-    },
-    inTurn: createTurns(),
+    reload: () => moved.reload(),
   };
 }
 

@@ -3,7 +3,7 @@ import { endPast } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { timeText } from "../fixtures/schema/fields.ts";
 import { durationOf } from "../time.ts";
-import { clockInWords, showClock, type ClockState } from "./clock.ts";
+import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved } from "./clock.ts";
 
 /** How a tester moves the clock. */
 
@@ -16,20 +16,31 @@ function checkTime(to: number): number {
   throw new OperationError("usage", "the clock can show the years from 1970 to 9979");
 }
 
-/** Moves the clock; if it is set back, what is over by then stays over. */
-async function move(ctx: Context, to: () => number, how: (to: number) => void): Promise<ClockState> {
-  await ctx.clock.inTurn(async () => {
-    const target = to();
-    if (target < ctx.clock.now()) await ctx.store.transaction((tx) => endPast(tx, ctx.clock.passed()));
-    how(target);
-    // A retired key may be published again, or no more.
-    await ctx.keys.reload();
-  });
-  const state = showClock(ctx);
+/**
+ * Moves the clock; if it is set back, what is over by then stays over.
+ * @param how where it then is, from where it is
+ */
+async function move(ctx: Context, how: (moved: Moved, base: number) => Moved): Promise<ClockState> {
   const { clock } = ctx;
+  await ctx.store.transaction((tx) => {
+    const base = clock.unmoved();
+    const before = movedIn(tx);
+    const after = how(before, base);
+    const shown = timeOf(before, base);
+    if (timeOf(after, base) < shown) endPast(tx, Math.min(shown, clock.real()));
+    tx.put("testing", { id: "clock", value: after });
+  });
+  await clock.reload();
+  // A retired key may be published again, or no more.
+  await ctx.keys.reload();
+  const state = showClock(ctx);
   ctx.log(clock.isMoved() ? `the clock is ${clockInWords(state)}` : "the clock shows the real time again");
   return state;
 }
+
+/** Keeps standing still if it does. */
+const movedTo = (to: number, { frozenAt }: Moved, base: number): Moved =>
+  frozenAt === null ? { ahead: to - base, frozenAt } : { ahead: 0, frozenAt: to };
 
 /** @param input `by`: seconds, or a text like `31m` @throws {OperationError} usage */
 export async function advanceClock(ctx: Context, { by }: { readonly by?: unknown }): Promise<ClockState> {
@@ -39,11 +50,7 @@ export async function advanceClock(ctx: Context, { by }: { readonly by?: unknown
       hint: "A whole number of seconds, or a text with a unit: 30s, 31m, 2h, 7d. To set the clock back: set, or reset",
     });
   }
-  return move(
-    ctx,
-    () => checkTime(ctx.clock.now() + seconds * 1000),
-    () => ctx.clock.advance(seconds * 1000),
-  );
+  return move(ctx, (moved, base) => movedTo(checkTime(timeOf(moved, base) + seconds * 1000), moved, base));
 }
 
 /** @param input `to`: ISO 8601 @throws {OperationError} usage */
@@ -54,11 +61,12 @@ export async function setClock(ctx: Context, { to }: { readonly to: string }): P
     });
   }
   const time = checkTime(Date.parse(to));
-  return move(ctx, () => time, ctx.clock.set);
+  return move(ctx, (moved, base) => movedTo(time, moved, base));
 }
 
 /** The clock stands still; it can still be advanced and set. */
-export const freezeClock = (ctx: Context): Promise<ClockState> => move(ctx, ctx.clock.now, ctx.clock.freeze);
+export const freezeClock = (ctx: Context): Promise<ClockState> =>
+  move(ctx, (moved, base) => ({ ...moved, frozenAt: timeOf(moved, base) }));
 
 /** The clock shows the real time again. */
-export const resetClock = (ctx: Context): Promise<ClockState> => move(ctx, ctx.clock.unmoved, ctx.clock.reset);
+export const resetClock = (ctx: Context): Promise<ClockState> => move(ctx, () => ({ ahead: 0, frozenAt: null }));

@@ -21,7 +21,7 @@ export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
     const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
     throw new OperationError("usage", `the fault was not added: ${listed}`, { problems });
   }
-  const fault = ctx.faults.add(input);
+  const fault = await ctx.faults.add(input);
   ctx.log(`fault ${faultInWords(fault)}`);
   return fault;
 }
@@ -55,15 +55,15 @@ const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise
   });
 
 /** @throws {OperationError} not_found */
-export function removeFault(ctx: Context, { id }: { readonly id: string }): null {
-  if (ctx.faults.remove(id)) return null;
+export async function removeFault(ctx: Context, { id }: { readonly id: string }): Promise<null> {
+  if (await ctx.faults.remove(id)) return null;
   throw new OperationError("not_found", `there is no fault "${id}": it was removed or used up`, {
     hint: { text: "Active faults", command: ["idp", "faults", "list"] },
   });
 }
 
-export function clearFaults(ctx: Context): null {
-  ctx.faults.clear();
+export async function clearFaults(ctx: Context): Promise<null> {
+  await ctx.faults.clear();
   return null;
 }
 

@@ -4,12 +4,15 @@
  * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. flaws.ts makes tokens that are wrong in
  * one respect, for an operator.
  */
+import { isDeepStrictEqual } from "node:util";
+import type { ReadTx, Store } from "../../../store/store.ts";
+import { derive } from "../../derived.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 
 /**
- * The faults of an issuer: responses that a tester wants to be wrong. They are kept in memory. A fault spoils a response; it never accepts
+ * The faults of an issuer: responses that a tester wants to be wrong. They are one record. A fault spoils a response; it never accepts
  * anything that the checks refuse.
  */
 
@@ -117,24 +120,53 @@ export interface Faults {
   readonly size: number;
   /** Whether one of them asks for this filter: finding out what a request says may cost a look at the data. */
   asksFor(filter: "client" | "user"): boolean;
-  list(): readonly Fault[];
-  add(input: FaultInput): Fault;
+  add(input: FaultInput): Promise<Fault>;
   /** @returns whether there was one */
-  remove(id: string): boolean;
-  clear(): void;
+  remove(id: string): Promise<boolean>;
+  clear(): Promise<void>;
   /** Replaces the faults of earlier fixtures; others stay. */
-  putFixtures(inputs: readonly FaultInput[]): void;
+  putFixtures(inputs: readonly FaultInput[]): Promise<void>;
   /**
-   * Takes the first fault that this request matches. Nothing is awaited, so each of the N times is taken once.
+   * Takes the first fault that this request matches, in a transaction: each of the N times is taken once.
    * @param when `before` anything is changed, or `after` the work, when the response is known
    */
-  take(when: "before" | "after", request: FaultRequest, fits?: Fits): Fault | null;
+  take(when: "before" | "after", request: FaultRequest, fits?: Fits): Promise<Fault | null>;
 }
 
 interface Kept {
-  fault: Fault;
+  readonly fault: Fault;
   readonly ofFixtures: boolean;
 }
+
+/** The record of the faults. */
+interface State {
+  /** How many there ever were: no two have the same id. */
+  readonly added: number;
+  readonly kept: readonly Kept[];
+}
+
+const stateIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
+
+/** Those that are active, in the order in which they were added. */
+export const activeFaults = (tx: ReadTx): readonly Fault[] => stateIn(tx).kept.map(({ fault }) => fault);
+
+function added({ added: before, kept }: State, input: FaultInput, ofFixtures: boolean): State {
+  const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const count = always === true ? null : times;
+  const isAfter = after || needsResponse(input);
+  const id = `f${before + 1}`;
+  const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
+  return { added: before + 1, kept: [...kept, { fault, ofFixtures }] };
+}
+
+/** The fault after a request that it matches. */
+const afterMatch = (fault: Fault): Fault | null => {
+  const { skip, remaining } = fault;
+  if (skip > 0) return { ...fault, skip: skip - 1 };
+  if (remaining === 1) return null;
+  return { ...fault, remaining: remaining === null ? null : remaining - 1 };
+};
 
 const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
   (fault.endpoint === "any" || fault.endpoint === request.endpoint) &&
@@ -143,52 +175,57 @@ const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
   (fault.grant_type ?? request.grantType) === request.grantType &&
   (fault.method ?? request.method) === request.method;
 
-export function createFaults(): Faults {
-  const kept = new Map<string, Kept>();
-  let added = 0;
+function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, Fault | null] {
+  let found: Fault | null = null;
+  const kept = state.kept.flatMap((one) => {
+    const { fault } = one;
+    if (found !== null || !isMeant(one)) return [one];
+    if (fault.skip === 0) found = fault;
+    const after = afterMatch(fault);
+    return after === null ? [] : [{ ...one, fault: after }];
+  });
+  return [{ ...state, kept }, found];
+}
 
-  function add(input: FaultInput, ofFixtures: boolean): Fault {
-    added += 1;
-    const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
-    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-    const count = always === true ? null : times;
-    const id = `f${added}`;
-    const isAfter = after || needsResponse(input);
-    const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
-    kept.set(id, { fault, ofFixtures });
-    return fault;
+export async function createFaults(store: Store): Promise<Faults> {
+  const state = await derive(store, ["testing"], stateIn);
+
+  async function change<T>(work: (state: State) => readonly [State, T]): Promise<T> {
+    const result = await store.transaction((tx) => {
+      const before = stateIn(tx);
+      const [after, result] = work(before);
+      if (!isDeepStrictEqual(before, after)) tx.put("testing", { id: "faults", value: after });
+      return result;
+    });
+    await state.reload();
+    return result;
   }
 
   return {
     get size() {
-      return kept.size;
+      return state.value.kept.length;
     },
-    asksFor: (filter) => [...kept.values()].some(({ fault }) => fault[filter] !== undefined),
-    list: () => Array.from(kept.values(), ({ fault }) => fault),
-    add: (input) => add(input, false),
-    remove: (id) => kept.delete(id),
-    clear: () => {
-      kept.clear();
-    },
-    putFixtures(inputs) {
-      for (const [id, { ofFixtures }] of kept) if (ofFixtures) kept.delete(id);
-      for (const input of inputs) add(input, true);
-    },
-    take(when, request, fits = () => true) {
-      for (const [id, entry] of kept) {
-        const { fault } = entry;
-        if (fault.after !== (when === "after") || !matches(entry, request) || !fits(fault)) continue;
-        if (fault.skip > 0) {
-          entry.fault = { ...fault, skip: fault.skip - 1 };
-          continue;
-        }
-        if (fault.remaining === null) return fault;
-        if (fault.remaining === 1) kept.delete(id);
-        else entry.fault = { ...fault, remaining: fault.remaining - 1 };
-        return fault;
-      }
-      return null;
-    },
+    asksFor: (filter) => state.value.kept.some(({ fault }) => fault[filter] !== undefined),
+    add: (input) =>
+      change((before) => {
+        const after = added(before, input, false);
+        return [after, (after.kept.at(-1) as Kept).fault];
+      }),
+    remove: (id) =>
+      change((before) => {
+        const kept = before.kept.filter(({ fault }) => fault.id !== id);
+        return [{ ...before, kept }, kept.length < before.kept.length];
+      }),
+    clear: () => change((before) => [{ ...before, kept: [] }, undefined]),
+    putFixtures: (inputs) =>
+      change((before) => {
+        const others = { ...before, kept: before.kept.filter(({ ofFixtures }) => !ofFixtures) };
+        return [inputs.reduce<State>((state, input) => added(state, input, true), others), undefined];
+      }),
+    take: (when, request, fits = () => true) =>
+      change((before) =>
+        taken(before, (one) => one.fault.after === (when === "after") && matches(one, request) && fits(one.fault)),
+      ),
   };
 }
 
