@@ -9,7 +9,8 @@ import { openBrowser } from "../server/open-browser.ts";
 import { say } from "../output/print.ts";
 import { callServer, issuerAt } from "../target/remote.ts";
 import { decisionOf, type LoginFlags } from "./flags.ts";
-import { pagesOf, type Decider } from "./headless.ts";
+import type { Decider } from "../../client/pages.ts";
+import { pagesOf } from "./headless.ts";
 import type { Place } from "./place.ts";
 import { portFor, redirectUriWithoutBrowser } from "./redirect-uri.ts";
 

@@ -1,0 +1,67 @@
+import { Problem, shown } from "./check.ts";
+import { jsonOf, refusalOf, type Json, type Reply } from "./http.ts";
+
+/** The pages of an idp server as data (`Accept: application/json`), answered in a user's place. */
+
+export interface Decider {
+  /** Username. */
+  readonly user: string;
+  readonly decision: "allow" | "deny";
+}
+
+/** @throws {Problem} where it is an error and no page that goes on */
+export function pageOf(reply: Reply): Json {
+  const json = jsonOf(reply);
+  if (typeof json["page"] === "string" && Array.isArray(json["actions"])) return json;
+  throw new Problem(`the server refuses:${refusalOf(json)}`);
+}
+
+/** The parameters of a redirect back to the client; null: it leads elsewhere. */
+export function parametersAt(location: string, redirectUri: string): URLSearchParams | null {
+  const rest = location.startsWith(redirectUri) ? location.slice(redirectUri.length) : null;
+  return rest === null || !/^[?&]/.test(rest) ? null : new URLSearchParams(rest.slice(1));
+}
+
+/** Those that a browser would post back (`response_mode=form_post`); null: this is another page. */
+export function postedParameters(page: Json, redirectUri: string): URLSearchParams | null {
+  if (page["page"] !== "form-post" || page["action"] !== redirectUri || !Array.isArray(page["parameters"])) return null;
+  const parameters = page["parameters"] as readonly Readonly<Record<"name" | "value", unknown>>[];
+  return new URLSearchParams(parameters.map(({ name, value }): [string, string] => [String(name), String(value)]));
+}
+
+interface Action {
+  readonly name: string;
+  readonly href: string;
+  readonly sends?: Readonly<Record<string, string>>;
+}
+
+/** Presses the button that leads on. @throws {Problem} where there is none */
+export async function answerPage(
+  page: Json,
+  { user, decision }: Decider,
+  request: (address: string, form: URLSearchParams) => Promise<Reply>,
+): Promise<Reply> {
+  const name = page["page"] === "login" ? "pick" : decision;
+  const action = (page["actions"] as readonly Action[]).find((one) => one.name === name);
+  if (page["page"] === "login" && (page["failed"] === true || action === undefined)) throw refusedBy(page, user);
+  if (action === undefined)
+    throw new Problem(`the page ${shown(page["page"])} (${shown(page["state"])}) leads nowhere`);
+  const form = new URLSearchParams({ csrf: String(page["csrf"]), ...action.sends });
+  if (name === "pick") form.set("username", user);
+  for (const { name: field, options } of (page["fields"] ?? []) as readonly { name: string; options?: string[] }[]) {
+    if (name === "allow") for (const option of options ?? []) form.append(field, option);
+  }
+  return request(action.href, form);
+}
+
+/** Why nobody is signed in, in the words of the login page. */
+function refusedBy(page: Json, user: string): Problem {
+  if (page["failed"] !== true) {
+    return new Problem(
+      "the login page takes passwords only; without a person, users are picked: start the server with --login picker",
+    );
+  }
+  const { text, fix } = Object(page["message"]) as Json;
+  const next = typeof fix === "string" ? ` How to fix it: ${fix}` : "";
+  return new Problem(`${typeof text === "string" ? text : `the login page refuses ${user}.`}${next}`);
+}
