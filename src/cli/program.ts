@@ -5,6 +5,7 @@ import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal }
 import type { Outcome } from "./output/print.ts";
 import { folder } from "./program/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
+import { declareCheck } from "./program/check.ts";
 import { declareFaults } from "./program/faults.ts";
 import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
@@ -77,6 +78,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareTime(program, act);
   declareFaults(program, act);
   declareRequests(program, act);
+  declareCheck(program, act, words);
   declareLogin(program, act);
   declareTools(program, act);
   return program;

@@ -95,6 +95,11 @@ const calls: Readonly<Record<string, Call>> = {
   "clock reset": { words: "", code: 0, stopped: 5, aboutServer: true },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
   login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
+  "check client": {
+    words: "--start http://localhost:1/login --signed-in http://localhost:1/me --timeout 1",
+    code: 5,
+    aboutServer: true,
+  },
   "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };

@@ -13,7 +13,7 @@ import { fixturesOption, withSettings } from "./settings.ts";
 /** The commands that connect an app: init, env, exec. */
 
 /** Which client the app is, and what its variables are called. */
-const withVariables = (command: Command): Command =>
+export const withVariables = (command: Command): Command =>
   command
     .option("--client <client_id>", "the app's client (default: the first that signs users in)")
     .option("--prefix <prefix>", "prefix of each name, as in VITE_OIDC_ISSUER", variablePrefix)

@@ -51,7 +51,11 @@ const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
   });
 
 /** What the child finds in its environment: ours in place of anything that was there. */
-async function environmentOf(cli: Invocation, idp: Idp, flags: ExecFlags): Promise<NodeJS.ProcessEnv> {
+export async function environmentOf(
+  cli: Invocation,
+  idp: Idp,
+  flags: Pick<ExecFlags, "client" | "prefix" | "name">,
+): Promise<NodeJS.ProcessEnv> {
   const clients = await idp.call("clients.list", { secrets: true });
   const client =
     flags.client === undefined

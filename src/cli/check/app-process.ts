@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "../../client/check.ts";
+import { send } from "../../client/http.ts";
+import { OperationError } from "../../core/errors.ts";
+import { escapeLine } from "../output/escape.ts";
+
+/** The app under test as a process: without a shell, in a process group of its own, which always ends. */
+
+export interface AppProcess {
+  /** Waits until the app answers at `--start`. @returns why it does not, or null */
+  start(): Promise<string | null>;
+  /** Ends it and whatever it started. */
+  stop(): Promise<void>;
+  /** The last lines that it printed. */
+  output(): readonly string[];
+}
+
+/** Milliseconds that the app has to end after SIGTERM. */
+const patience = 1000;
+const pause = 25;
+/** Lines of its output that are kept. */
+const mostLines = 20;
+
+/** Answers of a proxy whose app is not there yet. */
+const notYet = [502, 503, 504];
+
+/** Waits until something answers there. @param ended why nothing will, or null @returns why nothing did, or null */
+export async function waitForAnswer(
+  address: string,
+  timeout: number,
+  ended: () => string | null,
+): Promise<string | null> {
+  const until = Date.now() + timeout * 1000;
+  let last: string;
+  do {
+    const why = ended();
+    if (why !== null) return why;
+    try {
+      const { status } = await Promise.race([
+        send({ method: "GET", url: address, headers: { accept: "text/html" } }),
+        delay(Math.max(0, until - Date.now()), null, { ref: false }).then(() => {
+          throw new Problem(`${address} sent no response`);
+        }),
+      ]);
+      if (!notYet.includes(status)) return null;
+      last = `it answers ${status}`;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      last = error.message;
+    }
+    await delay(pause);
+  } while (Date.now() < until);
+  return `the app did not answer at ${address} within ${timeout} s: ${last}`;
+}
+
+/** Ends a process group. A group of which nothing is left is no error. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function appProcess(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  start: { readonly address: string; readonly timeout: number },
+): AppProcess {
+  let child: ChildProcess | null = null;
+  let ended: string | null = null;
+  let lines: readonly string[] = [];
+
+  const collect = (chunk: Buffer): void => {
+    const [unfinished = "", ...more] = chunk.toString().split("\n");
+    lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-mostLines);
+  };
+  // Whatever ends this process by itself ends the app too.
+  process.on("exit", () => {
+    if (child !== null) signalGroup(child, "SIGKILL");
+  });
+
+  async function stop(): Promise<void> {
+    const running = child;
+    child = null;
+    if (running === null) return;
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      signalGroup(running, signal);
+      for (let waited = 0; waited < patience && signalGroup(running, 0); waited += pause) await delay(pause);
+    }
+  }
+
+  return {
+    async start() {
+      const started = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
+      child = started;
+      ended = null;
+      lines = [];
+      started.stdout.on("data", collect);
+      started.stderr.on("data", collect);
+      const failed = new Promise<never>((_resolve, reject) => {
+        started.on("error", ({ message }) => {
+          reject(new OperationError("no_server", `${program} cannot be run: ${message}`));
+        });
+      });
+      started.on("exit", (code, signal) => {
+        ended = `the app ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
+      });
+      return Promise.race([failed, waitForAnswer(start.address, start.timeout, () => ended)]);
+    },
+    stop,
+    output: () => lines.map(escapeLine).filter((line) => line.trim() !== ""),
+  };
+}

@@ -1,0 +1,160 @@
+/*
+ * cli/check: `idp check client`. flags.ts checks what was typed, place.ts has the issuer, app-process.ts the app, control.ts connects the
+ * cases to the issuer. src/client/app-check runs them; result.ts prints what came of it, report.ts writes files.
+ */
+import { constants } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { control as controlCase } from "../../client/app-check/cases/control.ts";
+import { runCases, type RunResult } from "../../client/app-check/run.ts";
+import type { Browser, Places } from "../../client/app-check/browser.ts";
+import type { Case } from "../../client/app-check/case.ts";
+import { smallBrowser } from "../../client/app-check/small-browser.ts";
+import { OperationError } from "../../core/errors.ts";
+import { randomText } from "../../random.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Outcome } from "../output/print.ts";
+import { say } from "../output/print.ts";
+import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { appProcess, waitForAnswer, type AppProcess } from "./app-process.ts";
+import { controlOf } from "./control.ts";
+import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.ts";
+import { ownServer, runningServer, type CheckPlace } from "./place.ts";
+import { writeReport } from "./report.ts";
+import { caseLine, outcomeOf } from "./result.ts";
+
+export type { CheckFlags };
+
+/** The command behind `--`; null: there is none. @throws {OperationError} usage */
+function commandOf(before: readonly string[], words: readonly string[]): readonly [string, ...string[]] | null {
+  const at = words.indexOf("--");
+  const [program, ...args] = at < 0 ? [] : words.slice(at + 1);
+  const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
+  const [first] = stray;
+  if (first !== undefined || (at >= 0 && (program ?? "") === "")) {
+    throw new OperationError("usage", "the command that starts the app must follow --", {
+      hint: { text: "For example", command: ["idp", "check", "client", "…", "--", "npm", "start"] },
+    });
+  }
+  return program === undefined ? null : [program, ...args];
+}
+
+/** `idp check client`: does the app notice a response that is wrong? */
+export async function checkClient(
+  cli: Invocation,
+  typed: { readonly before: readonly string[]; readonly words: readonly string[] },
+  flags: CheckFlags,
+): Promise<Outcome | number> {
+  const command = commandOf(typed.before, typed.words);
+  const cases = casesOf(flags);
+  checkReport(flags);
+  await checkAddresses(flags);
+  let interrupt: (exit: number) => void = () => undefined;
+  const interrupted = new Promise<number>((resolve) => {
+    interrupt = resolve;
+  });
+  cli.takeSignals((signal) => {
+    interrupt(128 + constants.signals[signal]);
+  });
+  endWithShellOfNpm(cli, () => {
+    interrupt(128 + constants.signals.SIGTERM);
+  });
+  const opened = new Opened();
+  try {
+    return await Promise.race([interrupted, checked(cli, flags, cases, command, opened)]);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What has to be closed, however the run ends. */
+class Opened {
+  readonly #work: (() => Promise<void>)[] = [];
+  isClosed = false;
+
+  /** The last one that was added is closed first. */
+  async add(close: () => Promise<void>): Promise<void> {
+    if (this.isClosed) await close();
+    else this.#work.unshift(close);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const close of this.#work) await close().catch(() => undefined);
+  }
+}
+
+async function checked(
+  cli: Invocation,
+  flags: CheckFlags,
+  cases: readonly Case[],
+  command: readonly [string, ...string[]] | null,
+  opened: Opened,
+): Promise<Outcome> {
+  const place = await (command === null ? runningServer(cli, flags) : ownServer(cli, flags));
+  await opened.add(() => place.close());
+  const [program = "", ...args] = command ?? [];
+  const app =
+    command === null ? null : appProcess(program, args, place.env, { address: flags.start, timeout: flags.timeout });
+  if (app !== null) await opened.add(() => app.stop());
+  const failure = await (app === null ? waitForAnswer(flags.start, flags.timeout, () => null) : app.start());
+  if (failure !== null) throw neverAnswered(failure, app);
+  if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
+  const result = await runAll(cli, flags, cases, place, app, opened);
+  if (flags.report !== undefined) await writeReport(flags.report, result);
+  return outcomeOf(cli, result, result.passed ? [] : (app?.output() ?? []));
+}
+
+function neverAnswered(why: string, app: AppProcess | null): OperationError {
+  const output = app?.output() ?? [];
+  const hint =
+    output.length > 0
+      ? `The app printed last:\n${output.map((line) => `  ${line}`).join("\n")}`
+      : "Is this the address and port of the app? To wait longer, add --timeout SECONDS";
+  return new OperationError("no_server", why, { hint });
+}
+
+async function runAll(
+  cli: Invocation,
+  flags: CheckFlags,
+  cases: readonly Case[],
+  place: CheckPlace,
+  app: AppProcess | null,
+  opened: Opened,
+): Promise<RunResult> {
+  const { issuer, client, user, isOwn, server } = place;
+  const redirectUris = client.redirect_uris;
+  const control = controlOf(server, { issuer, client: client.client_id, redirectUris, user, isOwn });
+  await opened.add(() => control.removeFaults());
+  const { start, signedIn, signedInText = null, signOut = null } = flags;
+  const addresses = [start, signedIn, ...(signOut === null ? [] : [signOut]), ...redirectUris];
+  const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));
+  const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user };
+  const newBrowser = await browserOf(flags, places, cli.now, opened);
+  return runCases(
+    {
+      ...{ control, newBrowser, wait, now: cli.now, random: randomText },
+      app: { start, signedIn, signedInText, signOut },
+      restart:
+        app === null
+          ? null
+          : async () => {
+              await app.stop();
+              return opened.isClosed ? "the check has ended" : app.start();
+            },
+      onResult: (one) => {
+        if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
+      },
+    },
+    controlCase,
+    cases,
+  );
+}
+
+async function browserOf(
+  flags: CheckFlags,
+  places: Places,
+  now: () => number,
+  _opened: Opened,
+): Promise<() => Promise<Browser>> {
+  return () => Promise.resolve(smallBrowser(places, now));
+}

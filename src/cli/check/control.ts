@@ -1,0 +1,59 @@
+import type { Control } from "../../client/app-check/control.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
+import { RemoteError } from "../failure.ts";
+import { callServer, type Server } from "../target/remote.ts";
+
+/** What the cases ask of the server, by its control API. */
+
+export function controlOf(
+  server: Server,
+  about: Pick<Control, "issuer" | "client" | "redirectUris" | "user" | "isOwn">,
+): Control {
+  const { client, user } = about;
+  const faults = new Set<string>();
+  let usualLife: number | null = null;
+  const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
+    callServer(server, name, input);
+  return {
+    ...about,
+    async addFault(fault) {
+      const { id } = await call("faults.add", { fault: fault });
+      faults.add(id);
+      return id;
+    },
+    async removeFaults() {
+      for (const id of faults) {
+        faults.delete(id);
+        // One that was used up is gone already.
+        await call("faults.remove", { id }).catch((error: unknown) => {
+          if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
+        });
+      }
+    },
+    async requests(since) {
+      const all = await call("requests.list", since === undefined ? {} : { since });
+      return all.filter((record) => record.client === client || record.client === null);
+    },
+    async issueCode(input) {
+      try {
+        return (await call("issue.code", { user, client, ...input })).code;
+      } catch (error) {
+        if (error instanceof RemoteError) return null;
+        throw error;
+      }
+    },
+    async revoke() {
+      await call("revoke", { user, client });
+    },
+    async expire() {
+      await call("expire", { user, client, access: true, refresh: true });
+    },
+    async rotateKeys() {
+      await call("keys.rotate", {});
+    },
+    async setTokenLife(seconds) {
+      usualLife ??= (await call("issue.tokens", { user, client })).expires_in;
+      await call("seed", { settings: { access_token_ttl: seconds ?? usualLife } });
+    },
+  };
+}

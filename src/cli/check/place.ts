@@ -1,0 +1,95 @@
+import { findFixtures } from "../../fixture-files.ts";
+import { createIdp } from "../../index.ts";
+import type { ClientView } from "../../core/clients/admin.ts";
+import { OperationError } from "../../core/errors.ts";
+import { unknownHere } from "../../core/nearest.ts";
+import { likelyClient } from "../env/app-client.ts";
+import type { Invocation } from "../invocation.ts";
+import { fixturePaths, withStdin } from "../program/server-flags.ts";
+import { environmentOf } from "../server/exec.ts";
+import { callServer, issuerAt, type Server } from "../target/remote.ts";
+import { findServer, startHint } from "../target/target.ts";
+import { serverOfUrl } from "../target/server-of-url.ts";
+import type { CheckFlags } from "./flags.ts";
+
+/** The issuer that the app signs in to: one of its own in memory, or that of a running server. */
+
+export interface CheckPlace {
+  readonly server: Server;
+  readonly issuer: string;
+  readonly client: ClientView;
+  /** Username. */
+  readonly user: string;
+  /** Nobody else uses this issuer. */
+  readonly isOwn: boolean;
+  /** The environment of the app that is started. */
+  readonly env: NodeJS.ProcessEnv;
+  close(): Promise<void>;
+}
+
+/** A server in memory, with the environment that `exec` gives. */
+export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
+  const idp = await createIdp({
+    port: 0,
+    fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
+    // The users are picked on the login page, so that no password has to be known.
+    settings: { login: "picker" },
+  });
+  try {
+    const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
+    const env = await environmentOf(cli, idp, flags);
+    return { server, ...(await peopleOf(server, idp.issuer, flags)), isOwn: true, env, close: () => idp.close() };
+  } catch (error) {
+    await idp.close();
+    throw error;
+  }
+}
+
+/** The running server, and a client of it. @throws {OperationError} no_server, usage, not_found */
+export async function runningServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
+  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
+  const issuer = server === null ? null : await issuerAt(server.url, 5000);
+  if (server === null || issuer === null) {
+    throw new OperationError(
+      "no_server",
+      `no server answers ${server === null ? `on ${cli.data}` : `at ${server.url}`}`,
+      {
+        hint: await startHint(
+          cli,
+          "To check an app with a server of its own, add -- and the command that starts the app. ",
+        ),
+      },
+    );
+  }
+  return {
+    server,
+    ...(await peopleOf(server, issuer, flags)),
+    ...{ isOwn: false, env: cli.env, close: () => Promise.resolve() },
+  };
+}
+
+async function peopleOf(
+  server: Server,
+  issuer: string,
+  flags: CheckFlags,
+): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
+  const clients = await callServer(server, "clients.list", {});
+  const client =
+    flags.client === undefined ? likelyClient(clients) : clients.find(({ client_id: id }) => id === flags.client);
+  if (client === undefined) {
+    const known = clients.map(({ client_id: id }) => id);
+    const error = new OperationError("not_found", `there is no client ${flags.client ?? "that signs users in"}`);
+    throw unknownHere(error, flags.client ?? "", { title: "Clients", known });
+  }
+  return { issuer, client, user: await userOf(server, flags.user) };
+}
+
+async function userOf(server: Server, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) return (await callServer(server, "users.show", { username: wanted })).username;
+  const users = await callServer(server, "users.list", {});
+  const active = users.find(({ status }) => status === "active");
+  if (active !== undefined) return active.username;
+  throw new OperationError("not_found", "there is no active user who could sign in", {
+    hint: { text: "Add one", command: ["idp", "users", "add", "alice"] },
+  });
+}

@@ -1,0 +1,95 @@
+import type { Browser, Visit } from "./browser.ts";
+import type { Control, Fault, Recorded } from "./control.ts";
+
+/** What a case works with: a browser of its own, the app's addresses, the faults, and what idp was asked since. */
+
+/** The app under test. */
+export interface App {
+  readonly start: string;
+  readonly signedIn: string;
+  /** Null: a status of 2xx says that somebody is signed in. */
+  readonly signedInText: string | null;
+  readonly signOut: string | null;
+}
+
+/** `broken`: the app answers neither as it does to a user nor as it does to a stranger. */
+export type Standing = "in" | "out" | "broken";
+
+/** A parameter as it was sent, or its fingerprint where it was pushed. */
+export interface Value {
+  readonly text: string;
+  readonly isFingerprint: boolean;
+}
+
+/** The parameters of an authorization request. */
+export type Asked = ReadonlyMap<string, Value>;
+
+/** What the controls have shown: how this app behaves if all is well. */
+export interface Known {
+  /** The latest request of the ledger that was seen. */
+  last: string | undefined;
+  /** `--signed-in` as a browser sees it that never signed in. */
+  stranger: Visit | null;
+  /** Complete sign-ins. */
+  readonly signIns: Visit[];
+  /** Some authorization requests, to compare. */
+  readonly samples: Asked[];
+  /** Every address of the app that a browser opened. */
+  readonly addresses: URL[];
+}
+
+export interface Attempt {
+  readonly app: App;
+  readonly control: Control;
+  readonly known: Known;
+  /** The app can be started again. */
+  readonly canRestart: boolean;
+  /** What starting the app again led to, where the case asked for it: why it does not answer, or null. */
+  readonly startFailure: string | null;
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+  readonly random: (bytes: number) => string;
+  newBrowser(): Promise<Browser>;
+  /** Opens `--start` and signs in. */
+  signIn(browser: Browser, hold?: "hold"): Promise<Visit>;
+  /** Whether somebody is signed in: asks `--signed-in`. */
+  standing(browser: Browser): Promise<Standing>;
+  /** @returns the id */
+  arm(fault: Fault): Promise<string>;
+  /** What idp was asked since the case began, or since a mark. */
+  requests(mark?: string): Promise<readonly Recorded[]>;
+  /** The latest request to idp so far. */
+  mark(): Promise<string | undefined>;
+}
+
+/** Whether a request took this fault. */
+export const tookFault = (records: readonly Recorded[], fault: string): Recorded | undefined =>
+  records.find((record) => (record.fault ?? "").split("; ").some((one) => one.startsWith(`${fault}: `)));
+
+/** How a visit ended, in words that follow "the app". */
+export function ending({ end, steps }: Visit): string {
+  switch (end.kind) {
+    case "page": {
+      const { pathname } = new URL(end.url);
+      return `answered ${end.status} at ${pathname}`;
+    }
+    case "idp":
+      return "sent the browser to sign in again";
+    case "foreign":
+      return `sent the browser to ${new URL(end.url).origin}`;
+    case "held":
+      return "was not shown the response";
+    case "stuck": {
+      const last = steps.at(-1);
+      return `did not go on${last === undefined ? "" : ` after ${last.url.pathname}`}: ${end.why}`;
+    }
+  }
+}
+
+/** Why a sign-in never came to its response; null: it did. */
+export function whyNotBegun(visit: Visit): string | null {
+  if (visit.response !== null) return visit.end.kind === "stuck" ? `the app ${ending(visit)}` : null;
+  if (visit.end.kind === "stuck") return visit.end.why;
+  if (visit.request === null) return `--start never led to idp: the app ${ending(visit)}`;
+  return `idp never sent the browser back: it ${ending(visit)}`;
+}

@@ -1,0 +1,21 @@
+import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { askAgain } from "./ask-again.ts";
+
+export const accessRevoked: Case = {
+  name: "access-revoked",
+  mustNot: "a user whose access was revoked looks signed in",
+  should: "treat a 401 or 403 of idp as signed out",
+  paragraph: "RFC 6750 3.1, RFC 7009 2.1",
+  fix: "end the session where UserInfo answers 401 or 403, or introspection says active: false",
+  async run(attempt) {
+    const found = await askAgain(
+      attempt,
+      () => attempt.control.revoke(),
+      ({ endpoint }) => ["userinfo", "introspect", "token"].includes(endpoint),
+    );
+    if ("verdict" in found) return found;
+    if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    if (found.standing === "in") return unnoticed("kept the user signed in");
+    return noticed("no longer took the user for signed in");
+  },
+};

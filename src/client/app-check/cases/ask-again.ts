@@ -1,0 +1,69 @@
+import type { Attempt, Standing } from "../attempt.ts";
+import { notReached, type Finding } from "../case.ts";
+import type { Recorded } from "../control.ts";
+import { whyNotSignedIn } from "../standing.ts";
+
+/** A signed-in app that asks idp again once something has ended there. */
+
+interface Asked {
+  /** What was refused since, of what the case is about. */
+  readonly refused: readonly Recorded[];
+  readonly standing: Standing;
+}
+
+/** Tokens of this life are over when the app is asked next. In seconds. */
+const shortLife = 1;
+
+/**
+ * Signs in, ends something at idp, and asks `--signed-in`. An app that goes by the life of its access token asks only when that is
+ * over, so an issuer of its own gives it a short one where nothing was asked at first.
+ * @param end what ends at idp
+ * @param isMeant the requests that the case is about
+ * @returns a finding where the app did not sign in, or asked nothing and took the user for signed in
+ */
+export async function askAgain(
+  attempt: Attempt,
+  end: () => Promise<void>,
+  isMeant: (record: Recorded) => boolean,
+): Promise<Asked | Finding> {
+  const lives = attempt.control.isOwn ? [null, shortLife] : [null];
+  for (const life of lives) {
+    const found = await withLife(attempt, life, () => once(attempt, end, isMeant, life));
+    if ("verdict" in found || found.refused.length > 0 || found.standing !== "in") return found;
+  }
+  return notReached("the app did not ask idp again, so that it cannot know");
+}
+
+async function withLife<T>({ control }: Attempt, life: number | null, work: () => Promise<T>): Promise<T> {
+  if (life === null) return work();
+  try {
+    await control.setTokenLife(life);
+    return await work();
+  } finally {
+    await control.setTokenLife(null);
+  }
+}
+
+async function once(
+  attempt: Attempt,
+  end: () => Promise<void>,
+  isMeant: (record: Recorded) => boolean,
+  life: number | null,
+): Promise<Asked | Finding> {
+  const browser = await attempt.newBrowser();
+  const visit = await attempt.signIn(browser);
+  // With a life this short, the first look at --signed-in may refresh already.
+  const why = life === null ? whyNotSignedIn(visit, await attempt.standing(browser)) : null;
+  if (why !== null) return notReached(why);
+  await end();
+  const mark = await attempt.mark();
+  if (life !== null) await attempt.wait(life * 1000 + 100);
+  const standing = await attempt.standing(browser);
+  const refused = (await attempt.requests(mark)).filter((record) => isMeant(record) && isRefused(record));
+  return { refused, standing };
+}
+
+function isRefused({ status, response }: Recorded): boolean {
+  const body = Object(response?.["body"]) as { readonly active?: unknown };
+  return status >= 400 || body.active === false;
+}

@@ -1,0 +1,41 @@
+import { type Attempt } from "../attempt.ts";
+import { notReached, works, type Case, type Finding } from "../case.ts";
+import { standingOf, whyNotSignedIn } from "../standing.ts";
+
+/** An ordinary sign-in. */
+export const control: Case = {
+  name: "control",
+  mustNot: "an ordinary sign-in fails",
+  should: "sign the user in",
+  paragraph: "OpenID Connect Core 3.1",
+  fix: "give --start the address behind your Sign in button, and --signed-in one that only users may see",
+  async run(attempt) {
+    const { app, known } = attempt;
+    const stranger = known.stranger ?? (await (await attempt.newBrowser()).look(app.signedIn));
+    const standing = standingOf(stranger, app, null);
+    if (stranger.end.kind === "stuck") return notReached(`--signed-in: ${stranger.end.why}`);
+    if (standing === "in") {
+      return notReached(
+        "--signed-in shows a browser that never signed in the same as a user: give another address, or --signed-in-text",
+      );
+    }
+    const isFirst = known.stranger === null;
+    known.stranger = stranger;
+    const browser = await attempt.newBrowser();
+    const visit = await attempt.signIn(browser);
+    const why = whyNotSignedIn(visit, await attempt.standing(browser));
+    if (why !== null) return notReached(why);
+    known.signIns.push(visit);
+    return isFirst && app.signOut !== null ? signOut(attempt, app.signOut, browser) : works("signed the user in");
+  },
+};
+
+async function signOut(
+  attempt: Attempt,
+  address: string,
+  browser: Awaited<ReturnType<Attempt["newBrowser"]>>,
+): Promise<Finding> {
+  await browser.look(address);
+  if ((await attempt.standing(browser)) !== "in") return works("signed the user in, and out");
+  return notReached("--sign-out left the user signed in at --signed-in");
+}

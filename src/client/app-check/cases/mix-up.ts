@@ -1,0 +1,28 @@
+import { ending, whyNotBegun } from "../attempt.ts";
+import { changed } from "../browser.ts";
+import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { elsewhere } from "./elsewhere.ts";
+
+export const mixUp: Case = {
+  name: "mix-up",
+  mustNot: "a code of one issuer is sent to another",
+  should: "compare iss with the issuer that was asked, before the code is sent anywhere",
+  paragraph: "RFC 9207 2.4, RFC 9700 4.4",
+  fix: "check iss at the callback: authorizationCodeGrant(config, url, …) (openid-client), validateAuthResponse (oauth4webapi)",
+  async run(attempt) {
+    const browser = await attempt.newBrowser();
+    const begun = await attempt.signIn(browser, "hold");
+    const { response } = begun;
+    if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+    const mark = await attempt.mark();
+    const visit = await browser.deliver(changed(response, { iss: elsewhere, code: attempt.random(24) }));
+    if (visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
+    const standing = await attempt.standing(browser);
+    if (standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    const records = await attempt.requests(mark);
+    if (records.some(({ endpoint }) => endpoint === "token")) {
+      return unnoticed("sent the code of another issuer to this one's token endpoint");
+    }
+    return standing === "in" ? unnoticed("signed the user in") : noticed(ending(visit));
+  },
+};

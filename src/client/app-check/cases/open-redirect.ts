@@ -1,0 +1,28 @@
+import { whyNotBegun } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { elsewhere } from "./elsewhere.ts";
+
+const parameters = ["return_to", "returnTo", "next", "redirect"];
+const { host } = new URL(elsewhere);
+/** As browsers read them, all of them lead away: `/\` is `//`. */
+const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`];
+
+export const openRedirect: Case = {
+  name: "open-redirect",
+  mustNot: "a link to the app leads to the site of somebody else",
+  should: "go only to its own addresses after the sign-in",
+  paragraph: "RFC 9700 4.11.1, RFC 6749 10.15",
+  fix: "resolve the address against your own, and compare its origin: new URL(to, base).origin === base.origin",
+  async run(attempt) {
+    for (const target of targets) {
+      const address = new URL(attempt.app.start);
+      for (const name of parameters) address.searchParams.set(name, target);
+      const visit = await (await attempt.newBrowser()).signIn(address.href);
+      if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
+      const why = whyNotBegun(visit);
+      // An app may refuse such a link as a whole.
+      if (why !== null && visit.end.kind === "stuck") return notReached(why);
+    }
+    return noticed("stayed at its own addresses");
+  },
+};

@@ -1,0 +1,23 @@
+import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { askAgain } from "./ask-again.ts";
+
+export const refreshRefused: Case = {
+  name: "refresh-refused",
+  mustNot: "a user stays signed in after the refresh token was refused",
+  should: "sign out, or ask to sign in again",
+  paragraph: "RFC 6749 5.2, 6",
+  fix: "end the session where a refresh fails with invalid_grant",
+  async run(attempt) {
+    const found = await askAgain(
+      attempt,
+      () => attempt.control.expire(),
+      ({ endpoint, grant_type: grant }) => endpoint === "token" && grant === "refresh_token",
+    );
+    if ("verdict" in found) return found;
+    if (found.refused.length === 0) return notReached("the app did not refresh");
+    if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    return found.standing === "in"
+      ? unnoticed("kept the user signed in")
+      : noticed("no longer took the user for signed in");
+  },
+};

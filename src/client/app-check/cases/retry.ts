@@ -1,0 +1,39 @@
+import { ending, tookFault, whyNotBegun, type Attempt } from "../attempt.ts";
+import { notReached, notRequired, works, type Case, type Finding } from "../case.ts";
+
+/** A token endpoint that is busy once. Nothing was done with the code, so that it can be sent again. */
+
+const base = {
+  mustNot: "a server that is busy for a moment ends the sign-in",
+  should: "wait for Retry-After, and send the request once more",
+  fix: "send the token request again after 429 and 503, once, when Retry-After is over",
+};
+
+async function busyOnce(attempt: Attempt, status: number): Promise<Finding> {
+  const fault = await attempt.arm({
+    ...{ endpoint: "token", status, header: { "Retry-After": "1" } },
+    ...{ client: attempt.control.client, grant_type: "authorization_code" },
+  });
+  const browser = await attempt.newBrowser();
+  const visit = await attempt.signIn(browser);
+  const standing = await attempt.standing(browser);
+  if (tookFault(await attempt.requests(), fault) === undefined) {
+    return notReached(whyNotBegun(visit) ?? "the app exchanged no code");
+  }
+  if (visit.end.kind === "stuck" || standing === "broken") return notReached(`the app ${ending(visit)}`);
+  return standing === "in" ? works("tried again, and signed the user in") : notRequired(ending(visit));
+}
+
+export const retry503: Case = {
+  ...base,
+  name: "retry-503",
+  paragraph: "RFC 9110 15.6.4, 10.2.3",
+  run: (attempt) => busyOnce(attempt, 503),
+};
+
+export const retry429: Case = {
+  ...base,
+  name: "retry-429",
+  paragraph: "RFC 6585 4",
+  run: (attempt) => busyOnce(attempt, 429),
+};

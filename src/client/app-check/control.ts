@@ -1,0 +1,52 @@
+/** What the cases ask of the server, through its control API. */
+
+/** A fault, as `POST faults` takes it. */
+export type Fault = Readonly<Record<string, unknown>> & { readonly endpoint: string };
+
+/** What of a record of the ledger is used here. */
+export interface Recorded {
+  readonly id: string;
+  readonly time: string;
+  readonly endpoint: string;
+  readonly method: string;
+  readonly status: number;
+  readonly client: string | null;
+  readonly grant_type: string | null;
+  readonly error: string | null;
+  readonly fault: string | null;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly response: Readonly<Record<string, unknown>> | null;
+}
+
+/** The parameters of `POST issue/code`. */
+interface CodeInput {
+  readonly redirect_uri: string;
+  readonly scope?: string;
+  readonly state?: string;
+  readonly nonce?: string;
+  readonly code_challenge?: string;
+}
+
+export interface Control {
+  readonly issuer: string;
+  readonly client: string;
+  /** Those that are registered. */
+  readonly redirectUris: readonly string[];
+  /** Username. */
+  readonly user: string;
+  /** Nobody else uses this issuer, so that its keys, settings and documents may be changed. */
+  readonly isOwn: boolean;
+  /** @returns its id */
+  addFault(fault: Fault): Promise<string>;
+  /** Removes the faults that this run added and that are left. */
+  removeFaults(): Promise<void>;
+  /** The requests of the client, and those that name no client. @param since the id of a request: only later ones */
+  requests(since?: string): Promise<readonly Recorded[]>;
+  /** A code as the user would get it; null: the client may have none like this. */
+  issueCode(input: CodeInput): Promise<string | null>;
+  revoke(): Promise<void>;
+  expire(): Promise<void>;
+  rotateKeys(): Promise<void>;
+  /** Lets new access tokens live for this many seconds; null: as before. */
+  setTokenLife(seconds: number | null): Promise<void>;
+}

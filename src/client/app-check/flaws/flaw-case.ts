@@ -1,0 +1,117 @@
+import { ending, tookFault, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
+import type { Visit } from "../browser.ts";
+import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../case.ts";
+import type { Recorded } from "../control.ts";
+
+/** A case for each flaw that a response can have, all of them judged here. */
+
+export interface FlawRow {
+  /** By its name of `idp faults flaws`. */
+  readonly flaw: string;
+  /**
+   * What the app has to do. `refuse`: sign nobody in. `work`: sign in all the same. `either`: both are right. `optional`: to refuse is
+   * right, and not required.
+   */
+  readonly must: "refuse" | "work" | "either" | "optional";
+  readonly mustNot: string;
+  readonly should: string;
+  readonly paragraph: string;
+  readonly fix: string;
+}
+
+/** Where flaws are, and what a case has to do to spoil that. */
+export interface FlawPlace {
+  readonly prefix: string;
+  readonly endpoint: string;
+  /** The request is one of the client's, which the fault can ask for. */
+  readonly ofClient: boolean;
+  readonly grantType?: string;
+  /** The app keeps what it fetched: it is started again. */
+  readonly restarts: boolean;
+  /** Why no response with the flaw came, in a case where everything else went as usual. */
+  readonly absent: (attempt: Attempt, row: FlawRow, visit: Visit) => Finding;
+  /** In place of the usual, for a user who is signed in although the app had to refuse. */
+  readonly judge?: (row: FlawRow, records: readonly Recorded[], fault: Recorded) => Finding | null;
+}
+
+export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case[] =>
+  rows.map((row) => ({
+    name: `${place.prefix}.${row.flaw}`,
+    mustNot: row.mustNot,
+    should: row.should,
+    paragraph: row.paragraph,
+    fix: row.fix,
+    ...(place.restarts && { restarts: true as const }),
+    run: (attempt) => runFlaw(place, row, attempt),
+  }));
+
+async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
+  const { control } = attempt;
+  if (!place.ofClient && !control.isOwn) {
+    return notReached(`the ${place.prefix} of this issuer are those of every client: use -- CMD`);
+  }
+  const fault = await attempt.arm({
+    ...{ endpoint: place.endpoint, flaw: row.flaw },
+    ...(place.ofClient && { client: control.client }),
+    ...(place.grantType !== undefined && { grant_type: place.grantType }),
+    // Asked once more, it would be right, and the app right to accept it; keys that come late must work.
+    ...(!place.ofClient && row.must !== "work" && { always: true }),
+  });
+  if (attempt.startFailure !== null) return didNotStart(row, attempt, fault);
+  const browser = await attempt.newBrowser();
+  const visit = await attempt.signIn(browser);
+  let standing = await attempt.standing(browser);
+  const took = tookFault(await attempt.requests(), fault);
+  if (took === undefined) return untaken(place, row, attempt, visit);
+  if (visit.response !== null && visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
+  if (standing === "broken") return notReached(`--signed-in answers neither as to a user nor as to a stranger`);
+  if (row.must === "work" && standing === "out" && place.prefix === "keys") {
+    standing = (await signInLater(attempt)) ? "in" : standing;
+  }
+  const records = await attempt.requests();
+  return judged(place, row, visit, standing, records, (place.judge ?? (() => null))(row, records, took));
+}
+
+/** An app that refuses the document may refuse to start; the control shows that it starts otherwise. */
+async function didNotStart(row: FlawRow, attempt: Attempt, fault: string): Promise<Finding> {
+  if (tookFault(await attempt.requests(), fault) === undefined) return notReached(attempt.startFailure ?? "");
+  return row.must === "work" ? unnoticed("did not start") : noticed("did not start");
+}
+
+async function untaken(place: FlawPlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
+  const why = whyNotBegun(visit);
+  return why === null ? place.absent(attempt, row, visit) : notReached(why);
+}
+
+function judged(
+  { prefix }: FlawPlace,
+  row: FlawRow,
+  visit: Visit,
+  standing: Standing,
+  records: readonly Recorded[],
+  other: Finding | null,
+): Finding {
+  if (standing === "in") {
+    if (row.must === "work" || row.must === "either") return works("signed the user in");
+    if (other !== null) return other;
+    return row.must === "optional" ? notRequired("signed the user in") : unnoticed("signed the user in");
+  }
+  const did = ending(visit);
+  if (row.must === "work") return unnoticed(did);
+  const exchanged = prefix === "response" && records.some(({ endpoint }) => endpoint === "token");
+  return noticed(exchanged ? `${did}, after it had sent the code to the token endpoint` : did);
+}
+
+/** Many libraries wait between two fetches of the keys; 30 s is what the most patient of them take. In milliseconds. */
+const betweenFetches = 31_000;
+
+/** Signs in once more, when an app may fetch the keys again. @returns whether it signed in */
+export async function signInLater(attempt: Attempt): Promise<boolean> {
+  const { control, now, wait } = attempt;
+  const last = (await control.requests()).filter(({ endpoint }) => endpoint === "jwks").at(-1);
+  if (last === undefined) return false;
+  await wait(Math.max(0, Date.parse(last.time) + betweenFetches - now()));
+  const browser = await attempt.newBrowser();
+  await attempt.signIn(browser);
+  return (await attempt.standing(browser)) === "in";
+}

@@ -1,0 +1,128 @@
+import { notReached, notRequired } from "../case.ts";
+import { flawCases, type FlawRow } from "./flaw-case.ts";
+
+/** Flaws of the ID token. */
+
+const refuse = "refuse the ID token, and sign nobody in";
+const check = (what: string): string =>
+  `verify the ID token with the library's own check, and ${what}: authorizationCodeGrant (openid-client), jwtVerify (jose)`;
+
+const row = (
+  flaw: string,
+  must: FlawRow["must"],
+  mustNot: string,
+  paragraph: string,
+  fix: string,
+  should = refuse,
+): FlawRow => ({
+  flaw,
+  must,
+  mustNot: `${mustNot} signs a user in`,
+  should,
+  paragraph: `OpenID Connect Core ${paragraph}`,
+  fix,
+});
+
+const nonceFix =
+  'keep nonce in the session and compare it: expectedNonce (openid-client), checks: ["nonce"] (Auth.js), nonce (Authlib)';
+const signatureFix = check("give it the provider's keys (jwks_uri)");
+
+export const idTokenCases = flawCases(
+  {
+    prefix: "id-token",
+    endpoint: "token",
+    ofClient: true,
+    grantType: "authorization_code",
+    restarts: false,
+    absent: (_attempt, { flaw }, visit) => {
+      const asked = visit.request?.searchParams;
+      if (flaw.startsWith("nonce-") && asked?.has("client_id") === true && !asked.has("nonce")) {
+        return notRequired(
+          "sends no nonce, so there is none to check",
+          "OpenID Connect Core 3.1.2.1 (optional in the code flow)",
+        );
+      }
+      return notReached(`no ID token with this flaw was fetched: the response had none, or not what ${flaw} spoils`);
+    },
+  },
+  [
+    row(
+      "id-token-missing",
+      "refuse",
+      "a token response without an ID token",
+      "3.1.3.3",
+      "require id_token in the token response: idTokenExpected: true (openid-client)",
+      "refuse the response, and sign nobody in",
+    ),
+    row(
+      "signature-wrong",
+      "optional",
+      "an ID token with a wrong signature",
+      "3.1.3.7 (6): TLS may take its place",
+      signatureFix,
+    ),
+    row(
+      "alg-none",
+      "refuse",
+      "an ID token that is not signed",
+      "3.1.3.7 (7), RFC 8725 3.2",
+      check('name the algorithms you accept, never "none": algorithms: ["RS256"]'),
+    ),
+    row(
+      "kid-unknown",
+      "optional",
+      "an ID token of an unknown key",
+      "3.1.3.7 (6): TLS may take its place",
+      signatureFix,
+    ),
+    row(
+      "kid-missing",
+      "optional",
+      "an ID token without kid",
+      "10.1",
+      signatureFix,
+      "use the only key that fits, or refuse",
+    ),
+    row("iss-wrong", "refuse", "an ID token of another issuer", "3.1.3.7 (2)", check("compare iss with the issuer")),
+    row(
+      "aud-wrong",
+      "refuse",
+      "an ID token for another client",
+      "3.1.3.7 (3)",
+      check("compare aud with your client_id"),
+    ),
+    row(
+      "aud-extra",
+      "refuse",
+      "an ID token that names a second, unknown client",
+      "3.1.3.7 (3)",
+      check("refuse an aud with a client that you do not trust, also where it is a list"),
+    ),
+    row(
+      "azp-wrong",
+      "optional",
+      "an ID token whose azp is another client",
+      "3.1.3.7 (5)",
+      check("compare azp with your client_id"),
+    ),
+    row(
+      "exp-past",
+      "refuse",
+      "an ID token that expired an hour ago",
+      "3.1.3.7 (9)",
+      check("compare exp with the time"),
+    ),
+    row("iat-future", "optional", "an ID token from an hour ahead", "3.1.3.7 (10)", check("compare iat with the time")),
+    row("iat-missing", "refuse", "an ID token without iat", "2", check('require iat: requiredClaims: ["iat"]')),
+    row("sub-missing", "refuse", "an ID token without sub", "2", check('require sub: requiredClaims: ["sub"]')),
+    row("nonce-wrong", "refuse", "an ID token with another nonce", "3.1.3.7 (11)", nonceFix),
+    row("nonce-missing", "refuse", "an ID token without the nonce that was sent", "3.1.3.7 (11)", nonceFix),
+    row(
+      "at-hash-wrong",
+      "optional",
+      "an ID token for another access token",
+      "3.1.3.8",
+      check("compare at_hash with the access token"),
+    ),
+  ],
+);

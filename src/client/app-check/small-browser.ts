@@ -1,0 +1,171 @@
+import { Problem } from "../check.ts";
+import { send, type Json, type Outgoing, type Reply } from "../http.ts";
+import { answerPage, pageOf } from "../pages.ts";
+import {
+  addressOf,
+  isApp,
+  isIdp,
+  responseAt,
+  type AuthorizationResponse,
+  type Browser,
+  type End,
+  type Places,
+  type Step,
+  type Visit,
+} from "./browser.ts";
+import { CookieJar } from "./cookie-jar.ts";
+import { onlyForm, refreshOf } from "./html.ts";
+
+/** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
+
+/** A sign-in is a handful of steps; more is a circle. */
+const mostSteps = 40;
+
+const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/** How far a visit goes. */
+interface Limits {
+  /** At idp it signs in, and stops where it comes there again. */
+  readonly signsIn: boolean;
+  readonly holds: boolean;
+}
+
+/** Answers of the authorization endpoint after which an app may ask again at once (OpenID Connect Core 3.1.2.6). */
+const asksAgain = ["login_required", "interaction_required", "consent_required", "account_selection_required"];
+
+/** What a visit has met so far. */
+interface Way {
+  readonly steps: Step[];
+  request: URL | null;
+  response: AuthorizationResponse | null;
+  delivered: boolean;
+}
+
+/** What to do next, or where it ends. */
+type Next = Outgoing | End;
+
+const isEnd = (next: Next): next is End => "kind" in next;
+const stuck = (why: string): End => ({ kind: "stuck", why });
+const get = (url: string): Outgoing => ({ method: "GET", url });
+
+export function smallBrowser(places: Places, now: () => number): Browser {
+  const jar = new CookieJar(now);
+
+  async function request(outgoing: Outgoing, from: string | null): Promise<Reply> {
+    const url = new URL(outgoing.url);
+    const cookie = jar.headerFor(url);
+    const reply = await send({
+      ...outgoing,
+      url: url.href.replace(/#.*$/s, ""),
+      headers: {
+        accept: isIdp(places, url) ? "application/json" : html,
+        "accept-language": "en",
+        "user-agent": "Mozilla/5.0 (compatible; idp check client)",
+        ...(cookie !== "" && { cookie }),
+        // Only pages that post say where they are from; frameworks compare it with the app.
+        ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
+        ...outgoing.headers,
+      },
+    });
+    jar.keep(url, reply.headers["set-cookie"] ?? []);
+    return reply;
+  }
+
+  /** What comes after a page of idp. */
+  async function afterIdp(reply: Reply, way: Way): Promise<Next> {
+    const page = pageOf(reply);
+    if (page["page"] === "form-post") return posted(page, way);
+    const moved = await answerPage(page, { user: places.user, decision: "allow" }, (href, form) =>
+      request({ method: "POST", url: new URL(href, reply.url).href, form }, reply.url),
+    );
+    way.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
+    return movedTo(moved) ?? afterIdp(moved, way);
+  }
+
+  function posted(page: Json, way: Way): Next {
+    const list = page["parameters"] as readonly { readonly name: unknown; readonly value: unknown }[];
+    const parameters = new URLSearchParams(
+      list.map(({ name, value }): [string, string] => [String(name), String(value)]),
+    );
+    way.response = { redirectUri: String(page["action"]), mode: "form_post", parameters };
+    return { method: "POST", url: way.response.redirectUri, form: parameters };
+  }
+
+  /** What comes after a page of the app. */
+  function afterApp({ url, status, text, headers }: Reply, limits: Limits): Next {
+    const end: End = { kind: "page", url, status, text };
+    if (status >= 400 || !(headers["content-type"] ?? "").includes("html")) return end;
+    const refresh = refreshOf(text, url);
+    if (refresh !== null && refresh !== url) return get(refresh);
+    const form = limits.signsIn ? onlyForm(text, url) : null;
+    return form === null ? end : { method: "POST", url: form.action, form: form.fields };
+  }
+
+  /** Whether the request may be sent; else where the visit ends. */
+  function endBefore(url: URL, way: Way, limits: Limits): End | null {
+    if (!/^https?:$/.test(url.protocol)) return { kind: "foreign", url: url.href };
+    if (isIdp(places, url)) {
+      const answered = way.delivered && !asksAgain.includes(way.response?.parameters.get("error") ?? "");
+      return !limits.signsIn || answered ? { kind: "idp" } : null;
+    }
+    return isApp(places, url) ? null : { kind: "foreign", url: url.href };
+  }
+
+  async function walk(first: Outgoing, limits: Limits, way: Way): Promise<End> {
+    let next: Next = first;
+    let from: string | null = way.delivered ? places.issuer : null;
+    for (let count = 0; count < mostSteps; count += 1) {
+      if (isEnd(next)) return next;
+      const url = new URL(next.url);
+      const end = endBefore(url, way, limits);
+      if (end !== null) return end;
+      const atIdp = isIdp(places, url);
+      if (atIdp) way.request ??= url;
+      else if (way.request !== null && !way.delivered) {
+        way.response = way.response?.mode === "form_post" ? way.response : responseAt(places, url);
+        if (way.response !== null && limits.holds) return { kind: "held" };
+        if (way.response?.mode === "fragment") {
+          return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
+        }
+        way.delivered = way.response !== null;
+      }
+      const reply = await request(next, from);
+      way.steps.push({ url, isApp: !atIdp, status: reply.status });
+      from = reply.url;
+      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, way) : afterApp(reply, limits));
+      // A page that the app has shown after the sign-in is where it ends, whatever form is on it.
+      if (!isEnd(next) && way.delivered && next.method === "POST") {
+        return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
+      }
+    }
+    return stuck(`the browser was sent from address to address ${mostSteps} times`);
+  }
+
+  async function visit(first: Outgoing, limits: Limits, delivered: AuthorizationResponse | null): Promise<Visit> {
+    const way: Way = { steps: [], request: null, response: delivered, delivered: delivered !== null };
+    const end = await walk(first, limits, way).catch((error: unknown) => {
+      if (error instanceof Problem) return stuck(error.message);
+      throw error;
+    });
+    return { steps: way.steps, request: way.request, response: way.response, end };
+  }
+
+  return {
+    signIn: (address, hold) => visit(get(address), { signsIn: true, holds: hold !== undefined }, null),
+    deliver: (response) => {
+      const { mode, redirectUri: url, parameters: form } = response;
+      const first: Outgoing = mode === "form_post" ? { method: "POST", url, form } : get(addressOf(response));
+      return visit(first, { signsIn: true, holds: false }, response);
+    },
+    look: (address) => visit(get(address), { signsIn: false, holds: false }, null),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Where a redirect leads, by GET as browsers do; null: it is none. 307 and 308 of a form are rare, and lead to a GET here too. */
+function movedTo({ url, status, headers: { location } }: Reply): Outgoing | null {
+  if (status < 300 || status >= 400 || location === undefined) return null;
+  if (!URL.canParse(location, url))
+    throw new Problem(`${url} redirects to ${JSON.stringify(location)}, which is no address`);
+  return get(new URL(location, url).href);
+}

@@ -1,0 +1,189 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
+import { freePort } from "../helpers/port.ts";
+
+/** `idp check client`: the app as a process, the exit codes, and what is printed. What each case finds: test/client/neglect.test.ts. */
+
+const child = fileURLToPath(new URL("children/app.ts", import.meta.url));
+const secret = "the-secret-of-the-app-under-test";
+
+interface AppFolder {
+  readonly cwd: string;
+  readonly url: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The command line. @param app how the app behaves, and what it neglects */
+  readonly words: (flags: readonly string[], ...app: readonly string[]) => readonly string[];
+  /** The processes of the app that are still there. */
+  readonly left: () => readonly number[];
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    // A process that has ended, and that nobody has waited for yet, is none.
+    return !/^\S+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+
+async function appFolder(): Promise<AppFolder> {
+  const cwd = newFolder();
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const pids = join(cwd, "pids");
+  const clients = [{ client_id: "app", client_secret: secret, redirect_uris: [`${url}/callback`] }];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }], clients }));
+  const at = ["--start", `${url}/login`, "--signed-in", `${url}/me`];
+  return {
+    ...{ cwd, url, env: { APP_PIDS: pids } },
+    words: (flags, mode = "careful", ...neglects) => {
+      const node = [process.execPath, "--import", import.meta.resolve("tsx"), child, mode, port, ...neglects];
+      return ["check", "client", ...at, ...flags, "--", ...node];
+    },
+    left: () => (existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : []).filter(isRunning),
+  };
+}
+
+async function check(
+  flags: readonly string[],
+  ...app: readonly string[]
+): Promise<Ended & { readonly app: AppFolder }> {
+  const folder = await appFolder();
+  const ended = await idp(folder.words(flags, ...app), folder);
+  expect(folder.left()).toEqual([]);
+  return { ...ended, app: folder };
+}
+
+test("an app that notices everything: exit 0, and one document", async () => {
+  const { code, stdout, stderr } = await check(["--case", "response.iss-wrong", "--case", "pkce", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { passed, cases } = JSON.parse(stdout) as { passed: boolean; cases: Readonly<Record<string, unknown>>[] };
+  expect(passed).toBe(true);
+  expect(cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["pkce", "noticed"],
+    ["response.iss-wrong", "noticed"],
+    ["control", "works"],
+  ]);
+  for (const one of cases) {
+    expect(Object.keys(one)).toEqual(["name", "verdict", "did", "should", "paragraph", "fix"]);
+  }
+});
+
+test("one that does not: a line for each case, what to change, exit 6, and the reports", async () => {
+  const report = ["--case", "id-token.nonce-wrong", "--case", "keys.keys-empty", "--report"];
+  const { code, stdout, stderr, app } = await check([...report, "report.xml"], "careful", "nonce");
+  expect({ code, stderr }).toEqual({
+    code: 6,
+    stderr: expect.stringContaining("Error: the app did not notice 1 wrong response of 4 cases\n"),
+  });
+  expect(stdout).toMatch(/^✓ works {9}control/m);
+  expect(stdout).toMatch(/^✗ unnoticed {5}id-token.nonce-wrong {10}signed the user in$/m);
+  expect(stdout).toMatch(/^✓ noticed {7}keys.keys-empty/m);
+  expect(stdout).toContain("(OpenID Connect Core 3.1.3.7 (11))");
+  expect(stdout).toMatch(/change +keep nonce in the session/);
+  expect(stdout).toMatch(/1 unnoticed, 1 noticed, 2 working\.\n$/);
+  const xml = readFileSync(join(app.cwd, "report.xml"), "utf8");
+  expect(xml).toContain('tests="4" failures="1" errors="0" skipped="0"');
+  expect(xml).toContain('<testcase classname="check-client.id-token" name="id-token.nonce-wrong">');
+});
+
+test("an app that never listens, hangs, or ends at once: exit 5, with what it printed last", async () => {
+  const short = ["--timeout", "1"];
+  expect(await check(short, "silent")).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(/did not answer at \S+ within 1 s: nothing listens/),
+  });
+  expect(await check(short, "hangs")).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("within 1 s"),
+  });
+  const ended = await check([], "ends");
+  expect(ended.code).toBe(5);
+  expect(ended.stderr).toContain("the app ended with exit code 2");
+  expect(ended.stderr).toContain("no configuration");
+});
+
+test("a command that cannot be run: exit 5", async () => {
+  const { cwd, url } = await appFolder();
+  const at = ["--start", url, "--signed-in", url];
+  expect(await idp(["check", "client", ...at, "--", "no-such-program"], { cwd })).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("no-such-program cannot be run"),
+  });
+});
+
+test("an app that never signs in, or dies on the way: exit 6, and no case counts as noticed", async () => {
+  const aimless = await check(["--case", "pkce"], "aimless");
+  expect(aimless.code).toBe(6);
+  expect(aimless.stdout).toMatch(/^\? not-reached +control +--start never led to idp: the app answered 401/m);
+  expect(aimless.stdout).not.toContain("noticed ");
+  const dead = await check(["--case", "id-token.iss-wrong", "--case", "id-token.aud-wrong"], "dies");
+  expect(dead.code).toBe(6);
+  expect(dead.stdout).toMatch(/^\? not-reached +id-token.iss-wrong/m);
+  expect(dead.stdout).toMatch(/^\? not-reached +id-token.aud-wrong +not run:/m);
+  expect(dead.stdout).not.toMatch(/^✓ noticed/m);
+});
+
+test("an app that ignores SIGTERM is ended with everything that it started", async () => {
+  const { code, app } = await check(["--case", "pkce"], "stubborn");
+  expect(code).toBe(0);
+  expect(
+    readFileSync(app.env["APP_PIDS"] ?? "", "utf8")
+      .trim()
+      .split("\n"),
+  ).toHaveLength(2);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s ends the app too, with exit code %i", async (signal, expected) => {
+  const folder = await appFolder();
+  const running = launch(folder.words([], "stubborn"), folder);
+  onTestFinished(() => void running.kill("SIGKILL"));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  await new Promise((resolve) => running.stdout.once("data", resolve));
+  running.kill(signal);
+  expect(await ended).toBe(expected);
+  expect(folder.left()).toEqual([]);
+});
+
+test("what is wrong with the words: exit 2", async () => {
+  const { cwd, words, url } = await appFolder();
+  const unknown = await idp(words(["--case", "id-token.nonse-wrong"]), { cwd });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("id-token.nonce-wrong") });
+  expect(unknown.stderr).toContain("keys-rotated");
+  const remote = ["check", "client", "--start", "https://192.0.2.1/login", "--signed-in", url];
+  expect(await idp(remote, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
+  expect(await idp(words(["--report", "report.txt"]), { cwd })).toMatchObject({ code: 2 });
+  expect(await idp(["check", "client", "--start", url], { cwd })).toMatchObject({ code: 2 });
+});
+
+test("on a running server the faults are those of one client, and none is left", async () => {
+  const folder = await appFolder();
+  const { issuer } = await startIdp([], folder);
+  const config = { issuer, clientId: "app", clientSecret: secret, redirectUri: `${folder.url}/callback` };
+  const app = await CarefulApp.create({ ...config, neglects: "nonce" });
+  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
+  onTestFinished(close);
+  const wanted = ["id-token.nonce-wrong", "userinfo.sub-wrong", "keys.keys-empty", "keys-rotated"];
+  const cases = wanted.flatMap((name) => ["--case", name]);
+  const words = folder.words([...cases, "--client", "app", "--json"]);
+  const { code, stdout } = await idp(words.slice(0, words.indexOf("--")), folder);
+  expect(code).toBe(6);
+  const document = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
+  expect(document.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["id-token.nonce-wrong", "unnoticed"],
+    ["userinfo.sub-wrong", "noticed"],
+    ["keys.keys-empty", "not-reached"],
+    ["keys-rotated", "not-reached"],
+    ["control", "works"],
+  ]);
+  expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
+});

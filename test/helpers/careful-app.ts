@@ -1,0 +1,329 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from "jose";
+
+/**
+ * An app that signs users in and checks everything that it can, by hand. It can neglect one thing at a time, so that `idp check client`
+ * has something to find.
+ */
+
+/** What it neglects. */
+export type Neglect =
+  | "state"
+  | "iss"
+  | "error"
+  | "error-loop"
+  | "code-twice"
+  | "code-missing"
+  | "nonce"
+  | "id-token"
+  | "alg"
+  | "signature"
+  | "id-iss"
+  | "aud"
+  | "aud-extra"
+  | "exp"
+  | "iat"
+  | "sub"
+  | "pkce"
+  | "pkce-fresh"
+  | "state-fresh"
+  | "nonce-fresh"
+  | "redirect-uri"
+  | "token-type"
+  | "expires-in"
+  | "refresh-token"
+  | "userinfo-sub"
+  | "browser"
+  | "replay"
+  | "return-to"
+  | "token-in-url"
+  | "keys"
+  | "keys-empty"
+  | "discovery"
+  | "retry"
+  | "refresh"
+  | "revoked";
+
+export interface AppConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  readonly neglects?: Neglect;
+}
+
+interface Pending {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+  readonly returnTo: string;
+}
+
+interface Session {
+  pending: Pending | null;
+  user: { readonly sub: string; accessToken: string; refreshToken: string | undefined } | null;
+}
+
+interface Metadata {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly userinfo_endpoint: string;
+  readonly jwks_uri: string;
+}
+
+/** A refusal: the sign-in ends with it. */
+class Refused extends Error {}
+
+function refuseUnless(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Refused(why);
+}
+
+const random = (): string => randomBytes(24).toString("base64url");
+const jsonOf = async <T>(response: Response): Promise<T> => (await response.json()) as T;
+
+export class CarefulApp {
+  readonly #config: AppConfig;
+  readonly #sessions = new Map<string, Session>();
+  /** Of browsers that are not told apart, where that is neglected. */
+  readonly #pendingByState = new Map<string, Pending>();
+  readonly #fixed = { verifier: random() + random(), nonce: random(), states: 0 };
+  #keys: readonly JWK[] = [];
+  #metadata: Metadata;
+
+  private constructor(config: AppConfig, metadata: Metadata) {
+    this.#config = config;
+    this.#metadata = metadata;
+  }
+
+  /** @throws where the metadata is that of another issuer */
+  static async create(config: AppConfig): Promise<CarefulApp> {
+    const metadata = await jsonOf<Metadata>(await fetch(`${config.issuer}/.well-known/openid-configuration`));
+    const app = new CarefulApp(config, metadata);
+    refuseUnless(app.#neglects("discovery") || metadata.issuer === config.issuer, "metadata of another issuer");
+    await app.#readKeys();
+    return app;
+  }
+
+  #neglects(what: Neglect): boolean {
+    return this.#config.neglects === what;
+  }
+
+  async #readKeys(): Promise<void> {
+    this.#keys = (await jsonOf<{ readonly keys: readonly JWK[] }>(await fetch(this.#metadata.jwks_uri))).keys;
+  }
+
+  async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = new URL(req.url ?? "/", "http://app.invalid");
+    const found = /\bsid=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "";
+    const id = this.#sessions.has(found) ? found : random();
+    const session = this.#sessions.get(id) ?? { pending: null, user: null };
+    this.#sessions.set(id, session);
+    res.setHeader("set-cookie", `sid=${id}; Path=/; HttpOnly; SameSite=Lax`);
+    try {
+      if (url.pathname === "/login") this.#login(url, session, res);
+      else if (url.pathname === "/callback") await this.#callback(url, session, res);
+      else if (url.pathname === "/me") await this.#me(session, res);
+      else if (url.pathname === "/logout") this.#logout(session, res);
+      else if (url.pathname === "/" || url.pathname === "/done") res.end("home");
+      else res.writeHead(404).end();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      res.writeHead(400).end(`refused: ${error.message}`);
+    }
+  }
+
+  #login(url: URL, session: Session, res: ServerResponse): void {
+    const asked = url.searchParams.get("return_to") ?? "/";
+    const isOwn = new URL(asked, "http://app.invalid").origin === "http://app.invalid";
+    const pending: Pending = {
+      state: this.#neglects("state-fresh") ? `state-${(this.#fixed.states += 1)}` : random(),
+      nonce: this.#neglects("nonce-fresh") ? this.#fixed.nonce : random(),
+      verifier: this.#neglects("pkce-fresh") ? this.#fixed.verifier : random() + random(),
+      redirectUri:
+        (this.#neglects("redirect-uri") ? url.searchParams.get("redirect_uri") : null) ?? this.#config.redirectUri,
+      returnTo: isOwn || this.#neglects("return-to") ? asked : "/",
+    };
+    if (this.#neglects("browser")) this.#pendingByState.set(pending.state, pending);
+    else session.pending = pending;
+    const { state, nonce, verifier, redirectUri } = pending;
+    const request = new URLSearchParams({
+      ...{ response_type: "code", client_id: this.#config.clientId, redirect_uri: redirectUri },
+      ...{ scope: "openid profile", state, nonce },
+      ...(!this.#neglects("pkce") && {
+        code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+        code_challenge_method: "S256",
+      }),
+    });
+    res.writeHead(302, { location: `${this.#metadata.authorization_endpoint}?${request.toString()}` }).end();
+  }
+
+  async #callback({ searchParams }: URL, session: Session, res: ServerResponse): Promise<void> {
+    const sent = searchParams.get("state");
+    const pending = this.#neglects("browser") ? this.#pendingByState.get(sent ?? "") : session.pending;
+    if (!this.#neglects("replay")) {
+      session.pending = null;
+      this.#pendingByState.delete(sent ?? "");
+    }
+    refuseUnless(pending != null, "nobody began to sign in");
+    refuseUnless(this.#neglects("state") || sent === pending.state, "state");
+    refuseUnless(this.#neglects("iss") || searchParams.get("iss") === this.#config.issuer, "iss");
+    if (searchParams.has("error") && this.#neglects("error-loop")) {
+      res.writeHead(302, { location: "/login" }).end();
+      return;
+    }
+    refuseUnless(!searchParams.has("error") || this.#neglects("error"), "error");
+    const [code, ...more] = searchParams.getAll("code");
+    if (code === undefined && this.#neglects("code-missing")) {
+      session.user = { sub: "guest", accessToken: "", refreshToken: undefined };
+      res.writeHead(302, { location: "/" }).end();
+      return;
+    }
+    refuseUnless(code !== undefined && (more.length === 0 || this.#neglects("code-twice")), "code");
+    const user = await this.#exchange(code, pending);
+    session.user = user;
+    const shown = this.#neglects("token-in-url") ? `/done?access_token=${user.accessToken}` : pending.returnTo;
+    res.writeHead(302, { location: shown }).end();
+  }
+
+  async #tokens(parameters: Readonly<Record<string, string>>): Promise<Response> {
+    const { clientId, clientSecret } = this.#config;
+    const ask = (): Promise<Response> =>
+      fetch(this.#metadata.token_endpoint, {
+        method: "POST",
+        body: new URLSearchParams({ ...parameters, client_id: clientId, client_secret: clientSecret }),
+      });
+    const first = await ask();
+    if ((first.status !== 503 && first.status !== 429) || this.#neglects("retry")) return first;
+    await delay(Number(first.headers.get("retry-after") ?? 0) * 1000);
+    return ask();
+  }
+
+  async #exchange(code: string, pending: Pending): Promise<NonNullable<Session["user"]>> {
+    const response = await this.#tokens({
+      ...{ grant_type: "authorization_code", code, redirect_uri: pending.redirectUri },
+      ...(!this.#neglects("pkce") && { code_verifier: pending.verifier }),
+    });
+    refuseUnless(response.ok, "the code was refused");
+    const tokens = await jsonOf<Readonly<Record<string, string | undefined>>>(response);
+    const { access_token: accessToken = "", refresh_token: refreshToken, id_token: idToken } = tokens;
+    refuseUnless(this.#neglects("token-type") || tokens["token_type"]?.toLowerCase() === "bearer", "token_type");
+    refuseUnless(!this.#neglects("expires-in") || tokens["expires_in"] !== undefined, "expires_in");
+    refuseUnless(!this.#neglects("refresh-token") || refreshToken !== undefined, "refresh_token");
+    refuseUnless(idToken !== undefined || this.#neglects("id-token"), "id_token");
+    const claims = idToken === undefined ? null : await this.#checkIdToken(idToken, pending.nonce);
+    const userinfo = await this.#userinfo(accessToken);
+    refuseUnless(userinfo.ok, "userinfo");
+    const { sub } = await jsonOf<{ readonly sub?: string }>(userinfo);
+    const isLeftOut = claims === null || (this.#neglects("sub") && claims.sub === undefined);
+    const expected = isLeftOut ? sub : claims.sub;
+    refuseUnless(this.#neglects("userinfo-sub") || (sub !== undefined && sub === expected), "sub of userinfo");
+    return { sub: expected ?? "", accessToken, refreshToken };
+  }
+
+  async #checkIdToken(token: string, nonce: string): Promise<JWTPayload> {
+    const { alg, kid } = decodeProtectedHeader(token);
+    refuseUnless(alg !== "none" || this.#neglects("alg"), "alg");
+    if (alg !== "none" && !this.#neglects("signature")) await this.#verify(token, kid);
+    const claims = decodeJwt(token);
+    const { issuer, clientId } = this.#config;
+    const now = Date.now() / 1000;
+    const audiences = [claims.aud ?? []].flat();
+    const [azp, atHash] = [claims["azp"], claims["at_hash"]];
+    refuseUnless(this.#neglects("id-iss") || claims.iss === issuer, "iss");
+    refuseUnless(this.#neglects("aud") || audiences.includes(clientId), "aud");
+    refuseUnless(audiences.length === 1 || this.#neglects("aud-extra"), "aud");
+    refuseUnless(azp === undefined || azp === clientId, "azp");
+    refuseUnless(this.#neglects("exp") || (claims.exp !== undefined && claims.exp > now), "exp");
+    refuseUnless(this.#neglects("iat") || (claims.iat !== undefined && claims.iat < now + 60), "iat");
+    refuseUnless(this.#neglects("sub") || typeof claims.sub === "string", "sub");
+    refuseUnless(this.#neglects("nonce") || claims["nonce"] === nonce, "nonce");
+    refuseUnless(atHash === undefined || typeof atHash === "string", "at_hash");
+    return claims;
+  }
+
+  async #verify(token: string, kid: string | undefined): Promise<void> {
+    if (this.#neglects("keys-empty") && this.#keys.length === 0) return;
+    const fitting = (): JWK | undefined => this.#keys.find((key) => key.kid === kid && key.alg === "RS256");
+    if (fitting() === undefined && !this.#neglects("keys")) await this.#readKeys();
+    if (this.#neglects("keys-empty") && this.#keys.length === 0) return;
+    const jwk = fitting();
+    refuseUnless(jwk !== undefined, "no key fits");
+    const isRight = await compactVerify(token, await importJWK(jwk), { algorithms: ["RS256"] }).then(
+      () => true,
+      () => false,
+    );
+    refuseUnless(isRight, "signature");
+  }
+
+  #userinfo(accessToken: string): Promise<Response> {
+    return fetch(this.#metadata.userinfo_endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
+  }
+
+  /** Asks UserInfo each time, and refreshes where the token has expired. */
+  async #me(session: Session, res: ServerResponse): Promise<void> {
+    const { user } = session;
+    if (user === null) {
+      res.writeHead(401).end();
+      return;
+    }
+    if (user.accessToken !== "" && !(await this.#isLive(user))) {
+      session.user = null;
+      res.writeHead(401).end();
+      return;
+    }
+    res.end(JSON.stringify({ sub: user.sub }));
+  }
+
+  async #isLive(user: NonNullable<Session["user"]>): Promise<boolean> {
+    const { status } = await this.#userinfo(user.accessToken);
+    if (status === 403) return this.#neglects("revoked");
+    if (status !== 401) return true;
+    if (user.refreshToken === undefined) return false;
+    const response = await this.#tokens({ grant_type: "refresh_token", refresh_token: user.refreshToken });
+    if (!response.ok) return this.#neglects("refresh");
+    const tokens = await jsonOf<{ readonly access_token: string; readonly refresh_token?: string }>(response);
+    user.accessToken = tokens.access_token;
+    user.refreshToken = tokens.refresh_token ?? user.refreshToken;
+    return true;
+  }
+
+  #logout(session: Session, res: ServerResponse): void {
+    session.user = null;
+    res.writeHead(302, { location: "/" }).end();
+  }
+}
+
+/** Serves an app. What goes wrong in it answers 500. @param port 0: a free one */
+export async function serveApp(
+  port: number,
+  app: () => CarefulApp | null,
+  { onRequest = () => undefined }: { readonly onRequest?: (path: string) => void } = {},
+) {
+  const server = createServer((req, res) => {
+    onRequest(req.url ?? "");
+    const found = app();
+    if (found === null) {
+      req.socket.destroy();
+      return;
+    }
+    found.handle(req, res).catch(() => {
+      if (!res.headersSent) res.writeHead(500);
+      res.end();
+    });
+  });
+  server.listen(port, "localhost");
+  await once(server, "listening");
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
