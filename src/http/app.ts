@@ -140,8 +140,11 @@ const newRouter = (): Router => express.Router({ caseSensitive: true, strict: tr
 function metadataRoutes(web: Web): readonly Route[] {
   const route = { ...document, name: "discovery", get: discovery(web) } as const;
   const path = escaped(web.base) + baseOf(web.ctx.layout.issuer);
-  const paths = new Set([path + discoveryPath, path + metadataPath, metadataPath + path]);
-  return Array.from(paths, (each) => ({ ...route, path: each }));
+  return [
+    { ...route, path: path + discoveryPath },
+    { ...route, path: path + metadataPath },
+    ...(path === "" ? [] : [{ ...route, path: metadataPath + path }]),
+  ];
 }
 
 /** Every route: the endpoints by their layout, and what is below the address and below a vendor's issuer too. */
