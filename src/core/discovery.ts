@@ -2,7 +2,7 @@ import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
-import { responseModes } from "./authorize/response.ts";
+import { responseModesOf } from "./authorize/response.ts";
 import { supportedGrantTypes } from "./tokens/endpoint.ts";
 import type { Context } from "./context.ts";
 import { reachableAcr } from "./login/acr.ts";
@@ -44,7 +44,7 @@ export function metadata(
     claims_supported: [...new Set([...standardClaimNames, ...supported.claims])],
     acr_values_supported: reachableAcr,
     response_types_supported: ["code"],
-    response_modes_supported: responseModes,
+    response_modes_supported: responseModesOf(ctx),
     grant_types_supported: supportedGrantTypes,
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],

@@ -30,6 +30,7 @@ import { postIntrospect } from "./oauth/introspect.ts";
 import { getLogin, postLogin } from "./pages/login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
 import { inspectorRoutes } from "./inspector/inspector.ts";
+import { frame } from "./pages/message.ts";
 import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
@@ -88,6 +89,9 @@ function oauthRoutes(web: Web): readonly Route[] {
       body: formBody,
       post: postDeviceAuthorization(web),
     },
+    ...Object.entries(web.ctx.layout.frames ?? {}).map(
+      ([path, message]) => ({ kind: "public", name: "frame", path, get: frame(message) }) as const,
+    ),
     { ...page, name: "logout", path: paths.logout, body: formBody, get: getLogout(web), post: postLogout(web) },
   ];
 }

@@ -23,6 +23,7 @@ type RouteName =
   | "try-it"
   | "health"
   | "stylesheet"
+  | "frame"
   | "inspector"
   | "api"
   | "none";

@@ -261,3 +261,27 @@ describe("an issuer that is given", () => {
     await expect(idp.call("issuer.set", { issuer: "https://127.0.0.1:1/realms/idp" })).rejects.toThrow("another path");
   });
 });
+
+test.each([
+  ["keycloak", "/realms/kc", "/realms/kc/protocol/openid-connect/token"],
+  ["entra", "/kc/v2.0", "/kc/oauth2/v2.0/token"],
+  ["auth0", "/", "/oauth/token"],
+] as const)(
+  "%s: an issuer beside the first one has the paths below its own, by its name",
+  async (vendor, path, token) => {
+    const idp = await serve();
+    const other = await idp.call("issuers.add", {
+      name: "kc",
+      fixtures: {
+        users: [{ username: "alice" }],
+        clients: [{ client_id: "demo-app", client_secret: "demo-secret", redirect_uris: [callback] }],
+        settings: { endpoints: vendor },
+      },
+    });
+    expect(other.issuer).toBe(`${idp.issuer}/i/kc${path}`);
+    const { config } = await signIn(other.issuer);
+    expect(config.serverMetadata().token_endpoint).toBe(`${idp.issuer}/i/kc${token}`);
+    expect((await discover(other.issuer, "oauth2")).serverMetadata().issuer).toBe(other.issuer);
+    expect((await fetch(`${idp.issuer}${token}`, { method: "POST" })).status).toBe(404);
+  },
+);

@@ -4,7 +4,8 @@ import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import { OAuthError } from "../errors.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { checkLength } from "./request-length.ts";
-import { responseModes } from "./response.ts";
+import type { Context } from "../context.ts";
+import { responseModesOf } from "./response.ts";
 
 /** The checks of single parameters of an authorization request; `request.ts` lists and orders all checks. */
 
@@ -63,12 +64,12 @@ export function requireCodes(client: Client): void {
   }
 }
 
-export function checkResponseMode(raw: RawParameters): void {
+export function checkResponseMode(ctx: Pick<Context, "layout">, raw: RawParameters): void {
   const mode = single(raw, "response_mode");
-  if (mode !== undefined && askedMode(raw) === undefined) {
+  if (mode !== undefined && askedMode(ctx, raw) === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `response_mode "${mode}" is not supported; use ${responseModes.join(" or ")}`,
+      `response_mode "${mode}" is not supported; use ${responseModesOf(ctx).join(" or ")}`,
     );
   }
 }

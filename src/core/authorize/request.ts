@@ -70,7 +70,7 @@ export function checkAuthorizationRequest(
     refuseRequestObjects(raw);
     if (!pushed) refuseUnpushed(client);
     checkResponseType(raw, client);
-    checkResponseMode(raw);
+    checkResponseMode(ctx, raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
     const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
     const nonce = single(raw, "nonce") ?? null;

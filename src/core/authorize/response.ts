@@ -1,3 +1,5 @@
+import type { Context } from "../context.ts";
+import type { MessageMode } from "../layout/presets.ts";
 import { inQuotes, type OAuthError } from "../errors.ts";
 
 /** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
@@ -15,8 +17,12 @@ export interface ResponseTarget {
  * How the response travels: in the address (OAuth 2.0 Multiple Response Types 2.1), or in a form that the browser posts (OAuth 2.0 Form Post
  * Response Mode 2).
  */
-export const responseModes = ["query", "fragment", "form_post"] as const;
-export type ResponseMode = (typeof responseModes)[number];
+const responseModes = ["query", "fragment", "form_post"] as const;
+export type ResponseMode = (typeof responseModes)[number] | MessageMode["mode"];
+
+/** Those of an issuer. */
+export const responseModesOf = ({ layout: { messages } }: Pick<Context, "layout">): readonly ResponseMode[] =>
+  messages === undefined ? responseModes : [...responseModes, messages.mode];
 
 /** A refusal that goes to the client by redirect: for everything that fails after client and redirect URI are proven. */
 export class RedirectedError extends Error {

@@ -5,19 +5,23 @@ import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
-import { RedirectedError, responseModes, type ResponseMode, type ResponseTarget } from "./response.ts";
+import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "./response.ts";
 import { responseParametersOf } from "./request-object.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before anything else of it is read. */
 
 /** How the answer travels: a refusal too, and so before anything else is checked. */
-export function targetOf({ issuer }: Pick<Context, "issuer">, raw: RawParameters, redirectUri: string): ResponseTarget {
+export function targetOf(
+  ctx: Pick<Context, "issuer" | "layout">,
+  raw: RawParameters,
+  redirectUri: string,
+): ResponseTarget {
   const object = responseParametersOf(single(raw, "request"));
-  const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(object.mode) : undefined;
+  const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(ctx, object.mode) : undefined;
   return {
-    ...{ issuer, redirectUri },
+    ...{ issuer: ctx.issuer, redirectUri },
     state: single(raw, "state") ?? object.state ?? null,
-    mode: askedMode(raw) ?? modeOfObject ?? "query",
+    mode: askedMode(ctx, raw) ?? modeOfObject ?? "query",
   };
 }
 
@@ -91,10 +95,11 @@ export const provenTarget = (ctx: Context, raw: RawParameters): Promise<Response
   });
 
 /** The mode that the request asks for, if it is supported. */
-export const askedMode = (raw: RawParameters): ResponseMode | undefined => responseModeOf(single(raw, "response_mode"));
+export const askedMode = (ctx: Pick<Context, "layout">, raw: RawParameters): ResponseMode | undefined =>
+  responseModeOf(ctx, single(raw, "response_mode"));
 
-const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
-  responseModes.find((mode) => mode === name);
+const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined): ResponseMode | undefined =>
+  responseModesOf(ctx).find((mode) => mode === name);
 
 /**
  * Refuses a request whose `request_uri` is unknown. Client and redirect URI come first here too (CONTRACT 2.1).
@@ -103,7 +108,7 @@ const responseModeOf = (name: string | undefined): ResponseMode | undefined =>
  */
 export function refuseRequestUri(
   tx: ReadTx,
-  ctx: Pick<Context, "settings" | "issuer">,
+  ctx: Pick<Context, "settings" | "issuer" | "layout">,
   raw: RawParameters,
   error: OAuthError,
 ): never {

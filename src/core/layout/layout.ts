@@ -9,7 +9,7 @@ import { presets, type Preset, type PresetName } from "./presets.ts";
 export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName, string>>>;
 
 /** The paths of an issuer. */
-export interface Layout extends Pick<Preset, "returnParameter" | "grantTypes"> {
+export interface Layout extends Pick<Preset, "returnParameter" | "grantTypes" | "messages" | "frames"> {
   /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
   readonly issuer: string;
   /** Below that address. */
@@ -30,13 +30,13 @@ export function layoutOf(setting: EndpointsSetting, name: string | null): Layout
 function layout(preset: Preset, name: string): Layout {
   const named = (path: string): string => path.replace("/NAME", `/${name}`);
   const paths = Object.entries(preset.paths).map(([endpoint, path]) => [endpoint, named(path)] as const);
-  const { issuer, returnParameter, grantTypes } = preset;
+  const frames = Object.entries(preset.frames ?? {}).map(([path, message]) => [named(path), message] as const);
   return {
-    issuer: named(issuer),
+    ...preset,
+    issuer: named(preset.issuer),
     paths: { ...endpoints, ...Object.fromEntries(paths) },
     also: null,
-    ...(returnParameter !== undefined && { returnParameter }),
-    ...(grantTypes !== undefined && { grantTypes }),
+    frames: Object.fromEntries(frames),
   };
 }
 

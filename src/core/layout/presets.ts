@@ -2,6 +2,11 @@ import type { EndpointName } from "../endpoints.ts";
 
 /** Where the endpoints of known vendors are (CONTRACT 11), for their SDKs: data, and no check depends on it. */
 
+/** `type`: the parameters are in the `response` of a message of this type; else they are the message. */
+export type MessageMode =
+  | { readonly mode: "web_message"; readonly type: string }
+  | { readonly mode: "okta_post_message"; readonly type?: undefined };
+
 export interface Preset {
   /** The path of the issuer below the base; `NAME` stands for the name of the issuer. */
   readonly issuer: string;
@@ -13,6 +18,10 @@ export interface Preset {
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
   /** What the vendor calls `post_logout_redirect_uri`. */
   readonly returnParameter?: string;
+  /** How the vendor's SDK takes a response in a frame or a popup: by a message of this form (`response_mode`). */
+  readonly messages?: MessageMode;
+  /** Pages that the vendor's SDK loads in a frame and waits for: what each says to the page around it. */
+  readonly frames?: Readonly<Record<string, string>>;
   /** Grant types under the names that the vendor's SDK sends. */
   readonly grantTypes?: Readonly<Record<string, string>>;
 }
@@ -50,12 +59,14 @@ export const presets = {
       register: "/oidc/register",
     },
     returnParameter: "returnTo",
+    messages: { mode: "web_message", type: "authorization_response" },
   },
   okta: {
     issuer: "/oauth2/default",
     firstName: "",
     paths: ofOkta("/oauth2/default/v1"),
     also: { issuer: "", paths: ofOkta("/oauth2/v1") },
+    messages: { mode: "okta_post_message" },
   },
   keycloak: {
     issuer: realm,
@@ -72,6 +83,8 @@ export const presets = {
       device_authorization: `${protocol}/auth/device`,
       register: `${realm}/clients-registrations/openid-connect`,
     },
+    // Asks whether it may watch the session in a frame, which is not there.
+    frames: { [`${protocol}/3p-cookies/step1.html`]: "unsupported" },
   },
   cognito: {
     issuer: "",

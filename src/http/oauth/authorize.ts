@@ -12,6 +12,7 @@ import { bodyParameters, clientQuery } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, type Web } from "../web.ts";
 import { renderFormPost } from "../pages/pages.ts";
+import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/authorize/response.ts";
 
@@ -94,14 +95,25 @@ export function takeStep(web: Web, req: Request, res: Response, { step, sessionC
 export const authorizationResponseOf = (res: Response): ReturnStep | null =>
   (res.locals["authorizationResponse"] as ReturnStep | undefined) ?? null;
 
-/** The answer to the client: a redirect, or a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2). */
+/**
+ * The answer to the client: a redirect, a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2), or for the SDKs of some
+ * vendors a message to the page of the client.
+ */
 export function sendToClient(web: Web, req: Request, res: Response, answer: AuthorizationResponse): void {
-  if (answer.target.mode !== "form_post") {
+  const { target, parameters } = answer;
+  const { messages } = web.ctx.layout;
+  const isMessage = messages?.mode === target.mode;
+  if (target.mode !== "form_post" && !isMessage) {
     redirect(res, responseLocation(answer));
     return;
   }
-  const { target, parameters } = answer;
   note(res, { answer: { location: target.redirectUri, parameters } });
+  if (isMessage) {
+    const response = Object.fromEntries(parameters);
+    const message = messages.type === undefined ? response : { type: messages.type, response };
+    sendMessage(res, message, new URL(target.redirectUri).origin);
+    return;
+  }
   const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
   sendPage(res, 200, renderFormPost(web.renderer, view));
 }

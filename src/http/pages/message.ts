@@ -1,0 +1,30 @@
+import { hash } from "node:crypto";
+import type { RequestHandler, Response } from "express";
+import { escapeHtml } from "./texts.ts";
+
+/** Pages that say something to the page that opened or framed them. Nobody sees them, and they change nothing. */
+
+const script = "const{origin,message}=document.body.dataset;(opener??parent).postMessage(JSON.parse(message),origin)";
+const scripts = `script-src 'sha256-${hash("sha256", script, "base64")}'`;
+
+/** @param origin of the page that may read the message, and frame this one; `*`: any */
+export function sendMessage(res: Response, message: unknown, origin: string): void {
+  const frames = origin === "null" ? "'none'" : origin;
+  res.set({
+    "Content-Security-Policy": `default-src 'none'; ${scripts}; base-uri 'none'; frame-ancestors ${frames}`,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+  });
+  const data = `data-origin="${escapeHtml(origin)}" data-message="${escapeHtml(JSON.stringify(message))}"`;
+  res
+    .type("html")
+    .send(`<!doctype html><meta charset="utf-8"><title>…</title><body ${data}><script>${script}</script>`);
+}
+
+/** A page that says the same to everybody. */
+export const frame =
+  (message: string): RequestHandler =>
+  (_req, res) => {
+    sendMessage(res, message, "*");
+  };
