@@ -128,7 +128,7 @@ describe("tokens", () => {
 });
 
 describe("clock and faults", () => {
-  test("the clock is advanced, frozen and reset", async () => {
+  test("the clock is advanced, set, frozen and reset", async () => {
     const page = await browser.open(at("testing"));
     const ahead = await browser.press(page, "advance-clock", { value: "31m" });
     expect(textOf(ahead)).toMatch(/31 minutes ahead.*idp clock reset/s);
@@ -137,6 +137,10 @@ describe("clock and faults", () => {
     expect(await idp.call("clock.show", {})).toMatchObject({ offset: 1860, frozen: true });
     await browser.press(frozen, "reset-clock-clock");
     expect(await idp.call("clock.show", {})).toMatchObject({ offset: 0, frozen: false });
+    const set = await browser.press(page, "set-clock-clock", { value: "2035-01-01T00:00:00Z" });
+    expect(textOf(set)).toContain("idp clock set 2035-01-01T00:00:00Z");
+    expect((await idp.clock.show()).now).toMatch(/^2035-01-01T00:00:/);
+    await browser.press(set, "reset-clock-clock");
     const refused = await browser.press(page, "advance-clock", { value: "soon" });
     expect([refused.status, refused.body.includes('id="inspector-refused"')]).toEqual([422, true]);
   });
@@ -153,10 +157,29 @@ describe("clock and faults", () => {
     };
     const added = await browser.press(page, "fault-add", fields);
     expect(textOf(added)).toContain(
-      "idp faults add token --error server_error --client demo-app --status 503 --times 7 --after",
+      "idp faults add token --client demo-app --times 7 --status 503 --error server_error --after",
     );
     const [fault] = await idp.call("faults.list", {});
     expect(fault).toMatchObject({ endpoint: "token", status: 503, error: "server_error", remaining: 7, after: true });
+    const withBody = {
+      ...{ endpoint: "userinfo", method: "POST", skip: "2", body: "<p>\r\nSorry" },
+      ...{ content_type: "text/html", header: "Retry-After: 2\r\nX-From: proxy" },
+    };
+    const more = await browser.press(added, "fault-add", withBody);
+    expect(textOf(more)).toContain(
+      "idp faults add userinfo --method POST --skip 2 --header 'Retry-After: 2' --header 'X-From: proxy'",
+    );
+    const [, second] = await idp.call("faults.list", {});
+    expect(second).toMatchObject({
+      ...{ endpoint: "userinfo", method: "POST", skip: 2, body: "<p>\nSorry", content_type: "text/html" },
+      header: { "Retry-After": "2", "X-From": "proxy" },
+    });
+    await idp.faults.remove(second?.id ?? "");
+    const described = await browser.press(added, "fault-add", {
+      ...{ endpoint: "token", status: "400", error: "invalid_grant", description: "It is over" },
+    });
+    expect(textOf(described)).toContain("--error invalid_grant --description 'It is over'");
+    await idp.faults.remove((await idp.faults.list()).at(-1)?.id ?? "");
     const removed = await browser.press(added, `remove-fault-${fault?.id ?? ""}`);
     expect(await idp.call("faults.list", {})).toEqual([]);
     const dropping = await browser.press(removed, "fault-add", { endpoint: "any", drop: "1", always: "1" });
@@ -164,6 +187,8 @@ describe("clock and faults", () => {
     expect(await idp.call("faults.list", {})).toEqual([]);
     const refused = await browser.press(page, "fault-add", { flaw: "nonce-wrong", endpoint: "jwks" });
     expect([refused.status, refused.state]).toEqual([422, "testing"]);
+    const header = { endpoint: "token", status: "503", header: "Retry After 2" };
+    expect((await browser.press(page, "fault-add", header)).body).toContain("is not a header that can be set");
   });
 });
 

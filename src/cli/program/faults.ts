@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
-import { faultEndpoints } from "../../core/testing/faults/fault-endpoints.ts";
+import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
@@ -24,15 +24,7 @@ function declareAdd(faults: Command, act: Act): void {
     .option("--client <client_id>", "only requests of this client")
     .option("--user <username>", "only requests about this user")
     .option("--grant-type <type>", "only token requests with this grant_type")
-    .addOption(
-      new Option("--method <method>", "only requests with this method").choices([
-        "GET",
-        "HEAD",
-        "POST",
-        "PUT",
-        "DELETE",
-      ]),
-    )
+    .addOption(new Option("--method <method>", "only requests with this method").choices(faultMethods))
     .option("--times <number>", "how many requests take the fault (default: 1)", wholeNumber)
     .option("--skip <number>", "how many matching requests pass first", wholeNumber)
     .option("--always", "every request takes the fault, until it is removed")

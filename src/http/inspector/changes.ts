@@ -54,6 +54,11 @@ const table = {
     run: (ctx, _, by) => operations["clock.advance"].run(ctx, { by }, runner),
     command: (_, by) => ["idp", "clock", "advance", by],
   },
+  "set-clock": {
+    tab: "testing",
+    run: (ctx, _, to) => operations["clock.set"].run(ctx, { to }, runner),
+    command: (_, to) => ["idp", "clock", "set", to],
+  },
   freeze: {
     tab: "testing",
     run: (ctx) => operations["clock.freeze"].run(ctx, {}, runner),

@@ -1,43 +1,83 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { isObject } from "../../core/json-object.ts";
-import { faultEndpoints } from "../../core/testing/faults/fault-endpoints.ts";
+import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */
 
-const numbers = ["status", "drop_after", "times"];
-const texts = ["error", "delay", "body", "client", "user", "grant_type"];
-const ticks = ["drop", "after", "always"];
+interface FaultField {
+  /** The name that the operation has for it. */
+  readonly name: string;
+  readonly kind: "text" | "number" | "lines" | "list" | "tick";
+  /** Of a list; the first one is chosen. */
+  readonly options: readonly string[];
+  /** The page says what may be typed. */
+  readonly hint: boolean;
+}
 
-export const faultForm = {
-  lists: [
-    { name: "endpoint", options: ["any", ...faultEndpoints] },
-    { name: "flaw", options: ["", ...flawNames] },
+export interface FaultFieldGroup {
+  readonly name: "requests" | "response";
+  readonly fields: readonly FaultField[];
+}
+
+const field = (kind: FaultField["kind"], name: string, options: readonly string[] = []): FaultField => ({
+  ...{ name, kind, options },
+  hint: hinted.includes(name),
+});
+
+const hinted = ["times", "skip", "always", "header", "content_type", "delay", "drop_after", "drop", "after"];
+
+export const faultForm: { readonly groups: readonly FaultFieldGroup[] } = {
+  groups: [
+    {
+      name: "requests",
+      fields: [
+        field("list", "endpoint", ["any", ...faultEndpoints]),
+        ...[field("text", "client"), field("text", "user"), field("text", "grant_type")],
+        field("list", "method", ["", ...faultMethods]),
+        ...[field("number", "times"), field("number", "skip"), field("tick", "always")],
+      ],
+    },
+    {
+      name: "response",
+      fields: [
+        ...[field("number", "status"), field("text", "error"), field("text", "description")],
+        ...[field("lines", "header"), field("lines", "body"), field("text", "content_type")],
+        field("list", "flaw", ["", ...flawNames]),
+        ...[field("text", "delay"), field("number", "drop_after")],
+        ...[field("tick", "drop"), field("tick", "after")],
+      ],
+    },
   ],
-  fields: [...numbers, ...texts],
-  ticks,
 };
 
-/** A whole number as one; anything else stays as it was typed, for the operation to refuse. */
-const numberIn = (typed: string): number | string => (/^\d{1,7}$/.test(typed) ? Number(typed) : typed);
+/** `Retry-After: 2`, one a line. A line without a colon is a name that no header has. */
+const headersIn = (typed: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    typed.split("\n").map((line) => {
+      const [name = "", value = ""] = line.split(/:(.*)/s);
+      return [name.trim(), value.trim()];
+    }),
+  );
+
+/** What was typed, as the operation takes it; what is none of its kind stays as it is, for the operation to refuse. */
+function valueOf({ name, kind }: FaultField, typed: string): unknown {
+  if (kind === "tick") return true;
+  if (kind === "number" && /^\d{1,7}$/.test(typed)) return Number(typed);
+  return name === "header" ? headersIn(typed) : typed;
+}
 
 /** @returns the fault as JSON */
 export function faultIn(body: RawParameters): string {
-  const given = (name: string): string | undefined => single(body, name)?.trim();
-  const named = <T>(names: readonly string[], read: (typed: string) => T) =>
-    names.flatMap((name) => {
-      const typed = given(name) ?? "";
-      return typed === "" ? [] : [[name, read(typed)] as const];
+  const given = faultForm.groups
+    .flatMap(({ fields }) => fields)
+    .flatMap((each) => {
+      // Browsers end the lines of a form with CRLF.
+      const typed = (single(body, each.name) ?? "").replaceAll("\r\n", "\n").trim();
+      return typed === "" ? [] : [[each.name, valueOf(each, typed)]];
     });
-  return JSON.stringify({
-    endpoint: given("endpoint") ?? "",
-    ...Object.fromEntries([
-      ...named(["flaw", ...texts], String),
-      ...named(numbers, numberIn),
-      ...named(ticks, () => true),
-    ]),
-  });
+  return JSON.stringify(Object.fromEntries(given));
 }
 
 /** @param fault as {@link faultIn} returns it */
@@ -51,7 +91,9 @@ export function faultCommand(fault: string): readonly string[] {
   const { endpoint, ...rest } = faultOf(fault);
   const flags = Object.entries(rest).flatMap(([name, value]) => {
     const flag = `--${name.replaceAll("_", "-")}`;
-    return value === true ? [flag] : [flag, String(value)];
+    if (value === true) return [flag];
+    if (!isObject(value)) return [flag, String(value)];
+    return Object.entries(value).flatMap(([header, content]) => [flag, `${header}: ${String(content)}`]);
   });
   return ["idp", "faults", "add", String(endpoint), ...flags];
 }

@@ -20,6 +20,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     ...tabView(web, req, res, refusal),
     clock,
     advance: changeView(web, "advance", "clock", "31m"),
+    set: changeView(web, "set-clock", "clock", "2027-01-01T00:00:00Z"),
     freeze: clock.frozen ? null : changeView(web, "freeze", "clock"),
     reset: clock.frozen || clock.offset !== 0 ? changeView(web, "reset-clock", "clock") : null,
     faults: faults.map((fault) => ({

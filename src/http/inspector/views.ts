@@ -4,6 +4,7 @@ import type { Renderer } from "../pages/render.ts";
 import { formatDuration, formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
 import type { View } from "../pages/views.ts";
 import type { ChangeName } from "./changes.ts";
+import type { FaultFieldGroup } from "./fault-form.ts";
 import { tabs, type Tab } from "./tabs.ts";
 
 /** What each tab of the inspector shows, and its page. */
@@ -139,6 +140,7 @@ export interface TestingView extends TabView {
     readonly frozen: boolean;
   };
   readonly advance: ChangeView;
+  readonly set: ChangeView;
   /** Null: it is frozen. */
   readonly freeze: ChangeView | null;
   /** Null: nobody has moved it. */
@@ -154,10 +156,8 @@ export interface TestingView extends TabView {
   }[];
   readonly clear: ChangeView | null;
   readonly add: ChangeView;
-  /** The fields of the form that adds a fault, by the names of the operation; the first option of a list is chosen. */
-  readonly lists: readonly { readonly name: string; readonly options: readonly string[] }[];
-  readonly fields: readonly string[];
-  readonly ticks: readonly string[];
+  /** The form that adds a fault. */
+  readonly groups: readonly FaultFieldGroup[];
 }
 
 /** What the templates of all tabs are given. */

@@ -12,4 +12,6 @@ export const faultEndpoints = [
   "logout",
   "register",
 ] as const;
+/** The methods of requests that a fault can be for. */
+export const faultMethods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 export type FaultEndpoint = (typeof faultEndpoints)[number];
