@@ -51,12 +51,9 @@ async function versionIn(query: Query): Promise<number> {
 export function prepareSchema(database: Database, log: (note: string) => void): Promise<void> {
   const { location } = database;
   return database.transaction("begin", async (query) => {
-    let version = await versionIn(query);
-    if (version < schemaVersion) {
-      await query(`select pg_advisory_xact_lock(${lock})`);
-      // Another instance may have done it meanwhile.
-      version = await versionIn(query);
-    }
+    // First: a connection that has looked for a table in vain remembers that until its transaction ends.
+    await query(`select pg_advisory_xact_lock(${lock})`);
+    const version = await versionIn(query);
     if (version > schemaVersion) {
       const message = `${location} has schema version ${version}; this idp reads version ${schemaVersion}: a newer idp made its tables`;
       throw new DataFileError(message, location, "Use that idp (or a newer one), or another database.");
