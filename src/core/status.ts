@@ -28,6 +28,9 @@ export function recordsIn(tx: ReadTx): Pick<Status, "users" | "clients" | "grant
   return { users: tx.count("users"), clients: tx.count("clients"), grants };
 }
 
+/** @throws {StorageError} while the data cannot be read */
+export const checkReadable = ({ store }: Context): Promise<void> => store.read(() => undefined);
+
 /** Counts what there is. */
 export const status = async (ctx: Context): Promise<Status> => ({
   issuer: ctx.issuer,

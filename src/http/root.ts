@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
+import { checkReadable } from "../core/status.ts";
 import { sendJson } from "./answer/answer.ts";
 import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
@@ -8,10 +9,12 @@ import { wantsPage, type Web } from "./web.ts";
 
 /** What the server answers beside endpoints and pages. */
 
+/** 503 while the data is away, so that a balancer sends requests to others. */
 export const health =
   (web: Web): RequestHandler =>
-  (req, res) => {
+  async (req, res) => {
     const { ctx, version } = web;
+    await checkReadable(ctx);
     const more = standingOf(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
     sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
