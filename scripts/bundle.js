@@ -26,8 +26,8 @@ export async function bundle(folder) {
     input: { main: join(root, "src/cli/main.ts") },
     cwd: root,
     platform: "node",
-    // It runs a script that stands beside its code.
-    external: ["open"],
+    // open runs a script that stands beside its code. pg depends on packages without the text of their license.
+    external: ["open", "pg"],
     // jsonc-parser's "main" is UMD, which finds its files only when it runs.
     resolve: { mainFields: ["module", "main"] },
   });
