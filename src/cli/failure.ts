@@ -1,6 +1,6 @@
 import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { hintOf, type Hint } from "../core/hint.ts";
-import { DataFileError, LockedError, StorageError } from "../store/store.ts";
+import { ClockError, DataFileError, LockedError, StorageError, UnreachableError } from "../store/store.ts";
 import { since } from "./output/words.ts";
 
 /** How a command ends when it does not end well: what main prints and exits with. */
@@ -73,6 +73,12 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
 /** For a file that could not be written: the message says what is wrong with it (`store/json/fault.ts`). */
 export const putRight = "Fix that, then try again.";
 
+/** For a shared store that cannot be opened. */
+const reachable = {
+  text: "Check the address, and the password in IDP_STORE, PGPASSWORD or ~/.pgpass. For details",
+  command: ["idp", "doctor"],
+};
+
 /** What an error means to the person at the terminal, without a stack trace. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof OperationError) return failure(error.code, error.summary, error.hint, error.problems);
@@ -84,7 +90,10 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof LockedError) return lockFailure(error);
   if (error instanceof DataFileError) return failure(error.code, error.message, error.hint);
+  if (error instanceof UnreachableError) return failure(error.code, error.message, reachable);
+  if (error instanceof ClockError) return failure(error.code, error.message, "Set the clock of this machine.");
   if (error instanceof StorageError) {
+    if (error.away) return failure(error.code, error.message, "It may work again soon.");
     return failure(error.code, error.message, error.partly ? putRight : `Nothing was changed. ${putRight}`);
   }
   // Of inquirer, which is not loaded here: Ctrl+C in a prompt.

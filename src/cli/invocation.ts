@@ -1,3 +1,4 @@
+import { problemOfAddress, withoutPassword } from "../store/postgres/address.ts";
 import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
 
 /** The streams and the environment of the process; tests of a command could hand in others. */
@@ -20,6 +21,7 @@ export interface GlobalFlags {
   readonly yes?: true;
   readonly color: ColorChoice;
   readonly data: string;
+  readonly store?: string;
   readonly url?: string;
   readonly adminTokenFile?: string;
 }
@@ -39,6 +41,10 @@ export interface Invocation extends Terminal {
   /** Cells of a line on stdout; Infinity where it is no terminal. */
   readonly width: number;
   readonly data: string;
+  /** The address of a shared store in place of the data folder, with its password; null: none is used. */
+  readonly store: string | null;
+  /** Where the data is, as messages name it: the folder, or the address of the store without its password. */
+  readonly place: string;
   /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
   readonly url: string | null;
   readonly adminTokenFile: string | null;
@@ -68,6 +74,7 @@ export function settle(
 ): Invocation {
   const { stdout, stderr, env } = terminal;
   const json = flags.json === true;
+  const store = flags.store !== undefined && problemOfAddress(flags.store) === null ? flags.store : null;
   return {
     ...clock,
     stdout,
@@ -89,6 +96,8 @@ export function settle(
     err: styleOf(stderr, flags.color, env),
     width: widthOf(stdout),
     data: flags.data,
+    store,
+    place: store === null ? flags.data : withoutPassword(store),
     url: flags.url ?? null,
     adminTokenFile: flags.adminTokenFile ?? null,
     issuer: null,

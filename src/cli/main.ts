@@ -1,4 +1,5 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { wordsWithoutPassword } from "../store/postgres/address.ts";
 import { escapeLine } from "./output/escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
 import { printFailure } from "./output/print.ts";
@@ -31,6 +32,9 @@ const clock: Pick<Invocation, "now" | "takeSignals"> = {
 };
 
 const words = process.argv.slice(2);
+const shown = wordsWithoutPassword(words);
+// Other users of this machine can list the arguments of a process.
+if (shown.some((word, at) => word !== words[at])) process.title = ["idp", ...shown].join(" ");
 
 // A reader that has seen enough (`| head`) is no error: what follows is dropped, and the command goes on to its own end.
 let isCut = false;

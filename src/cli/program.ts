@@ -3,6 +3,7 @@ import type { Act } from "./act.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./output/print.ts";
+import { checkStore } from "./target/store-flag.ts";
 import { folder } from "./program/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
 import { declareCheck } from "./program/check.ts";
@@ -38,6 +39,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     (run) =>
     async (...received) => {
       const cli = settle(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
+      checkStore(program, cli);
       // commander hands over the arguments, the flags, and last the command itself.
       const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
       if (outcome !== null) finish(cli, outcome);
@@ -64,6 +66,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .option("--yes", "answer yes to every confirmation")
     .addOption(new Option("--color <when>", "color the output").choices(["auto", "always", "never"]).default("auto"))
     .addOption(new Option("--data <dir>", "the data folder").env("IDP_DATA").default(defaultData).argParser(folder))
+    .addOption(new Option("--store <url>", "a shared store on PostgreSQL in place of the data folder").env("IDP_STORE"))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "read the admin token for --url from this file (default: IDP_ADMIN_TOKEN)")
     .addHelpText(

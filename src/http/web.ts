@@ -15,7 +15,7 @@ export interface Web {
   readonly issuer: URL;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
-  /** The port that listens; names the cookies, which browsers do not keep apart by port. */
+  /** The port that browsers come to; names the cookies, which browsers do not keep apart by port. */
   readonly port: () => number;
   /** Only this machine can reach the server. */
   readonly isLocal: boolean;

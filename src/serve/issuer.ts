@@ -42,6 +42,8 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   readonly now: () => number;
   /** Override the settings of the fixtures. */
   readonly settings: Partial<Settings>;
+  /** Others may serve the same data. */
+  readonly isShared: boolean;
   /** Any host name is answered, so there is no picker: a page whose name points at this machine could sign in by a click. */
   readonly anyHost: boolean;
   readonly issuers: Issuers;
@@ -88,6 +90,8 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const sources = sourcesOf(options.fixtures);
   const seeded = await seed({ store, now, random, passwords, settings: options.settings }, sources, {
     mode: "start",
+    // A shared store may be a team's, and this instance one more.
+    onlyIfUnused: options.isShared && sources.every((source) => "builtIn" in source),
     progress: options.onProgress,
     check: (tx) => {
       checkAutomaticLogin(tx, options.settings);

@@ -9,6 +9,7 @@ import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
+import { problemOfAddress } from "../store/postgres/address.ts";
 import type { RequestEvent } from "../core/testing/record.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
@@ -19,6 +20,11 @@ type Fixtures = OneFixture | readonly OneFixture[];
 export interface IdpOptions {
   /** The data folder. Default: in memory, nothing is kept. */
   readonly data?: string;
+  /**
+   * The address of a PostgreSQL, in place of `data`: any number of instances share what is in it. Its password may also come from PGPASSWORD
+   * or ~/.pgpass.
+   */
+  readonly store?: string;
   /**
    * Applied before the first request is answered: the content of a fixture file, paths of files and folders, the texts of files, or a
    * list of these. Default: the built-in demo. A function is called again at each reset, for files that may have changed.
@@ -63,6 +69,7 @@ export interface IdpOptions {
 
 const optionNames = Object.keys({
   data: true,
+  store: true,
   fixtures: true,
   onProgress: true,
   port: true,
@@ -92,7 +99,7 @@ export function checkOptions(options: IdpOptions): void {
       hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
     });
   }
-  const { port = 0, backchannel = "off", issuer, adminToken, allowHosts = [] }: IdpOptions = options;
+  const { port = 0, backchannel = "off", issuer, adminToken, allowHosts = [], store, data }: IdpOptions = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
       hint: "0 takes a free one: createIdp({ port: 0 })",
@@ -104,8 +111,18 @@ export function checkOptions(options: IdpOptions): void {
     });
   }
   if (adminToken !== undefined) checkAdminToken(adminToken);
+  if (store !== undefined) checkStore(store, data);
   if (issuer !== undefined) checkIssuer(issuer);
   for (const given of allowHosts) checkAllowedHost(given);
+}
+
+/** @throws {OperationError} usage */
+function checkStore(store: string, data: string | undefined): void {
+  const problem = problemOfAddress(store);
+  if (problem !== null) throw new OperationError("usage", `store ${problem}`);
+  if (data !== undefined) {
+    throw new OperationError("usage", "store and data name two places for the data", { hint: "Leave one of them out" });
+  }
 }
 
 /** @throws {OperationError} usage, for a value that no `Host` can match */

@@ -57,9 +57,13 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
   const { adminToken = random(24), fixtures } = options;
-  const stores = await openStores({ data: options.data ?? null, kind: "server", version, log });
+  const stores = await openStores({
+    ...{ data: options.data ?? null, postgres: options.store },
+    ...{ kind: "server", version, log },
+  });
   const anyHost = options.allowHosts?.includes("*") === true;
-  const issuers = createRegistry(stores, { now, random, log, settings, anyHost });
+  const isShared = options.store !== undefined;
+  const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost });
   let listening: Listening | null = null;
   // Open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([
@@ -106,14 +110,13 @@ const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replac
 function createSites(
   options: Pick<
     IdpOptions,
-    "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
+    "store" | "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
   > &
     Readonly<{ now: () => number; host: string; port: number; adminToken: string; close: () => Promise<void> }>,
 ): (issuer: Issuer) => RequestHandler {
   const { now, host, port, adminToken, close } = options;
   const shared = {
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-    port: () => port,
     isLocal: host === defaultHost || host === "::1" || (isIPv4(host) && host.startsWith("127.")),
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
@@ -127,8 +130,9 @@ function createSites(
 
   function make(issuer: Issuer): RequestHandler {
     const { name, ctx } = issuer;
+    const cookiePort = options.store === undefined ? port : portOf(ctx.address);
     const web = {
-      ...{ ...shared, ctx, name, base: pathOf(issuer) },
+      ...{ ...shared, ctx, name, base: pathOf(issuer), port: () => cookiePort },
       get issuer() {
         return new URL(ctx.issuer);
       },
@@ -146,6 +150,12 @@ function createSites(
     made.set(issuer, routes);
     return routes;
   };
+}
+
+/** Browsers reach instances of a shared store by the issuer alone, so that its port tells their cookies from those of other servers. */
+function portOf(issuer: string): number {
+  const { port, protocol } = new URL(issuer);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
 /** Where commands of this machine reach the server; the issuer may be a name that only other machines resolve. */

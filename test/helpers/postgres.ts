@@ -39,7 +39,7 @@ export interface TestPostgres {
 }
 
 const postgresUser = "idp";
-const postgresPassword = "pass-word-of-the-database";
+export const postgresPassword = "pass-word-of-the-database";
 
 /** `initdb` and `postgres` refuse to run as root: then as "nobody". */
 const asUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

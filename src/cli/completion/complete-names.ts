@@ -3,11 +3,9 @@ import { effectOf } from "../../core/testing/faults/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
-import { callServer, type Server } from "../target/remote.ts";
-import { serverOfUrl } from "../target/server-of-url.ts";
-import { findServer } from "../target/target.ts";
+import { findTarget, type Target } from "../target/target.ts";
 
-/** The names in the data, for completion: of the running server, or of the folder, which is read without its lock. */
+/** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without its lock. */
 
 /** So many users are looked at, of however many: a shell shows a few hundred at most. */
 const enough = 1000;
@@ -15,27 +13,27 @@ const enough = 1000;
 /** Of the last requests. */
 const mostRequests = 50;
 
-const fromServer: Record<NameKind, (server: Server) => Promise<readonly Candidate[]>> = {
-  username: async (server) =>
-    (await callServer(server, "users.list", { limit: enough })).map(({ username, email }) => ({
+const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidate[]>> = {
+  username: async (target) =>
+    (await target.call("users.list", { limit: enough })).map(({ username, email }) => ({
       value: username,
       description: email,
     })),
-  client_id: async (server) => (await callServer(server, "clients.list", {})).map(clientCandidate),
-  grant_id: async (server) =>
-    (await callServer(server, "grants.list", {}))
+  client_id: async (target) => (await target.call("clients.list", {})).map(clientCandidate),
+  grant_id: async (target) =>
+    (await target.call("grants.list", {}))
       .filter(({ status }) => status === "active")
       .map(({ id, user, client, scope }) => ({ value: id, description: `${user} ${client}: ${scope}` })),
-  session_id: async (server) =>
-    (await callServer(server, "sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
-  fault_id: async (server) =>
-    (await callServer(server, "faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
-  request_id: async (server) =>
-    (await callServer(server, "requests.list", {}))
+  session_id: async (target) =>
+    (await target.call("sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
+  fault_id: async (target) =>
+    (await target.call("faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
+  request_id: async (target) =>
+    (await target.call("requests.list", {}))
       .slice(-mostRequests)
       .map(({ id, method, endpoint, status }) => ({ value: id, description: `${method} ${endpoint} ${status}` })),
-  snapshot: async (server) => (await callServer(server, "snapshots.list", {})).map(snapshotCandidate),
-  scopes: async (server) => (await callServer(server, "scopes.list", {})).map(({ name }) => scopeCandidate(name)),
+  snapshot: async (target) => (await target.call("snapshots.list", {})).map(snapshotCandidate),
+  scopes: async (target) => (await target.call("scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
 const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
@@ -73,8 +71,8 @@ const nameOf = (tx: ReadTx, userId: string): string => tx.get("users", userId)?.
 
 /** Names of a kind. It may reject, for whatever reason there is. */
 export async function namesOf(cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> {
-  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
-  if (server !== null) return fromServer[kind](server);
+  const target = await findTarget(cli);
+  if (target.server !== null || cli.store !== null) return fromTarget[kind](target);
   const { peek } = await import("../../store/json/peek.ts");
   const data = await peek(cli.data, cli.now);
   return data === null ? [] : data.read(fromRecords[kind]);

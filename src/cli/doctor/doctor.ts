@@ -23,7 +23,7 @@ const patience = 3000;
 export async function doctor(cli: Invocation): Promise<Outcome> {
   const checks: readonly Finding[] = [
     nodeFinding(),
-    ...(cli.url === null ? await folderFindings(cli) : []),
+    ...(cli.url === null ? await dataFindings(cli) : []),
     ...(await networkFindings(cli, await served(cli))),
   ];
   const having = (status: Finding["status"]): number => checks.filter((check) => check.status === status).length;
@@ -37,6 +37,11 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
       : { notes: [`doctor found ${sum}.`] }),
   });
 }
+
+const dataFindings = async (cli: Invocation): Promise<readonly Finding[]> =>
+  cli.store === null
+    ? folderFindings(cli)
+    : (await import("./shared-store.ts")).storeFindings({ ...cli, store: cli.store });
 
 /** A finding as it is shown: the words and the command of its fix apart. */
 function told(cli: Invocation, { fix, ...what }: Finding) {
@@ -62,7 +67,7 @@ function lines(cli: Invocation, checks: readonly ReturnType<typeof told>[], styl
     .join("\n");
 }
 
-/** What is, or was last, served: by the server that runs, else by what the folder remembers. */
+/** What is, or was last, served: by the server that runs, else by what the data remembers. */
 async function served(cli: Invocation): Promise<Served> {
   const address = addressIn(cli);
   if (address !== null) {
@@ -71,8 +76,14 @@ async function served(cli: Invocation): Promise<Served> {
     const clients = answers === null ? [] : await clientsOf(cli).catch(() => []);
     return { address, answers, issuer: null, clients };
   }
-  const data = await peekAt(cli).catch(() => null);
   const nothing: Served = { address: null, answers: null, issuer: null, clients: [] };
+  if (cli.store !== null) {
+    const target = await findTarget(cli);
+    const found = await target.call("status", {}).catch(() => null);
+    if (found === null) return nothing;
+    return { ...nothing, issuer: found.issuer, clients: await target.call("clients.list", {}) };
+  }
+  const data = await peekAt(cli).catch(() => null);
   if (data === null) return nothing;
   return data.read((tx) => {
     const issuer = tx.get("meta", "issuer")?.value;

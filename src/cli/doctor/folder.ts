@@ -48,7 +48,7 @@ export function peekAt(cli: Invocation): Promise<Peek | null> {
   return peek(cli.data, cli.now);
 }
 
-const unreadable =
+export const unreadable =
   (name: string) =>
   (error: unknown): Finding => {
     const { code, message, hint } = failureOf(error);
@@ -162,7 +162,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
   }
 }
 
-async function fixtureFinding(cli: Invocation): Promise<Finding> {
+export async function fixtureFinding(cli: Invocation): Promise<Finding> {
   const named = fixturePaths(cli, {});
   try {
     const { sources, names } = findFixtures(named, process.cwd());

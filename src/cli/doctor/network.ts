@@ -31,7 +31,7 @@ export async function networkFindings(cli: Invocation, served: Served): Promise<
   const apps = localApps(served.clients);
   return [
     ...(await issuerFindings(cli, served, issuer)),
-    ...(served.address === null ? await portFindings(cli) : []),
+    ...(served.address === null && cli.store === null ? await portFindings(cli) : []),
     ...(await redirectFindings(apps)),
     ...mixedHosts(issuer, served.clients),
   ];
@@ -58,10 +58,12 @@ async function issuerFindings(
     return [problem("issuer", `${issuer}: "${hostname}" does not resolve on this machine`, fix)];
   }
   const found = [...new Set(addresses.map((each) => each.address))].join(" and ");
-  if (address === null) return [ok("issuer", `${issuer} resolves to ${found}; no server runs`)];
+  if (address === null && cli.store === null) return [ok("issuer", `${issuer} resolves to ${found}; no server runs`)];
   const there = await issuerAt(issuer, patience);
   if (there === issuer) return [ok("issuer", `${issuer} resolves to ${found} and answers`)];
   const what = there === null ? "idp does not answer there" : `the issuer there is ${there}`;
+  if (address === null)
+    return [warning("issuer", `${issuer} resolves to ${found}, but ${what}`, "Check the balancer and its instances.")];
   const fix = {
     text: `The server listens at ${address}. Serve it under an issuer that leads there`,
     command: ["idp", "start", "--issuer", "URL"],

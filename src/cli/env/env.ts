@@ -117,7 +117,7 @@ async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): 
   const where = `Another server answers at ${issuer}`;
   if (target.server === null) {
     return [
-      `${where}: it does not have the data in ${cli.data}.`,
+      `${where}: it does not have the data in ${cli.place}.`,
       { text: "Start one that does", command: [...startCommand, "--port", "auto"] },
     ];
   }

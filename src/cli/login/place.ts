@@ -6,7 +6,7 @@ import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { callServer, issuerAt, type Server } from "../target/remote.ts";
 import { checkUrl, serverOfUrl } from "../target/server-of-url.ts";
-import { findServer, startHint } from "../target/target.ts";
+import { findServer, noServer, startHint } from "../target/target.ts";
 import type { LoginFlags } from "./flags.ts";
 
 /** Where a login goes and as which client: a running server of ours, which tells what it knows of its client, or any provider. */
@@ -50,9 +50,10 @@ async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<
     return { issuer: wanted, server: issuer === wanted ? (running?.server ?? null) : null };
   }
   if (running !== null && issuer !== null) return { issuer, server: running.server };
-  const where = running === null ? `no server runs on ${cli.data}` : `no idp server answers at ${running.url}`;
-  throw new OperationError("no_server", where, {
-    hint: await startHint(cli, "For another provider, add --issuer URL. "),
+  const more = "For another provider, add --issuer URL. ";
+  if (running === null) throw await noServer(cli, "no server", more);
+  throw new OperationError("no_server", `no idp server answers at ${running.url}`, {
+    hint: await startHint(cli, more),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { plainCommandLine, type CommandLine } from "../../core/hint.ts";
 import { redacted } from "../../repeated.ts";
+import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import type { GlobalFlags, Invocation } from "../invocation.ts";
 
 /** Commands in hints, written as they have to be typed where the hint is read. */
@@ -14,10 +15,13 @@ const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", 
  */
 export function typedTarget(program: Command): readonly string[] {
   const typed = (name: keyof GlobalFlags, flag: string): readonly string[] =>
-    program.getOptionValueSource(name) === "cli" ? [flag, redacted(String(program.opts<GlobalFlags>()[name]))] : [];
+    program.getOptionValueSource(name) === "cli"
+      ? [flag, ...wordsWithoutPassword([String(program.opts<GlobalFlags>()[name])]).map(redacted)]
+      : [];
   const server = typed("url", "--url");
   // A server goes before a folder.
-  return [...(server.length > 0 ? server : typed("data", "--data")), ...typed("adminTokenFile", "--admin-token-file")];
+  const data = [...typed("store", "--store"), ...typed("data", "--data")];
+  return [...(server.length > 0 ? server : data), ...typed("adminTokenFile", "--admin-token-file")];
 }
 
 const hasFlag = (words: readonly string[], flag: string): boolean =>
@@ -26,8 +30,8 @@ const hasFlag = (words: readonly string[], flag: string): boolean =>
 /** The flags that a command needs to work on the same data or server. */
 function targetOf([, first = "", second = ""]: readonly string[], target: readonly string[]): readonly string[] {
   if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
-  // It starts a server, so it can have a folder and no server.
-  if (first === "start") return target[0] === "--data" ? target.slice(0, 2) : [];
+  // It starts a server, so it can have data and no server.
+  if (first === "start") return ["--data", "--store"].includes(target[0] ?? "") ? target.slice(0, 2) : [];
   return target;
 }
 
@@ -36,7 +40,9 @@ export const commandLine =
   ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
   (words) => {
     if (words[0] !== "idp") return plainCommandLine(words);
-    const names = ["--data", "--url", "--help"].some((flag) => hasFlag(words, flag)) ? [] : targetOf(words, target);
+    const names = ["--data", "--store", "--url", "--help"].some((flag) => hasFlag(words, flag))
+      ? []
+      : targetOf(words, target);
     const end = words.includes("--") ? words.indexOf("--") : words.length;
     const program = env.npm_command === "exec" ? ["npx", "dev-idp"] : ["idp"];
     return plainCommandLine([...program, ...words.slice(1, end), ...names, ...words.slice(end)]);

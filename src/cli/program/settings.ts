@@ -74,6 +74,6 @@ export const withSettings = (command: Command): Command =>
     .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)")
     .option(
       "--endpoints <paths>",
-      "the paths of auth0, okta, keycloak, cognito or entra for its SDK; or your own as JSON: {\"token\":\"/token\"}",
+      'the paths of auth0, okta, keycloak, cognito or entra for its SDK; or your own as JSON: {"token":"/token"}',
       endpoints,
     );

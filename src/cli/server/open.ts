@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
-import { addressOf, findTarget, startHint } from "../target/target.ts";
+import { addressOf, findTarget, noServer, startHint } from "../target/target.ts";
 
 /** What a browser can be sent to, by its name on the command line: its path below the issuer. */
 const paths = {
@@ -23,8 +23,8 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
   const address = addressOf(cli);
   const issuer = address === null ? null : await issuerAt(address, patience);
   if (issuer === null) {
-    const where = cli.url === null ? `no server runs on ${cli.data}` : `nothing answers at ${cli.url}`;
-    throw new OperationError("no_server", where, { hint: await startHint(cli) });
+    if (cli.url === null) throw await noServer(cli);
+    throw new OperationError("no_server", `nothing answers at ${cli.url}`, { hint: await startHint(cli) });
   }
   const url = page === "inspector" ? await inspectorAddress(cli) : `${baseOf(issuer)}${paths[page]}`;
   if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);

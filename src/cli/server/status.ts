@@ -9,12 +9,13 @@ import { clockInWords } from "../../core/testing/clock.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
-import { findTarget, startHint } from "../target/target.ts";
+import { findTarget, startCommand, startHint, type Target } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 /** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
 export async function status(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
+  if (target.server === null && cli.store !== null) return ofStore(cli, cli.store, target);
   if (target.server === null) return stopped(cli, await target.call("status", {}).catch(noData));
   const { server, ...found } = await target.call("status", {});
   return answer({ running: true, ...found, ...server }, (shown, style) =>
@@ -43,6 +44,30 @@ const counts = (found: Counts): readonly string[] => [
 function noData(error: unknown): null {
   if (error instanceof OperationError && error.code === "not_found") return null;
   throw error;
+}
+
+/** A shared store knows how many instances are connected to it, but not where they listen. */
+async function ofStore(cli: Invocation, address: string, target: Target): Promise<Outcome> {
+  const { inspectStore } = await import("../../store/postgres/inspect.ts");
+  const store = await inspectStore(address, cli.now);
+  const found = store.schema === null ? null : await target.call("status", {}).catch(noData);
+  const { server: _, ...what } = found ?? { server: null, data: cli.place };
+  const running = store.instances > 0;
+  const hint = { text: "To start one", command: startCommand };
+  return answer(
+    { running, ...what, store },
+    (shown, style) =>
+      [
+        running ? style.green("running") : style.yellow("stopped"),
+        `${shown.data} (PostgreSQL ${shown.store.version})`,
+        count(shown.store.instances, "instance"),
+        ...(found === null ? ["no data yet"] : counts(found)),
+        ...(found?.clock === undefined ? [] : [style.yellow(`clock ${clockInWords(found.clock)}`)]),
+      ].join("   "),
+    running
+      ? {}
+      : { failure: failureOf(new OperationError("no_server", `no instance runs on ${cli.place}`, { hint })) },
+  );
 }
 
 async function stopped(cli: Invocation, found: OperationOutput<"status"> | null): Promise<Outcome> {

@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { callServer, type Server } from "../target/remote.ts";
-import { findTarget, findServer, hintElsewhere } from "../target/target.ts";
+import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
 
 /** Open requests are answered first; longer than this none of them takes. In milliseconds. */
 const patience = 20_000;
@@ -13,6 +13,7 @@ export async function stop(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   const { server } = target;
   if (server === null) {
+    if (cli.store !== null) throw await noServer(cli);
     const hint = await hintElsewhere(cli);
     const there = `no server runs on ${cli.data}: there is nothing to stop`;
     throw new OperationError("no_server", there, hint === null ? {} : { hint });

@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
-import { addressOf, startCommand } from "../target/target.ts";
+import { addressOf, noServer, startCommand } from "../target/target.ts";
 
 export interface WaitFlags {
   /** Seconds; 0: look once. */
@@ -15,6 +15,7 @@ const pause = 25;
 
 /** `idp wait`: returns once the server answers. It needs no admin token. */
 export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Outcome> {
+  if (cli.url === null && cli.store !== null) throw await noServer(cli);
   const until = cli.now() + timeout * 1000;
   const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
   for (let isFirst = true; ; isFirst = false) {

@@ -14,11 +14,11 @@ import { quoteWord } from "../../shell-word.ts";
 
 /** What the first screen of `idp start` shows, of a server that has just started. */
 
-/** @param file where the data is; null: in memory @param forPerson whether a person reads it: a key of the inspector belongs into no log */
+/** @param place where the data is; null: in memory @param forPerson whether a person reads it: a key of the inspector belongs into no log */
 export async function screenOf(
   idp: Idp,
   fixtures: FoundFixtures,
-  file: string | null,
+  place: string | null,
   forPerson: boolean,
 ): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
@@ -48,9 +48,9 @@ export async function screenOf(
     isInEnvFile: isApp && (await hasVariables(idp.issuer, app.client_id)),
     hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
-      file === null
+      place === null
         ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
-        : [`${file}, kept between runs`],
+        : [`${place}, kept between runs`],
     fixtures: [
       fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
       seedSummary(idp.seeded),

@@ -9,6 +9,7 @@ import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
 import { codeOf } from "../../store/json/fault.ts";
+import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
@@ -19,6 +20,7 @@ import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
 import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { issuerOnPort } from "../target/remote.ts";
+import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
@@ -77,7 +79,7 @@ function optionsOf(
   const { progress, ...own } = more;
   let read: FoundFixtures | null = found;
   return {
-    ...(flags.memory === true ? {} : { data: cli.data }),
+    ...(flags.memory === true ? {} : cli.store === null ? { data: cli.data } : { store: cli.store }),
     port,
     ...(host === undefined ? {} : { host }),
     ...(issuer === undefined ? {} : { issuer }),
@@ -150,6 +152,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   cli.takeSignals(() => {
     stop();
   });
+  if (flags.memory === true && cli.store !== null) throw twoPlaces("--store and --memory");
   endWithShellOfNpm(cli, stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
@@ -196,7 +199,7 @@ function onFreePort(words: readonly string[]): readonly string[] {
   const kept = words.filter(
     (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
   );
-  return ["idp", ...kept, "--port", "auto"];
+  return ["idp", ...wordsWithoutPassword(kept), "--port", "auto"];
 }
 
 /** Where the port is another idp's, the refusal says whose; null where it was refused for something else. */
@@ -229,15 +232,15 @@ async function announce(
   { idp, fixtures, line }: { readonly idp: Idp; readonly fixtures: FoundFixtures; readonly line: CommandLine },
 ): Promise<void> {
   const { issuer, port } = idp;
-  const file = flags.memory === true ? null : join(cli.data, "data.json");
-  const data = file === null ? null : resolve(file);
+  const place = flags.memory === true ? null : cli.store === null ? join(cli.data, "data.json") : cli.place;
+  const data = place === null || cli.store !== null ? place : resolve(place);
   const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version };
   if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
       cli.stdout.write(
-        `${firstScreen(escapeDeep(await screenOf(idp, fixtures, file, cli.interactive && cli.stdout.isTTY)), cli.out, line)}\n`,
+        `${firstScreen(escapeDeep(await screenOf(idp, fixtures, place, cli.interactive && cli.stdout.isTTY)), cli.out, line)}\n`,
       );
     }
     // What a script waits for.

@@ -16,7 +16,7 @@ import type { Target } from "./target.ts";
 
 /** Whether there is nothing to read: no server, and no data that one has left. */
 export const isBeforeStart = (cli: Invocation, target: Target): boolean =>
-  target.server === null && !existsSync(join(cli.data, "data.json"));
+  target.server === null && cli.store === null && !existsSync(join(cli.data, "data.json"));
 
 /** The issuer of `idp start` in this environment; on a free port nobody knows it yet, and it is the usual one. */
 function issuerOf({ env }: Invocation): string | undefined {

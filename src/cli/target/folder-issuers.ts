@@ -39,7 +39,7 @@ export function issuersOf(cli: Invocation, stores: Stores, first: string): Issue
       try {
         const issuer = await openIssuer(stores, {
           ...{ issuers, name, address: addressOf(first, name), fixtures: sources ?? fixturesOf(cli, {}).sources },
-          ...{ now: cli.now, random: randomText, settings: {}, anyHost: false },
+          ...{ now: cli.now, random: randomText, settings: {}, isShared: cli.store !== null, anyHost: false },
           log: (note) => say(cli, note),
         });
         try {

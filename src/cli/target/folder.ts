@@ -2,6 +2,8 @@ import { createAttempts } from "../../core/attempts.ts";
 import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { addressBefore, issuerOf, layoutOf } from "../../core/layout/layout.ts";
+import { OperationError } from "../../core/errors.ts";
+import { isUsed } from "../../core/fixtures/state/state.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults/faults.ts";
@@ -9,8 +11,9 @@ import { createLedger } from "../../core/testing/requests.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";
 import { createClock } from "../../core/testing/clock.ts";
-import type { Runner } from "../../core/operations/operation.ts";
+import type { Operation, Runner } from "../../core/operations/operation.ts";
 import {
+  operations,
   runOperation,
   type OperationInput,
   type OperationName,
@@ -26,10 +29,13 @@ import { fixturesOf } from "../program/server-flags.ts";
 import { version } from "../../package.ts";
 import { issuersOf } from "./folder-issuers.ts";
 
-/** An operation on a data folder, where no server runs. The folder is locked for as long as the operation takes. */
+/**
+ * An operation on the data itself. A folder, where no server runs, is locked for as long as the operation takes. A shared store is opened
+ * beside the instances that run on it.
+ */
 
 /**
- * What an operation needs, out of a folder. It carries on the issuer and the settings that the folder was last served under.
+ * What an operation needs, out of the data. It carries on the issuer and the settings that the data was last served under.
  * @param given wins over the remembered one
  */
 export async function contextOf(
@@ -69,7 +75,7 @@ export async function contextOf(
     attempts: createAttempts(now),
     faults: await createFaults(store),
     inspector: createInspectorAccess(now, randomText),
-    // No requests come to a folder.
+    // No requests come here.
     ledger: createLedger(() => 0, randomText(32)),
     clock: createClock(now, now),
     ...{ store, now, random: randomText, passwords, log },
@@ -77,18 +83,19 @@ export async function contextOf(
 }
 
 /**
- * Runs an operation on the data folder.
+ * Runs an operation on the data.
  * @throws {LockedError} where a server holds it
  * @throws {OperationError} not_found, where it does not have the issuer that `--issuer` names
  */
-export async function runOnFolder<N extends OperationName>(
+export async function runOnData<N extends OperationName>(
   cli: Invocation,
   name: N,
   input: OperationInput<N>,
   { issuer, progress }: { readonly issuer: string | undefined; readonly progress: Runner["progress"] },
 ): Promise<OperationOutput<N>> {
   const stores = await openStores({
-    data: cli.data,
+    data: cli.store === null ? cli.data : null,
+    postgres: cli.store ?? undefined,
     kind: "command",
     version,
     // Under --json stderr holds an error and nothing else (CONTRACT 6).
@@ -97,7 +104,13 @@ export async function runOnFolder<N extends OperationName>(
     },
   });
   const store = await openOne(stores, cli.issuer, { now: cli.now });
+  const { createsData }: Pick<Operation, "createsData"> = operations[name];
   try {
+    if (cli.store !== null && createsData !== true && !(await store.read(isUsed))) {
+      throw new OperationError("not_found", `there is no data in ${cli.place} yet`, {
+        hint: { text: "To start it", command: ["idp", "start"] },
+      });
+    }
     const ctx = await contextOf(cli, stores, store, issuer);
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();

@@ -1,6 +1,6 @@
 /*
  * cli/target: what a command works on. target.ts chooses, remote.ts calls a running server, folder.ts runs the operation on the data
- * folder.
+ * folder or on a shared store, which store-flag.ts checks.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,10 +20,13 @@ import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
 
-/** What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). */
+/**
+ * What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). With `--store`:
+ * the shared store, beside the instances that run on it.
+ */
 
 export interface Target {
-  /** Null: the folder, where no server runs. */
+  /** Null: the data itself, a folder where no server runs, or a shared store. */
   readonly server: Server | null;
   /** Where a change was made, in words for stderr. */
   readonly where: string;
@@ -60,10 +63,31 @@ export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url"
 export const startHint = async (cli: Pick<Invocation, "env" | "url">, more = ""): Promise<string | Hint> =>
   (await hintElsewhere(cli)) ?? { text: `${more}To start it`, command: startCommand };
 
+/**
+ * No server is found. A shared store does not know where its instances listen.
+ * @param none the beginning of the sentence, up to "runs on"
+ * @param more what else could be done, as a sentence
+ */
+export async function noServer(cli: Invocation, none = "no server", more = ""): Promise<OperationError> {
+  if (cli.store === null) {
+    return new OperationError("no_server", `${none} runs on ${cli.data}`, { hint: await startHint(cli, more) });
+  }
+  return new OperationError("no_server", `this needs one of the servers on ${cli.place}, and none was named`, {
+    hint: `${more}Name one with --url URL, and its admin token with IDP_ADMIN_TOKEN.`,
+  });
+}
+
+/** Nothing was ever stored here. */
+const noData = async (cli: Invocation): Promise<OperationError> =>
+  new OperationError("not_found", `there is no data in ${cli.place} yet`, {
+    hint: await startHint(cli, cli.store === null ? "For other data, add --data DIR. " : ""),
+  });
+
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
-export function addressOf(cli: Pick<Invocation, "url" | "data" | "env">): string | null {
-  const { url, env } = cli;
+export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "env">): string | null {
+  const { url, store, env } = cli;
   if (url !== null) return checkUrl({ url, env });
+  if (store !== null) return null;
   const lock = readLock(cli.data);
   return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
 }
@@ -79,6 +103,7 @@ type Found = Server & { readonly pid: number; readonly startedAt: string };
  * @throws {LockedError} where it does not get ready
  */
 export async function findServer(cli: Invocation): Promise<Found | null> {
+  if (cli.store !== null) return null;
   for (let waited = 0; ; waited += 20) {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
@@ -111,7 +136,7 @@ const onServer = (server: Server): Target => ({
 export async function findTarget(cli: Invocation, issuer?: string): Promise<Target> {
   if (cli.url !== null) return onServer(serverOfUrl(cli, cli.url));
   const server = await findServer(cli);
-  if (server === null) return onFolder(cli, issuer);
+  if (server === null) return onData(cli, issuer);
   const target = onServer(server);
   return {
     ...target,
@@ -134,10 +159,12 @@ const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationErro
     },
   );
 
-function onFolder(cli: Invocation, issuer: string | undefined): Target {
+function onData(cli: Invocation, issuer: string | undefined): Target {
+  const { store, place } = cli;
+  const isMissing = (): boolean => store === null && !existsSync(join(cli.data, "data.json"));
   return {
     server: null,
-    where: `in ${join(cli.data, "data.json")}`,
+    where: `in ${store === null ? join(cli.data, "data.json") : place}`,
     async call<N extends OperationName>(
       name: N,
       input: OperationInput<N>,
@@ -145,18 +172,12 @@ function onFolder(cli: Invocation, issuer: string | undefined): Target {
     ): Promise<OperationOutput<N>> {
       const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
       if (operation.needsServer) {
-        throw new OperationError("no_server", `this needs a running server, and none runs on ${cli.data}`, {
-          hint: await startHint(cli),
-        });
+        throw await noServer(cli, "this needs a running server, and none");
       }
-      if (operation.createsData !== true && !existsSync(join(cli.data, "data.json"))) {
-        throw new OperationError("not_found", `there is no data in ${cli.data} yet`, {
-          hint: await startHint(cli, "For other data, add --data DIR. "),
-        });
-      }
-      const { runOnFolder } = await import("./folder.ts");
+      if (operation.createsData !== true && isMissing()) throw await noData(cli);
+      const { runOnData } = await import("./folder.ts");
       try {
-        return await runOnFolder(cli, name, input, { issuer, progress });
+        return await runOnData(cli, name, input, { issuer, progress });
       } catch (error) {
         // A server took the data between the look at the lock and the opening of the folder.
         const server = error instanceof LockedError ? await findServer(cli) : null;

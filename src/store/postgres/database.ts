@@ -1,6 +1,7 @@
 /** Statements to the database: bounded in time, on whatever connection works, with errors that never show the password. */
 import { Pool } from "pg";
 import { StorageError } from "../store.ts";
+import { withoutPassword } from "./address.ts";
 
 /** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link patience}, which ends either. */
 const connectWithin = 1500;
@@ -29,20 +30,6 @@ export interface Database {
 }
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<Answer["rows"]>;
-
-/** A URL as it may be shown. @throws {TypeError} it is not a URL */
-function withoutPassword(url: string): string {
-  let shown: URL;
-  try {
-    shown = new URL(url);
-  } catch {
-    // The error of Node.js holds the URL.
-    throw new TypeError("the URL of the database cannot be read");
-  }
-  shown.password = "";
-  shown.searchParams.delete("password");
-  return shown.toString();
-}
 
 /** The code of an error that the database itself reports (SQLSTATE), where it means that the statement had no effect. */
 function codeOfRefusal(error: unknown): string | null {
@@ -76,12 +63,15 @@ export async function within<T>(ms: number, work: Promise<T>, failure: (error: E
   }
 }
 
-/** @param log receives notes: the database does not answer, it answers again */
-export function openDatabase(url: string, log: (note: string) => void): Database {
+/** How the connections of instances are named, one name for each, so that they can be counted. */
+export const nameOfServers = "idp server ";
+
+/** @param name of its connections, of up to 63 bytes @param log receives notes: the database does not answer, it answers again */
+export function openDatabase(url: string, log: (note: string) => void, name = "idp command"): Database {
   const location = withoutPassword(url);
   const pool = new Pool({
     connectionString: url,
-    application_name: "idp",
+    application_name: name,
     connectionTimeoutMillis: connectWithin,
     query_timeout: answerWithin,
     keepAlive: true,

@@ -24,6 +24,8 @@ export interface PostgresStoreOptions extends StoreClock {
   readonly url: string;
   /** The name of the issuer whose records these are. */
   readonly issuer: string;
+  /** Of its connections. Default: that of a command. */
+  readonly name?: string | undefined;
   /** Receives notes for the operator: the database does not answer, tables were migrated. */
   readonly log: (note: string) => void;
   /** The time of this machine, which is compared with that of the database. Default: `Date.now`. */
@@ -40,7 +42,7 @@ export const firstIssuer = "/";
  * @throws {StorageError} it refuses to make the tables
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const database = openDatabase(options.url, options.log);
+  const database = openDatabase(options.url, options.log, options.name);
   try {
     await compareClocks(database, options.machineTime ?? Date.now);
     await prepareSchema(database, options.log);

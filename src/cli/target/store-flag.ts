@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import { OperationError } from "../../core/errors.ts";
+import { holdsPassword, problemOfAddress } from "../../store/postgres/address.ts";
+import type { GlobalFlags, Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
+
+/** `--store` and IDP_STORE: an address, and the only place for the data that is named. */
+
+/** The variable or the flag, as the person gave it. */
+const nameOf = (program: Command): string =>
+  program.getOptionValueSource("store") === "env" ? "IDP_STORE" : "--store";
+
+/** Checks what was given, before a command runs. @throws {OperationError} usage */
+export function checkStore(program: Command, cli: Invocation): void {
+  const { store } = program.opts<GlobalFlags>();
+  if (store === undefined) return;
+  const problem = problemOfAddress(store);
+  if (problem !== null) throw new OperationError("usage", `${nameOf(program)} ${problem}`);
+  // A folder that only the environment names, as an image may do, is not meant.
+  if (program.getOptionValueSource("data") === "cli") throw twoPlaces(`${nameOf(program)} and --data`);
+  if (program.getOptionValueSource("store") === "cli" && holdsPassword(store) && !cli.json) {
+    say(
+      cli,
+      "Other users of this machine may see the password in --store (ps). Give the address in IDP_STORE, or the password in PGPASSWORD or ~/.pgpass.",
+    );
+  }
+}
+
+/** @param named the flags, as `--store and --memory` */
+export const twoPlaces = (named: string): OperationError =>
+  new OperationError("usage", `${named} name two places for the data`, { hint: "Leave one of them out" });
