@@ -2,6 +2,7 @@ import { builtInDemo } from "../../src/fixture-files.ts";
 import type { FixtureClient } from "../../src/core/fixtures/schema/client.ts";
 import type { FixtureUser } from "../../src/core/fixtures/schema/user.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
+import { createInstances, testInstances } from "./as-instances.ts";
 import { atEnd } from "./at-end.ts";
 import {
   authorizeUrl,
@@ -21,7 +22,8 @@ import {
  * of its own, and users where they matter; begun inside a test, it ends with it.
  */
 export async function serve(options: IdpOptions = {}): Promise<Idp> {
-  const idp = await createIdp({ port: 0, fixtures: [builtInDemo()], ...options });
+  const asOne = testInstances === 1 || options.data !== undefined || options.tls !== undefined;
+  const idp = await (asOne ? createIdp : createInstances)({ port: 0, fixtures: [builtInDemo()], ...options });
   atEnd(() => idp.close());
   return idp;
 }

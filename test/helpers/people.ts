@@ -4,12 +4,12 @@ import { callback, exchange, paths, post, refresh, signIn, userinfo } from "./cl
 /** Users who sign in, refresh and revoke, and what the answers have told about each: all of it must still hold after a crash. */
 
 /** A server, or one of several on the same store. */
-export interface At {
+interface At {
   readonly issuer: string;
 }
 
 /** One user with her client, and what the answers have told about her. Whatever a request may still change is unknown until its answer. */
-export interface Person {
+interface Person {
   readonly name: string;
   grant: "none" | "active" | "revoked" | "unknown";
   /** Newest tokens, and the refresh token that was rotated for them. */

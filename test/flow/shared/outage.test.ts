@@ -1,0 +1,89 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { exchange, paths, refresh, signIn, userinfo } from "../../helpers/client.ts";
+import { adminToken, call, startInstances, type Instance } from "../../helpers/instances.ts";
+import { createPeople } from "../../helpers/people.ts";
+import { longRuns, timeLimit } from "../../helpers/runs.ts";
+
+/** What is away or stopped for a while: the database, or an instance. Nothing old is served, and afterwards all is as before. */
+
+const people = createPeople(6, adminToken);
+const isLong = longRuns(1) > 1;
+
+const ask =
+  (path: string, init: RequestInit = {}) =>
+  async (instance: Instance) => {
+    const began = performance.now();
+    const answer = await fetch(instance.issuer + path, init);
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      retryAfter: answer.headers.get("retry-after"),
+      text,
+      ms: performance.now() - began,
+    };
+  };
+const health = ask("/_idp/health");
+
+async function healthy(instance: Instance): Promise<void> {
+  await expect.poll(async () => (await health(instance)).status, { timeout: 20_000, interval: 50 }).toBe(200);
+}
+
+test.each([
+  ["stopped", isLong ? 5000 : 1000],
+  ["paused", isLong ? 10_000 : 1000],
+] as const)(
+  "while the database is %s: 503 within 5 s, at every instance; then all is as before",
+  { timeout: timeLimit },
+  async (how, ms) => {
+    const { issuer, at, postgres } = await startInstances(2, people.fixtures);
+    const three = [at(0), at(1)];
+    const user = people.all[0]?.name ?? "";
+    const { json } = await exchange({ issuer }, (await signIn({ issuer }, { user })).code);
+    let isOver = false;
+    const statuses = new Set<number>();
+    const load = three.map(async (instance) => {
+      while (!isOver) statuses.add((await userinfo(instance, json.access_token)).status);
+    });
+    if (how === "stopped") await postgres.stop();
+    else postgres.pause();
+    const headers = { authorization: `Bearer ${json.access_token}` };
+    for (const instance of three) {
+      for (const send of [ask(paths.userinfo, { headers }), ask("/.well-known/openid-configuration"), health]) {
+        const { status, retryAfter, text, ms: took } = await send(instance);
+        if (text.includes("authorization_endpoint")) continue;
+        expect([status, text.slice(0, 200), retryAfter === null]).toEqual([503, expect.any(String), false]);
+        expect(JSON.parse(text)).toMatchObject({ error: "temporarily_unavailable" });
+        expect(took).toBeLessThan(5500);
+      }
+    }
+    await delay(ms);
+    if (how === "stopped") await postgres.start();
+    else postgres.resume();
+    await Promise.all(three.map(healthy));
+    isOver = true;
+    await Promise.all(load);
+    expect([...statuses].sort()).toEqual([200, 503]);
+    expect((await userinfo(at(1), json.access_token)).status).toBe(200);
+    expect((await refresh(at(0), json.refresh_token)).status).toBe(200);
+  },
+);
+
+test("an instance that was stopped in its tracks serves nothing old afterwards", { timeout: timeLimit }, async () => {
+  const { issuer, at } = await startInstances(2, people.fixtures);
+  const tokens = await Promise.all(
+    people.all.map(async ({ name: user }) => {
+      const { json } = await exchange({ issuer }, (await signIn({ issuer }, { user })).code);
+      return { user, access: json.access_token };
+    }),
+  );
+  for (const { access } of tokens) expect((await userinfo(at(0), access)).status).toBe(200);
+  at(0).child.kill("SIGSTOP");
+  // Sent while it is stopped: it waits in the socket.
+  const early = tokens.map(({ access }) => userinfo(at(0), access));
+  for (const { user } of tokens) await call(at(1), "POST", "/revoke", { user, client: "demo-app" });
+  await delay(isLong ? 10_000 : 2000);
+  at(0).child.kill("SIGCONT");
+  for (const answer of early) expect((await answer).status).toBe(403);
+  for (const { access } of tokens) expect((await userinfo(at(0), access)).status).toBe(403);
+});

@@ -1,0 +1,53 @@
+import { Agent, createServer, request, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { atEnd } from "./at-end.ts";
+
+/** A load balancer without stickiness: each request goes to the next server, with its headers as they came. */
+
+export interface RoundRobin {
+  readonly url: string;
+  readonly port: number;
+  readonly listener: RequestListener;
+  /** Ports on 127.0.0.1, in their order; set before the first request, and again where a server was replaced. */
+  servers: readonly number[];
+}
+
+export async function startRoundRobin(): Promise<RoundRobin> {
+  const agent = new Agent({ keepAlive: true });
+  let turn = 0;
+  let servers: readonly number[] = [];
+  const listener: RequestListener = (req, res) => {
+    const port = servers[turn % servers.length];
+    turn += 1;
+    const { method, url, rawHeaders } = req;
+    const sent = request({ host: "127.0.0.1", port, method, path: url, headers: rawHeaders, agent }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
+      answer.pipe(res);
+      // A connection that breaks in the middle of an answer breaks on this side, too.
+      answer.on("error", () => res.destroy());
+    });
+    sent.on("error", () => {
+      if (res.headersSent) res.destroy();
+      else res.writeHead(502).end();
+    });
+    res.on("close", () => sent.destroy());
+    req.pipe(sent);
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  atEnd(() => {
+    server.close();
+    server.closeAllConnections();
+    agent.destroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...{ url: `http://localhost:${port}`, port, listener },
+    get servers() {
+      return servers;
+    },
+    set servers(ports) {
+      servers = ports;
+    },
+  };
+}
