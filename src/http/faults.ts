@@ -161,7 +161,7 @@ function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null
 
 /** The ledger keeps what was sent, and not what the handler made. */
 function sendSpoiled(res: Response, made: MadeResponse, bytes?: number): void {
-  note(res, { answer: { body: parsed(made.body) } });
+  note(res, { answer: { json: made.body.toString() } });
   sendMade(res, made, bytes);
 }
 

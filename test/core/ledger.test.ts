@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { heldOf } from "../../src/core/testing/held.ts";
 import type { Exchange } from "../../src/core/testing/record.ts";
-import { heldOf } from "../../src/core/testing/recording.ts";
 import { createLedger } from "../../src/core/testing/requests.ts";
 
 /** A record is made for the first who looks; what is held until then. */
@@ -23,7 +23,7 @@ const consent = exchange("consent", {
 const token = exchange("token", {
   authorization: "Basic dGhlLXNlY3JldA==",
   body: { grant_type: "authorization_code", code: "the-code", client_id: "app", client_secret: "the-secret" },
-  notes: { client: "app", answer: { body: { access_token: "the-token", token_type: "Bearer", scope: "openid" } } },
+  notes: { client: "app", answer: { json: '{"access_token":"the-token","token_type":"Bearer","scope":"openid"}' } },
 });
 const userinfo = exchange("userinfo", { method: "GET", authorization: "Bearer the-token" });
 const exchanges = [login, consent, token, userinfo];
@@ -59,9 +59,10 @@ test("what is never kept is not held either", () => {
 test.each([
   ["a refusal", { status: 400, notes: { error: "invalid_grant" } }],
   ["a secret in the address", { url: "/authorize?client_secret=the-secret" }],
-  ["a secret in the response", { notes: { answer: { body: { client_secret: "the-secret" } } } }],
+  ["a secret in the response", { endpoint: "register" }],
+  ["a secret in a location", { notes: { answer: { location: "/?client_secret=the-secret" } } }],
   ["a secret deep in the body", { body: { more: { password: "the-password" } } }],
-  ["a long body", { body: { state: "x".repeat(5000) } }],
+  ["a long body", { body: { state: "x".repeat(9000) } }],
 ])("%s is not held: the record is made at once", (_, more) => {
   expect(heldOf(exchange("token", more))).toBeNull();
 });

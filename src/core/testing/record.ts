@@ -66,13 +66,13 @@ export interface RequestNotes {
   fix?: string | null;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
-  /** Where the response redirects (or posts a form) to, or its JSON. Absent: a page. */
+  /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */
   answer?: Answer;
 }
 
 type Answer =
   | { readonly location: string; readonly parameters?: readonly (readonly [name: string, value: string])[] }
-  | { readonly body: unknown };
+  | { readonly json: string };
 
 /** A request as it was sent, and what became of it. */
 export interface Exchange {

@@ -2,7 +2,7 @@ import { parse } from "node:querystring";
 import { cut, redacted } from "../../repeated.ts";
 import { isObject } from "../json-object.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, isKept, looksRandom, type Keeper } from "./kept.ts";
+import { copied, looksRandom, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request: everything that was sent goes through `kept.ts`. */
@@ -25,7 +25,7 @@ function valuesIn({ url, body }: Pick<Exchange, "url" | "body">): Values {
 }
 
 /** The token of an Authorization header. */
-const bearerIn = (authorization: string): string | null =>
+export const bearerIn = (authorization: string): string | null =>
   /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 
 /** Names of users and clients are shown where the server knows them: a person may type a password there. */
@@ -53,35 +53,6 @@ function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
 
 /** Cuts names for the log: the sender of a request chooses their length. */
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
-
-/** A longer request is looked at at once, because its sender chooses its length. */
-const longestHeld = 4096;
-
-/** Without the values that are never kept. */
-const heldBody = (body: Values): Values =>
-  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""]));
-
-/** No parameter is an object, which may hold anything. */
-const hasObjects = (body: Values): boolean =>
-  Object.values(body)
-    .flat()
-    .some((value) => typeof value === "object" && value !== null);
-
-/**
- * What the ledger holds of a request until somebody looks at its record, which stays the same. Null: the record must be made at once, because
- * it says what was refused, or because the request is too long or may hold a secret elsewhere than in its body.
- */
-export function heldOf(exchange: Exchange): Exchange | null {
-  const { status, url, authorization, dpop = "", notes } = exchange;
-  const { answer = { body: null } } = notes;
-  const names = "location" in answer ? [answer.location] : Object.keys(answer.body ?? {});
-  if (status >= 400 || notes.error !== undefined || ![url, ...names].every(isKept)) return null;
-  const body = isObject(exchange.body) ? heldBody(exchange.body) : {};
-  const header =
-    authorization === undefined || bearerIn(authorization) !== null ? authorization : schemeOf(authorization);
-  if (hasObjects(body) || [url, header, dpop, JSON.stringify(body)].join("").length > longestHeld) return null;
-  return { ...exchange, authorization: header, body };
-}
 
 /** The line of the log of a request that the ledger does not hold. */
 export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms, notes }: Exchange): RequestEvent {
@@ -132,11 +103,12 @@ export function recordOf(keeper: Keeper, flows: Flows, id: string, exchange: Exc
     ...(authorization !== undefined && { authorization: headerOf(keeper, authorization) }),
     ...(dpop !== undefined && { dpop: keeper.sealed(dpop) }),
   };
-  const answered = responseOf(keeper, exchange);
+  const json = jsonOf(exchange);
+  const answered = responseOf(keeper, exchange, json);
   const response = event.error === null ? answered : (copied(answered, cleaner(keeper, exchange)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   return {
-    ...{ time, flow: flowOf(flows, exchange, values), endpoint, method, path, status, ms, client, user },
+    ...{ time, flow: flowOf(flows, exchange, values, json), endpoint, method, path, status, ms, client, user },
     grant_type: textOf(parameters, "grant_type"),
     scope: typeof granted === "string" ? granted : textOf(parameters, "scope"),
     ...{ parameters, response },
@@ -151,7 +123,7 @@ const textOf = (values: Values, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-const schemeOf = (authorization: string): string =>
+export const schemeOf = (authorization: string): string =>
   /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
 
 function headerOf(keeper: Keeper, authorization: string): Values {
@@ -164,7 +136,22 @@ const holdsClaims = ["userinfo", "introspect"];
 /** Documents that everybody may fetch. */
 const documents = ["discovery", "jwks"];
 
-function responseOf(keeper: Keeper, { endpoint, status, notes: { answer } }: Exchange): Values | null {
+/** The JSON object of the response; null: it is none. A fault may have sent anything. */
+function jsonOf({ notes: { answer } }: Exchange): Values | null {
+  if (answer === undefined || !("json" in answer)) return null;
+  try {
+    const json: unknown = JSON.parse(answer.json);
+    return isObject(json) ? json : null;
+  } catch {
+    return null;
+  }
+}
+
+function responseOf(
+  keeper: Keeper,
+  { endpoint, status, notes: { answer } }: Exchange,
+  json: Values | null,
+): Values | null {
   if (answer === undefined || documents.includes(endpoint)) return null;
   if ("location" in answer) {
     const { location, parameters } = answer;
@@ -173,22 +160,23 @@ function responseOf(keeper: Keeper, { endpoint, status, notes: { answer } }: Exc
       parameters: keeper.parameters(parameters === undefined ? parametersOf(location) : byName(parameters)),
     };
   }
-  if (!isObject(answer.body)) return null;
+  if (json === null) return null;
   const isWhole = holdsClaims.includes(endpoint) && status === 200;
-  return { body: isWhole ? keeper.whole(answer.body) : keeper.parameters(answer.body) };
+  return { body: isWhole ? keeper.whole(json) : keeper.parameters(json) };
 }
 
 function flowOf(
   flows: Flows,
-  { endpoint, url, authorization, notes: { answer = { body: null } } }: Exchange,
+  { endpoint, url, authorization, notes: { answer } }: Exchange,
   values: Values,
+  json: Values | null,
 ): string | null {
-  const json = "body" in answer && isObject(answer.body) ? answer.body : {};
-  const form = "location" in answer ? answer.parameters : undefined;
+  const redirect = answer !== undefined && "location" in answer ? answer : null;
+  const form = redirect?.parameters;
   return flows.of({
     ...{ endpoint, url, sent: values },
     bearer: authorization === undefined ? null : bearerIn(authorization),
-    location: "location" in answer ? answer.location : null,
-    answer: form === undefined ? json : byName(form),
+    location: redirect?.location ?? null,
+    answer: form === undefined ? (json ?? {}) : byName(form),
   });
 }

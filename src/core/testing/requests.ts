@@ -2,14 +2,16 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
- * what a record is, recording.ts makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts selects requests.
+ * what a record is, recording.ts makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. held.ts is what the
+ * ledger holds until somebody looks. filter.ts selects requests.
  *
  * faults/ has the responses that are wrong on purpose.
  */
 import { createFlows } from "./flows.ts";
+import { heldOf } from "./held.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
-import { eventOf, heldOf, recordOf } from "./recording.ts";
+import { eventOf, recordOf } from "./recording.ts";
 
 export interface Ledger {
   /** Records a request. @param log is handed its line of the log */

@@ -34,8 +34,9 @@ export function redirect(res: Response, location: string): void {
 
 /** JSON that no cache keeps. */
 export function sendJson(res: Response, status: number, value: unknown, headers = privateApiHeaders): void {
-  note(res, { answer: { body: value } });
-  sendText(res, status, headers, jsonType, JSON.stringify(value));
+  const json = JSON.stringify(value);
+  note(res, { answer: { json } });
+  sendText(res, status, headers, jsonType, json);
 }
 
 export const jsonType = "application/json; charset=utf-8";
