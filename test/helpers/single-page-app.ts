@@ -13,6 +13,8 @@ import { startRelyingParty } from "./relying-party.ts";
 export interface SinglePageApp {
   readonly url: string;
   readonly issuer: string;
+  /** The folder that the server runs in. */
+  readonly cwd: string;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function startSinglePageApp(
   app.use((_req, res) => {
     res.send(`<!doctype html><meta charset="utf-8"><title>App</title><link rel="icon" href="data:,">${scripts}`);
   });
-  return { url, issuer };
+  return { url, issuer, cwd };
 }
 
 /** One browser for the tests of a file. @returns a page with cookies of its own */
