@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { approve, Browser } from "../../helpers/browser.ts";
+import { startPython } from "../../helpers/python.ts";
 import { relyingPartySecret, startIdpFor } from "../../helpers/relying-party.ts";
 
 /** Authlib signs a user in, and PyJWT verifies the ID token: `sign_in.py`. */
@@ -19,22 +17,13 @@ test("Authlib signs alice in and refreshes, and PyJWT accepts the ID token", { t
   const callback = "http://localhost:3000/callback";
   const { issuer } = await startIdpFor([callback]);
   const script = join(import.meta.dirname, "sign_in.py");
-  const python = spawn("python3", [script, issuer, "app", relyingPartySecret, callback]);
-  let complaints = "";
-  python.stderr.on("data", (text: Buffer) => (complaints += text.toString()));
-  const ended = once(python, "close");
-  const lines = createInterface(python.stdout)[Symbol.asyncIterator]();
-  const nextLine = async (): Promise<string> => {
-    const line = await lines.next();
-    if (line.done === true) throw new Error(complaints);
-    return line.value;
-  };
+  const python = startPython(script, [issuer, "app", relyingPartySecret, callback]);
   const browser = new Browser(issuer);
-  const { left } = await approve(browser, await browser.open(await nextLine()));
-  python.stdin.end(`${left?.href ?? ""}\n`);
-  const { claims, sub, nonce, access_tokens } = JSON.parse(await nextLine()) as Learned;
+  const { left } = await approve(browser, await browser.open(await python.nextLine()));
+  python.write(left?.href ?? "");
+  const { claims, sub, nonce, access_tokens } = JSON.parse(await python.nextLine()) as Learned;
   expect(claims).toMatchObject({ iss: issuer, aud: "app", nonce, name: "Alice Adams", email: "alice@example.test" });
   expect(sub).toBe(claims["sub"]);
   expect(access_tokens[0]).not.toBe(access_tokens[1]);
-  expect(await ended).toEqual([0, null]);
+  expect(await python.end()).toEqual([0, null]);
 });
