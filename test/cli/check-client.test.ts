@@ -187,3 +187,29 @@ test("on a running server the faults are those of one client, and none is left",
   ]);
   expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
 });
+
+test("without --client it has an issuer of its own there, which the app must use", async () => {
+  const folder = await appFolder();
+  const { issuer } = await startIdp([], folder);
+  let app: CarefulApp | null = null;
+  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
+  onTestFinished(close);
+  const use = async (name: string): Promise<void> => {
+    const config = { issuer: name, clientId: "app", clientSecret: secret, redirectUri: `${folder.url}/callback` };
+    app = await CarefulApp.create(config);
+  };
+  const words = folder.words(["--case", "token.token-type-wrong", "--case", "keys-rotated", "--json"]);
+  const check = (): Promise<Ended> => idp(words.slice(0, words.indexOf("--")), folder);
+  await use(issuer);
+  const refused = await check();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("the app does not use the issuer of this check");
+  expect(refused.stderr).toContain(`${issuer}/i/check-client`);
+  await use(`${issuer}/i/check-client`);
+  const { code, stdout } = await check();
+  expect(code).toBe(0);
+  const { cases } = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
+  expect(cases.map(({ verdict }) => verdict)).toEqual(["works", "noticed", "works", "works"]);
+  // Nobody else's keys were rotated.
+  expect((await idp(["keys", "list", "--json"], folder)).stdout).not.toContain("retired");
+});

@@ -67,6 +67,11 @@ test("an app that checks everything passes, and every case is reached", async ()
 /** They wait, start the app again or make keys: they run where they are about what is neglected. */
 const isSlow = ({ name }: Case): boolean => /^(retry|keys|discovery)|kid-unknown/.test(name);
 
+/** Flaws of responses, and properties of the app itself, are two halves of the cases. */
+const isFlaw = (name: string): boolean => name.includes(".");
+const isBeside = ({ name }: Case, expected: readonly string[]): boolean =>
+  expected.length === 0 || expected.some((one) => isFlaw(one) === isFlaw(name));
+
 const neglected: readonly [Neglect, ...string[]][] = [
   ["state", "response.state-missing", "response.state-wrong"],
   ["iss", "response.iss-missing", "response.iss-wrong", "mix-up"],
@@ -105,7 +110,7 @@ test.each(neglected.map(([neglect, ...expected]) => ({ neglect, expected })))(
   "an app that neglects $neglect does not notice exactly that",
   async ({ neglect, expected }) => {
     const result = await check(
-      allCases.filter((one) => !isSlow(one)),
+      allCases.filter((one) => !isSlow(one) && isBeside(one, expected)),
       neglect,
     );
     expect(named(result, "unnoticed")).toEqual(expected);

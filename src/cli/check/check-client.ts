@@ -18,7 +18,7 @@ import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { appProcess, waitForAnswer, type AppProcess } from "./app-process.ts";
 import { controlOf } from "./control.ts";
 import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.ts";
-import { ownServer, runningServer, type CheckPlace } from "./place.ts";
+import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
 import { caseLine, outcomeOf } from "./result.ts";
 
@@ -130,6 +130,7 @@ async function runAll(
   const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));
   const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user };
   const newBrowser = await browserOf(flags, places, cli.now, opened);
+  if (app === null) await requireIssuer(place, flags, await newBrowser());
   return runCases(
     {
       ...{ control, newBrowser, wait, now: cli.now, random: randomText },

@@ -3,6 +3,7 @@ import { createIdp } from "../../index.ts";
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
+import type { Browser } from "../../client/app-check/browser.ts";
 import { likelyClient } from "../env/app-client.ts";
 import type { Invocation } from "../invocation.ts";
 import { fixturePaths, withStdin } from "../program/server-flags.ts";
@@ -27,6 +28,9 @@ export interface CheckPlace {
   close(): Promise<void>;
 }
 
+/** Milliseconds that a server has to say which issuer it is. */
+const patience = 5000;
+
 /** A server in memory, with the environment that `exec` gives. */
 export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
   const idp = await createIdp({
@@ -45,11 +49,17 @@ export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<Che
   }
 }
 
-/** The running server, and a client of it. @throws {OperationError} no_server, usage, not_found */
+/** The name of the issuer that this command makes on a running server. It stays, for the app is configured with it. */
+const ownName = "check-client";
+
+/**
+ * A client of the running server, or an issuer of its own there, where no client is named.
+ * @throws {OperationError} no_server, usage, not_found
+ */
 export async function runningServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
   const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
-  const issuer = server === null ? null : await issuerAt(server.url, 5000);
-  if (server === null || issuer === null) {
+  const found = server === null ? null : await issuerAt(server.url, patience);
+  if (server === null || found === null) {
     throw new OperationError(
       "no_server",
       `no server answers ${server === null ? `on ${cli.data}` : `at ${server.url}`}`,
@@ -61,11 +71,38 @@ export async function runningServer(cli: Invocation, flags: CheckFlags): Promise
       },
     );
   }
+  const isOwn = flags.client === undefined;
+  const issuer = isOwn ? await ownIssuer(cli, server, flags) : found;
+  const place = { ...server, url: issuer };
   return {
-    server,
-    ...(await peopleOf(server, issuer, flags)),
-    ...{ isOwn: false, env: cli.env, close: () => Promise.resolve() },
+    server: place,
+    ...(await peopleOf(place, issuer, flags)),
+    ...{ isOwn, env: cli.env, close: () => Promise.resolve() },
   };
+}
+
+/** @returns its address */
+async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags): Promise<string> {
+  const there = (await callServer(server, "issuers.list", {})).find(({ name }) => name === ownName);
+  const paths = fixturePaths(cli, flags);
+  const sources = paths.length === 0 ? [] : findFixtures(await withStdin(cli, paths), process.cwd()).sources;
+  const { issuer } =
+    there ?? (await callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) }));
+  const own = { ...server, url: issuer };
+  // Of an earlier run that could not clean up.
+  await callServer(own, "faults.clear", {});
+  await callServer(own, "seed", { settings: { login: "picker" } });
+  return issuer;
+}
+
+/** An app that signs in somewhere else says nothing of these cases. @throws {OperationError} usage */
+export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlags, browser: Browser): Promise<void> {
+  const { end, request } = await browser.signIn(start, "hold");
+  await browser.close();
+  if (request !== null || end.kind !== "foreign") return;
+  throw new OperationError("usage", `the app does not use the issuer of this check: it leads to ${end.url}`, {
+    hint: `Start the app with the issuer ${issuer}\nFor a client of another issuer, add --client CLIENT_ID`,
+  });
 }
 
 async function peopleOf(

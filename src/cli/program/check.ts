@@ -25,7 +25,8 @@ at --start.
 
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec; both end with the command. Without it, the cases run on the running
-server, and their faults apply to --client only.
+server: on an issuer of their own, which the app must use, or on the issuer of
+--client, where their faults apply to that client only.
 `;
 
 /** Adds `idp check client` to the program. @param words what was typed: the app's command stands behind -- */
