@@ -43,6 +43,8 @@ export interface DeviceAnswer {
   /** Seconds. */
   readonly expires_in: number;
   readonly interval: number;
+  /** For the user. */
+  readonly message?: string;
 }
 
 function drawUserCode(ctx: Context): string {
@@ -109,6 +111,7 @@ export function beginDevice(
       verification_uri_complete: `${uri}?user_code=${shownCode(userCode)}`,
       expires_in: deviceCodeTtl,
       interval: pollInterval,
+      ...(ctx.layout.deviceMessage && { message: `To sign in, open ${uri} and enter the code ${shownCode(userCode)}` }),
     };
   });
 }

@@ -9,7 +9,10 @@ import { presets, type Preset, type PresetName } from "./presets.ts";
 export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName, string>>>;
 
 /** The paths of an issuer. */
-export interface Layout extends Pick<Preset, "returnParameter" | "grantTypes" | "messages" | "frames"> {
+export interface Layout extends Pick<
+  Preset,
+  "returnParameter" | "grantTypes" | "messages" | "frames" | "deviceMessage"
+> {
   /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
   readonly issuer: string;
   /** Below that address. */

@@ -22,6 +22,8 @@ export interface Preset {
   readonly messages?: MessageMode;
   /** Pages that the vendor's SDK loads in a frame and waits for: what each says to the page around it. */
   readonly frames?: Readonly<Record<string, string>>;
+  /** Whether the response of a device authorization has a sentence for the user, which the vendor's samples print and nothing else. */
+  readonly deviceMessage?: true;
   /** Grant types under the names that the vendor's SDK sends. */
   readonly grantTypes?: Readonly<Record<string, string>>;
 }
@@ -110,6 +112,7 @@ export const presets = {
       logout: "/NAME/oauth2/v2.0/logout",
       device_authorization: "/NAME/oauth2/v2.0/devicecode",
     },
+    deviceMessage: true,
     grantTypes: { device_code: "urn:ietf:params:oauth:grant-type:device_code" },
   },
 } as const satisfies Readonly<Record<string, Preset>>;
