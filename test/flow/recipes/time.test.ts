@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as client from "openid-client";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createIdp, type Idp } from "../../src/index.ts";
-import { approve, Browser } from "../helpers/browser.ts";
-import { newFolder } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
-import { repository } from "../helpers/readme.ts";
+import { createIdp, type Idp } from "../../../src/index.ts";
+import { approve, Browser } from "../../helpers/browser.ts";
+import { newFolder } from "../../helpers/cli.ts";
+import { idpHere } from "../../helpers/command.ts";
+import { repository } from "../../helpers/readme.ts";
 
 /** The recipes of docs/testing.md on time, as they are printed, against openid-client 6. The ledger says what the client did. */
 

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { builtInDemo } from "../../src/fixture-files.ts";
-import { createIdp } from "../../src/index.ts";
-import { approve, Browser } from "../helpers/browser.ts";
-import { newFolder } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
-import { repository } from "../helpers/readme.ts";
+import { builtInDemo } from "../../../src/fixture-files.ts";
+import { createIdp } from "../../../src/index.ts";
+import { approve, Browser } from "../../helpers/browser.ts";
+import { newFolder } from "../../helpers/cli.ts";
+import { idpHere } from "../../helpers/command.ts";
+import { repository } from "../../helpers/readme.ts";
 
 /** The recipes of docs/testing.md, as they are printed, against openid-client 6 and jose. The ledger says what the client did. */
 

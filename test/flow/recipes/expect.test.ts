@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as client from "openid-client";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createIdp } from "../../src/index.ts";
-import { newFolder } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
-import { repository } from "../helpers/readme.ts";
+import { createIdp } from "../../../src/index.ts";
+import { newFolder } from "../../helpers/cli.ts";
+import { idpHere } from "../../helpers/command.ts";
+import { repository } from "../../helpers/readme.ts";
 
 /** The recipes of docs/testing.md on what an app asked, as they are printed, against openid-client 6. */
 

@@ -5,7 +5,7 @@ import { newFolder } from "../../helpers/cli.ts";
 import { idpHere } from "../../helpers/command.ts";
 import { startPython } from "../../helpers/python.ts";
 
-/** Recipes of docs/testing.md against Authlib: `recipes.py`. The ledger says what the library did. */
+/** Recipes of docs/testing.md against Authlib: `app.py`. The ledger says what the library did. */
 
 const data = join(newFolder(afterAll), ".idp");
 const idp = await createIdp({ data });
@@ -23,7 +23,7 @@ async function signedIn() {
   await idp.reset();
   const token = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid email" });
   const args = [idp.issuer, "demo-app", "demo-secret", JSON.stringify(token)];
-  const python = startPython(join(import.meta.dirname, "recipes.py"), args);
+  const python = startPython(join(import.meta.dirname, "app.py"), args);
   await idp.requests.clear();
   return {
     async does(line: "userinfo" | "refresh"): Promise<unknown> {
