@@ -1,20 +1,20 @@
 /** The store on a real PostgreSQL: the contract, alone and with others beside it. */
-import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { createJournal, openJournal } from "../../src/store/postgres/journal.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { prepareSchema } from "../../src/store/postgres/schema.ts";
-import type { Store, StoreClock, Tx } from "../../src/store/store.ts";
+import type { Store, StoreClock } from "../../src/store/store.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
+import { count, increment, newIssuer, openInstance } from "./instances.ts";
 import { journalContract } from "./journal-contract.ts";
+import { code, session, user } from "./records.ts";
 
 const postgres = await startPostgres();
 const url = await postgres.database();
 const log = (): void => undefined;
-const newIssuer = (): string => randomBytes(6).toString("hex");
 
 const openAt = (issuer: string, clock: StoreClock = { now: Date.now }): Promise<Store> =>
   openPostgresStore({ url, issuer, log, ...clock });
@@ -35,26 +35,102 @@ storeContract("postgres", (clock) => openAt(newIssuer(), clock));
 storeContract("postgres, run twice", async (clock) => runTwice(await openAt(newIssuer(), clock)));
 
 describe("three instances on one database", () => {
-  const count = (tx: Tx): number => Number(tx.get("meta", "settings")?.value ?? 0);
-  const increment = (tx: Tx): number => {
-    const next = count(tx) + 1;
-    tx.put("meta", { id: "settings", value: next });
-    return next;
-  };
-  const open = async (): Promise<readonly Store[]> => {
+  const open = (): Promise<readonly Store[]> => {
     const issuer = newIssuer();
-    const stores = await Promise.all([1, 2, 3].map(() => openAt(issuer)));
+    return Promise.all([1, 2, 3].map(() => openInstance(url, issuer)));
+  };
+  const ofEach = <T>(stores: readonly Store[], n: number, work: (store: Store) => Promise<T>): Promise<T[]> =>
+    Promise.all(stores.flatMap((store) => Array.from({ length: n }, () => work(store))));
+
+  test("no update is lost under contention, and each answer is the one that counts", async () => {
+    const seen = await ofEach(await open(), 50, (store) => store.transaction(increment()));
+    expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 150 }, (_, i) => i + 1));
+  });
+
+  test("all of them get on, however busy the others are", { timeout: 60_000 }, async () => {
+    const stores = await open();
+    const end = performance.now() + 3000;
+    const done = stores.map(() => 0);
+    await Promise.all(
+      stores.flatMap((store, which) =>
+        Array.from({ length: 10 }, async () => {
+          while (performance.now() < end) {
+            await store.transaction(increment());
+            done[which] = (done[which] ?? 0) + 1;
+          }
+        }),
+      ),
+    );
+    const sum = done.reduce((a, b) => a + b);
+    expect(await stores[0]?.read(count)).toBe(sum);
+    expect(Math.min(...done), String(done)).toBeGreaterThan(sum / 20);
+  });
+
+  test("of sixty that use something up, one gets it", async () => {
+    const stores = await open();
+    await stores[0]?.transaction((tx) => tx.insert("codes", code("c", Date.now() + 60_000)));
+    const got = await ofEach(stores, 20, (store) => store.transaction((tx) => tx.remove("codes", "c") !== undefined));
+    expect(got.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("a unique value is one record's, and who is refused sees why", async () => {
+    const stores = await open();
+    const results = await ofEach(stores, 10, (store) =>
+      store
+        .transaction((tx) => tx.insert("users", user("alice", { id: newIssuer() })))
+        .then(
+          () => "made",
+          (error: unknown) => (error as Error).name,
+        ),
+    );
+    expect(results.filter((one) => one === "made")).toHaveLength(1);
+    expect(new Set(results)).toEqual(new Set(["made", "ConflictError"]));
+  });
+
+  test("whatever was answered is seen by reads and refusals that begin after it, at every instance", async () => {
+    const stores = await open();
+    let answered = 0;
+    const writer = async (store: Store) => {
+      for (let i = 0; i < 40; i++) answered = Math.max(answered, await store.transaction(increment()));
+    };
+    const look = async (store: Store, way: "read" | "transaction") => {
+      for (let i = 0; i < 40; i++) {
+        const before = answered;
+        expect(await store[way]((tx) => count(tx))).toBeGreaterThanOrEqual(before);
+      }
+    };
+    await Promise.all(stores.flatMap((store) => [writer(store), look(store, "read"), look(store, "transaction")]));
+    expect(answered).toBe(120);
+  });
+
+  test("what follows the records is never older than they are", async () => {
+    const [one, other] = await open();
+    if (one === undefined || other === undefined) throw new Error("two instances");
+    const seen: unknown[] = [];
+    other.others?.follow((changed, read) => seen.push([[...changed], read((tx) => count(tx))]));
+    await one.transaction(increment());
+    await one.transaction((tx) => tx.insert("codes", code("c", Date.now() + 60_000)));
+    expect(await other.read((tx) => count(tx))).toBe(1);
+    expect(seen).toEqual([[["snapshots", "codes"], 1]]);
+    await other.transaction(increment());
+    expect(seen).toHaveLength(1);
+  });
+
+  test("an expired record that an instance has not forgotten comes back where another sets the clock back", async () => {
+    const issuer = newIssuer();
+    let time = 10_000;
+    const clock = { now: () => time, passed: () => time };
+    const stores = await Promise.all([1, 2].map(() => openAt(issuer, clock)));
     onTestFinished(async () => {
       await Promise.all(stores.map((store) => store.close()));
     });
-    return stores;
-  };
-
-  test("no update is lost under contention, and each answer is the one that counts", async () => {
-    const stores = await open();
-    const seen = await Promise.all(
-      stores.flatMap((store) => Array.from({ length: 50 }, () => store.transaction(increment))),
-    );
-    expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 150 }, (_, i) => i + 1));
+    const [one, other] = stores as [Store, Store];
+    await one.transaction((tx) => tx.insert("sessions", session("s", 20_000)));
+    await other.read(count);
+    // The other instance believes that it has expired, and is wrong: it has not heard of the change below.
+    await one.transaction((tx) => tx.put("sessions", session("s", 40_000)));
+    time = 30_000;
+    await other.transaction(increment());
+    expect(await other.read((tx) => tx.get("sessions", "s")?.expiresAt)).toBe(40_000);
   });
 });

@@ -1,0 +1,69 @@
+/** A connection to a server on this machine that a test can cut, or hold the answers of. */
+import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { once } from "node:events";
+import { atEnd } from "./at-end.ts";
+
+export interface Link {
+  /** The same URL, by way of this link. */
+  through(url: string): string;
+  /** What is sent still arrives; answers do not. */
+  holdAnswers(): void;
+  /** Closes all connections. Later ones work again. */
+  cut(): void;
+  /** Closes all connections, and refuses others until {@link allow}. */
+  refuse(): void;
+  allow(): void;
+}
+
+export async function openLink(port: number): Promise<Link> {
+  const sockets = new Set<Socket>();
+  let holds = false;
+  let refuses = false;
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
+  };
+  const server = createServer((near) => {
+    keep(near);
+    if (refuses) {
+      near.destroy();
+      return;
+    }
+    const far = connect(port, "127.0.0.1");
+    keep(far);
+    near.on("data", (bytes) => far.write(bytes)).on("close", () => far.destroy());
+    far
+      .on("data", (bytes) => {
+        if (!holds) near.write(bytes);
+      })
+      .on("close", () => near.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const cut = (): void => {
+    holds = false;
+    for (const socket of sockets) socket.destroy();
+  };
+  atEnd(() => {
+    cut();
+    server.close();
+  });
+  return {
+    through(url) {
+      const other = new URL(url);
+      other.port = String((server.address() as AddressInfo).port);
+      return other.href;
+    },
+    holdAnswers() {
+      holds = true;
+    },
+    cut,
+    refuse() {
+      refuses = true;
+      cut();
+    },
+    allow() {
+      refuses = false;
+    },
+  };
+}
