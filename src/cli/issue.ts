@@ -75,7 +75,7 @@ export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Ou
   });
 }
 
-/** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server only. */
+/** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server, or in a shared store. */
 export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { state, nonce } = flags;

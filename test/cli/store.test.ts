@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
-import { userinfo } from "../helpers/client.ts";
+import { exchange, refresh, userinfo } from "../helpers/client.ts";
 import { idpHere } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { startPostgres, type TestPostgres } from "../helpers/postgres.ts";
@@ -139,6 +139,16 @@ describe("with a database", () => {
     const changed = await run("revoke --user alice");
     expect(changed.stderr).toContain(`in ${url}`);
     for (const issuer of [one.issuer, address]) expect((await userinfo({ issuer }, token.trim())).status).toBe(403);
+    // What a folder cannot have without a server: a code, faults and the clock.
+    const issued = JSON.parse((await run("issue code --user bob --client demo-app --json")).stdout) as { code: string };
+    expect((await exchange(two, issued.code)).status).toBe(200);
+    await run("faults add token --status 503");
+    expect((await refresh({ issuer: address }, "any")).status).toBe(503);
+    await run("clock advance 2h");
+    expect((await run("clock show --json")).stdout).toContain('"offset":7200');
+    const { stdout: later } = await run("token issue --user bob --client demo-app");
+    expect((await userinfo(one, later.trim())).status).toBe(200);
+    await run("clock reset");
     await run("users add erin");
     writeFileSync(join(cwd, "more.json"), JSON.stringify({ users: [{ username: "frank" }] }));
     await run("seed more.json");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { seed } from "../../core/fixtures/apply/seed.ts";
 import { runOperation } from "../../core/operations/table.ts";
+import { createClock } from "../../core/testing/clock.ts";
 import { randomText } from "../../random.ts";
 import { createMemoryStore, createMemoryStores } from "../../store/memory.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
@@ -39,7 +40,11 @@ export async function targetBeforeStart(
   // Passwords are never hashed: nobody signs in here.
   const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
   await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });
-  const ctx = await contextOf(cli, createMemoryStores(), store, issuerOf(cli));
+  const ctx = await contextOf(
+    cli,
+    { stores: createMemoryStores(), store, clock: createClock(now, now) },
+    issuerOf(cli),
+  );
   const of = names.length === 0 ? "the built-in demo" : names.join(", ");
   return {
     server: null,

@@ -1,5 +1,6 @@
 import { createAttempts } from "../../core/attempts.ts";
 import type { Context } from "../../core/context.ts";
+import { derive } from "../../core/derived.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { addressBefore, issuerOf, layoutOf } from "../../core/layout/layout.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -10,7 +11,7 @@ import { createFaults } from "../../core/testing/faults/faults.ts";
 import { createLedger } from "../../core/testing/requests.ts";
 import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
 import { effectiveSettings, storedSettings } from "../../core/settings.ts";
-import { createClock } from "../../core/testing/clock.ts";
+import { createClock, movedIn, type Clock } from "../../core/testing/clock.ts";
 import type { Operation, Runner } from "../../core/operations/operation.ts";
 import {
   operations,
@@ -40,11 +41,11 @@ import { issuersOf } from "./folder-issuers.ts";
  */
 export async function contextOf(
   cli: Invocation,
-  stores: Stores,
-  store: Store,
+  { stores, store, clock }: { readonly stores: Stores; readonly store: Store; readonly clock: Clock },
   given: string | undefined,
 ): Promise<Context> {
-  const { now } = cli;
+  const { now } = clock;
+  clock.follow(await derive(store, ["testing"], movedIn));
   const remembered = await store.read((tx) => ({
     issuer: tx.get("meta", "issuer")?.value,
     settings: storedSettings(tx),
@@ -77,8 +78,7 @@ export async function contextOf(
     inspector: createInspectorAccess(now, randomText),
     // No requests come here.
     ledger: createLedger(() => 0, randomText(32)),
-    clock: createClock(now, now),
-    ...{ store, now, random: randomText, passwords, log },
+    ...{ clock, store, now, random: randomText, passwords, log },
   };
 }
 
@@ -103,7 +103,8 @@ export async function runOnData<N extends OperationName>(
       if (!cli.json) say(cli, note);
     },
   });
-  const store = await openOne(stores, cli.issuer, { now: cli.now });
+  const clock = createClock(cli.now, cli.now);
+  const store = await openOne(stores, cli.issuer, { now: clock.now });
   const { createsData }: Pick<Operation, "createsData"> = operations[name];
   try {
     if (cli.store !== null && createsData !== true && !(await store.read(isUsed))) {
@@ -111,7 +112,7 @@ export async function runOnData<N extends OperationName>(
         hint: { text: "To start it", command: ["idp", "start"] },
       });
     }
-    const ctx = await contextOf(cli, stores, store, issuer);
+    const ctx = await contextOf(cli, { stores, store, clock }, issuer);
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();
     return result;

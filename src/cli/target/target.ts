@@ -171,7 +171,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
       progress?: Runner["progress"],
     ): Promise<OperationOutput<N>> {
       const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
-      if (operation.needsServer) {
+      if (operation.needsServer === true || (operation.needsServer !== false && store === null)) {
         throw await noServer(cli, "this needs a running server, and none");
       }
       if (operation.createsData !== true && isMissing()) throw await noData(cli);

@@ -1,24 +1,27 @@
 import { activeFaults } from "../testing/faults/faults.ts";
 import { changes, creates, reads, removes } from "./operation.ts";
 
-/** Faults: responses that a tester wants to be wrong. They end with the server. */
+/** Faults: responses that a tester wants to be wrong. They end with the server, unless the store is shared. */
 
 const faults = () => import("../testing/faults/fault-admin.ts");
 
-const inMemory = { changes: false, needsServer: true } as const;
+const ofTesting = { changes: false, needsServer: "unless shared" } as const;
 
 export const faultOperations = {
-  "faults.list": { ...reads("/faults", {}, async (ctx) => ctx.store.read(activeFaults)), needsServer: true },
+  "faults.list": { ...reads("/faults", {}, async (ctx) => ctx.store.read(activeFaults)), ...ofTesting },
   "faults.add": changes(
     "/faults",
     { fault: "body" },
     async (ctx, input) => (await faults()).addFault(ctx, input.fault),
     {
       ...creates,
-      ...inMemory,
+      ...ofTesting,
     },
   ),
-  "faults.clear": changes("/faults", {}, async (ctx) => (await faults()).clearFaults(ctx), { ...removes, ...inMemory }),
+  "faults.clear": changes("/faults", {}, async (ctx) => (await faults()).clearFaults(ctx), {
+    ...removes,
+    ...ofTesting,
+  }),
   "faults.flaws": reads("/faults/flaws", {}, async () => (await faults()).listFlaws()),
   "faults.remove": changes(
     "/faults/:id",
@@ -26,7 +29,7 @@ export const faultOperations = {
     async (ctx, input) => (await faults()).removeFault(ctx, input),
     {
       ...removes,
-      ...inMemory,
+      ...ofTesting,
     },
   ),
 };

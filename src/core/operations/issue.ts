@@ -24,7 +24,7 @@ export const issueOperations = {
       code_challenge_method: "string?",
     },
     async (ctx, input) => (await issue()).issueCode(ctx, input),
-    { status: 201, needsServer: true },
+    { status: 201, needsServer: "unless shared" },
   ),
   "issue.tokens": changes(
     "/issue/tokens",

@@ -50,8 +50,11 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   readonly changes: boolean;
   /** It makes the data folder where there is none. */
   readonly createsData?: true;
-  /** Codes live in the server's memory, so that some operations mean nothing without one. */
-  readonly needsServer: boolean;
+  /**
+   * It means nothing on data that no server holds. `unless shared`: it works on records that only the memory of a server keeps, or a shared
+   * store.
+   */
+  readonly needsServer: boolean | "unless shared";
   /** Bytes of a request body. */
   readonly bodyLimit: number;
   run(ctx: Context, input: InputOf<F>, runner: Runner): Promise<O>;
