@@ -30,37 +30,34 @@ async function healthy(instance: Instance): Promise<void> {
 }
 
 test.each([
-  ["stopped", isLong ? 5000 : 1000],
-  ["paused", isLong ? 10_000 : 1000],
+  ["stopped", isLong ? 5000 : 0],
+  ["paused", isLong ? 10_000 : 0],
 ] as const)(
   "while the database is %s: 503 within 5 s, at every instance; then all is as before",
   { timeout: timeLimit },
   async (how, ms) => {
     const { issuer, at, postgres } = await startInstances(2, people.fixtures);
-    const three = [at(0), at(1)];
+    const both = [at(0), at(1)];
     const user = people.all[0]?.name ?? "";
     const { json } = await exchange({ issuer }, (await signIn({ issuer }, { user })).code);
     let isOver = false;
     const statuses = new Set<number>();
-    const load = three.map(async (instance) => {
+    const load = both.map(async (instance) => {
       while (!isOver) statuses.add((await userinfo(instance, json.access_token)).status);
     });
     if (how === "stopped") await postgres.stop();
     else postgres.pause();
     const headers = { authorization: `Bearer ${json.access_token}` };
-    for (const instance of three) {
-      for (const send of [ask(paths.userinfo, { headers }), ask("/.well-known/openid-configuration"), health]) {
-        const { status, retryAfter, text, ms: took } = await send(instance);
-        if (text.includes("authorization_endpoint")) continue;
-        expect([status, text.slice(0, 200), retryAfter === null]).toEqual([503, expect.any(String), false]);
-        expect(JSON.parse(text)).toMatchObject({ error: "temporarily_unavailable" });
-        expect(took).toBeLessThan(5500);
-      }
+    const refused = both.flatMap((instance) => [ask(paths.userinfo, { headers })(instance), health(instance)]);
+    for (const { status, retryAfter, text, ms: took } of await Promise.all(refused)) {
+      expect([status, retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      expect(JSON.parse(text)).toMatchObject({ error: "temporarily_unavailable" });
+      expect(took).toBeLessThan(5500);
     }
     await delay(ms);
     if (how === "stopped") await postgres.start();
     else postgres.resume();
-    await Promise.all(three.map(healthy));
+    await Promise.all(both.map(healthy));
     isOver = true;
     await Promise.all(load);
     expect([...statuses].sort()).toEqual([200, 503]);
@@ -82,7 +79,7 @@ test("an instance that was stopped in its tracks serves nothing old afterwards",
   // Sent while it is stopped: it waits in the socket.
   const early = tokens.map(({ access }) => userinfo(at(0), access));
   for (const { user } of tokens) await call(at(1), "POST", "/revoke", { user, client: "demo-app" });
-  await delay(isLong ? 10_000 : 2000);
+  await delay(isLong ? 10_000 : 1000);
   at(0).child.kill("SIGCONT");
   for (const answer of early) expect((await answer).status).toBe(403);
   for (const { access } of tokens) expect((await userinfo(at(0), access)).status).toBe(403);
