@@ -1,12 +1,10 @@
 import { scryptSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { hashPassword, matchesHash } from "../../src/core/login/passwords.ts";
+import { seed } from "../../src/core/fixtures/apply/seed.ts";
 import { normalizeUser } from "../../src/core/fixtures/schema/normalize.ts";
-import {
-  createPendingPasswords,
-  verifyPassword,
-  type PendingPasswords,
-} from "../../src/core/login/pending-passwords.ts";
+import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
+import { verifyPassword } from "../../src/core/login/verify-password.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
@@ -95,8 +93,7 @@ describe("passwords that wait", () => {
   }
   const add = (passwords: PendingPasswords, user: User | undefined, password: string): Promise<void> =>
     passwords.transaction(() => passwords.add(user?.id ?? "", password));
-  const verify = (user: User | undefined, password: string): Promise<boolean> =>
-    verifyPassword(world.passwords, user, password);
+  const verify = (user: User | undefined, password: string): Promise<boolean> => verifyPassword(world, user, password);
 
   it("are hashed once somebody asks, and only the one that is asked for", async () => {
     const [alice, bob] = await waiting("alice", "bob");
@@ -240,6 +237,16 @@ describe("passwords that wait", () => {
     await expect(first).rejects.toThrow("no space left");
     await passwords.settle();
     expect(await verify(await world.user("alice"), "later")).toBe(true);
+  });
+
+  it("of another process on the same records are known by their digest", async () => {
+    world = seedWorld();
+    await seed(world, [{ value: { users: [{ username: "alice", password: "secret" }] } }], { mode: "start" });
+    const other = { store: world.store, passwords: createPendingPasswords(world, () => undefined) };
+    const alice = await world.user("alice");
+    expect(alice?.passwordPending).toBe(true);
+    expect(await verifyPassword(other, alice, "secret")).toBe(true);
+    expect(await verifyPassword(other, alice, "Secret")).toBe(false);
   });
 
   it("nobody, and a user without a password, never pass", async () => {

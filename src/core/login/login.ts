@@ -8,7 +8,7 @@ import { clientLinks, clientName, type ClientName } from "../clients/clients.ts"
 import type { Context } from "../context.ts";
 import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
-import { verifyPassword } from "./pending-passwords.ts";
+import { verifyPassword } from "./verify-password.ts";
 import { mustSignInAgain } from "../sign-in/purpose.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
@@ -172,7 +172,7 @@ async function checkPassword(
 ): Promise<boolean> {
   const limits = passwordLimits(user?.id ?? username, address);
   const wasRight = ctx.attempts.begin(`wrong passwords for "${username}"`, limits);
-  const isRight = await verifyPassword(ctx.passwords, user, password);
+  const isRight = await verifyPassword(ctx, user, password);
   if (!isRight || user === undefined) return false;
   wasRight();
   return true;

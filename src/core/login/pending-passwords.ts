@@ -1,6 +1,6 @@
-import type { Store, Tx, User } from "../../store/store.ts";
+import type { Store, Tx } from "../../store/store.ts";
 import { createTurns } from "../turns.ts";
-import { hashPassword, matchesHash } from "./passwords.ts";
+import { hashPassword } from "./passwords.ts";
 
 /**
  * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
@@ -27,20 +27,6 @@ export interface PendingPasswords {
   readonly waiting: number;
   /** Ends the background work; resolves when it has stopped. Calls of {@link settle} fail once the store is closed. */
   close(): Promise<void>;
-}
-
-/**
- * Whether this is the user's password. A user whose fixture password still waits to be hashed goes first; no other user waits.
- * @param user undefined if nobody has the name that was typed: the same time is spent
- */
-export async function verifyPassword(
-  passwords: Pick<PendingPasswords, "hashNow">,
-  user: User | undefined,
-  password: string,
-): Promise<boolean> {
-  if (user === undefined) return matchesHash(password, null);
-  const pending = user.passwordPending ? await passwords.hashNow(user.id) : null;
-  return matchesHash(password, pending ?? user.passwordHash);
 }
 
 interface Job {
