@@ -38,13 +38,29 @@ function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] 
   ];
 }
 
+/** RFC 7636. A sign-in without PKCE has nothing to compare. */
+function ofPkce(asked: Values, { parameters, error }: RequestRecord): readonly CheckView[] {
+  const hasChallenge = mark(asked["code_challenge"]) !== null;
+  const hasVerifier = mark(parameters["code_verifier"]) !== null;
+  if (!hasChallenge && !hasVerifier) return [];
+  const check = (ok: boolean, detail: string): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
+  if (!hasVerifier) return check(false, "no code_verifier was sent");
+  if (!hasChallenge) return check(false, "no code_challenge was sent");
+  if (error?.includes("code_verifier") === true) return check(false, "code_verifier does not fit code_challenge");
+  return check(true, "code_challenge and code_verifier sent");
+}
+
+/** RFC 6749 2.3. */
+const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
+  error?.startsWith("invalid_client") === true
+    ? [{ name: "client", ok: false, detail: "its secret or assertion was refused" }]
+    : [];
+
 function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly CheckView[] {
   const { parameters } = record;
   const idToken = valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
-  const hasChallenge = mark(asked["code_challenge"]) !== null;
-  const hasVerifier = mark(parameters["code_verifier"]) !== null;
-  const verifierFails = record.error?.includes("code_verifier") === true;
   return [
+    ...ofClient(record),
     ...compared("code", code, parameters["code"], "the one of this sign-in", "not the one of this sign-in"),
     ...compared(
       "redirect_uri",
@@ -53,17 +69,7 @@ function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly C
       "the one of the authorization request",
       "not the one of the authorization request",
     ),
-    {
-      name: "PKCE",
-      ok: hasChallenge && hasVerifier && !verifierFails,
-      detail: hasChallenge
-        ? hasVerifier
-          ? verifierFails
-            ? "code_verifier does not fit code_challenge"
-            : "code_challenge and code_verifier sent"
-          : "no code_verifier was sent"
-        : "not used",
-    },
+    ...ofPkce(asked, record),
     ...compared("nonce", asked["nonce"], idToken["nonce"], "in the ID token unchanged", "differs in the ID token"),
   ];
 }
@@ -91,5 +97,8 @@ export function checksOf(record: RequestRecord, earlier: readonly RequestRecord[
   if (record.grant_type !== "refresh_token") return [];
   const refresh = last((one) => issued(one)["refresh_token"]);
   const given = record.parameters["refresh_token"];
-  return compared("refresh token", refresh, given, "the last one that was issued", "an earlier one, used before");
+  return [
+    ...ofClient(record),
+    ...compared("refresh token", refresh, given, "the last one that was issued", "an earlier one, used before"),
+  ];
 }

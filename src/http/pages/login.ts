@@ -39,7 +39,8 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     cancel: single(body, "cancel") !== undefined,
   });
   if (result.kind === "refused") {
-    note(res, { user: result.username, error: result.state.replace("error-", "") });
+    const fix = result.barred === null ? null : hintText(restoreUser(result.barred), web.commandLine);
+    note(res, { user: result.username, error: result.state.replace("error-", ""), fix });
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
