@@ -162,6 +162,8 @@ test("what is wrong with the words: exit 2", async () => {
   expect(await idp(remote, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
   expect(await idp(words(["--report", "report.txt"]), { cwd })).toMatchObject({ code: 2 });
   expect(await idp(["check", "client", "--start", url], { cwd })).toMatchObject({ code: 2 });
+  const browser = await idp(words(["--browser", "--case", "pkce"]), { cwd });
+  expect(browser).toMatchObject({ code: 2, stderr: expect.stringContaining("needs Playwright") });
 });
 
 test("on a running server the faults are those of one client, and none is left", async () => {

@@ -129,7 +129,7 @@ async function runAll(
   const addresses = [start, signedIn, ...(signOut === null ? [] : [signOut]), ...redirectUris];
   const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));
   const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user };
-  const newBrowser = await browserOf(flags, places, cli.now, opened);
+  const newBrowser = await browserOf(cli, flags, places, opened);
   if (app === null) await requireIssuer(place, flags, await newBrowser());
   return runCases(
     {
@@ -151,11 +151,17 @@ async function runAll(
   );
 }
 
+/** Makes a browser for each case. */
 async function browserOf(
+  cli: Invocation,
   flags: CheckFlags,
   places: Places,
-  now: () => number,
-  _opened: Opened,
+  opened: Opened,
 ): Promise<() => Promise<Browser>> {
-  return () => Promise.resolve(smallBrowser(places, now));
+  if (flags.browser !== true) return () => Promise.resolve(smallBrowser(places, cli.now));
+  const { launchChromium } = await import("./chromium.ts");
+  const { chromiumBrowser } = await import("../../client/app-check/chromium.ts");
+  const chromium = await launchChromium(cli);
+  await opened.add(() => chromium.close());
+  return async () => chromiumBrowser(places, await chromium.newContext({ ignoreHTTPSErrors: true }));
 }

@@ -90,6 +90,9 @@ export function ending({ end, steps }: Visit): string {
 export function whyNotBegun(visit: Visit): string | null {
   if (visit.response !== null) return visit.end.kind === "stuck" ? `the app ${ending(visit)}` : null;
   if (visit.end.kind === "stuck") return visit.end.why;
-  if (visit.request === null) return `--start never led to idp: the app ${ending(visit)}`;
+  if (visit.request === null) {
+    const isPage = visit.end.kind === "page" && visit.end.status < 400;
+    return `--start never led to idp: the app ${ending(visit)}${isPage ? "; for a page that needs scripts, add --browser" : ""}`;
+  }
   return `idp never sent the browser back: it ${ending(visit)}`;
 }

@@ -1,0 +1,165 @@
+import { signIn } from "../../playwright.ts";
+import {
+  addressOf,
+  isApp,
+  isIdp,
+  responseAt,
+  type AuthorizationResponse,
+  type Browser,
+  type End,
+  type Places,
+  type Step,
+  type Visit,
+} from "./browser.ts";
+import type { BrowserContext, Page, Paused, Session } from "./playwright-types.ts";
+
+/** Chromium, for apps that need scripts. Each address of the main frame is looked at before it is asked, redirects too. */
+
+/** Milliseconds that a page may take to come to rest. */
+const patience = 10_000;
+
+/** What a visit has met so far. */
+interface Way {
+  readonly signsIn: boolean;
+  readonly holds: boolean;
+  readonly steps: Step[];
+  request: URL | null;
+  response: AuthorizationResponse | null;
+  delivered: boolean;
+  /** Where it ended, if not at a page. */
+  end: End | null;
+}
+
+const newWay = (signsIn: boolean, holds: boolean, response: AuthorizationResponse | null): Way => ({
+  ...{ signsIn, holds, response },
+  ...{ steps: [], request: null, delivered: response !== null, end: null },
+});
+
+/** A response that is posted to the app (OAuth 2.0 Form Post Response Mode). */
+function postedAt({ redirectUris }: Places, { request }: Paused): AuthorizationResponse | null {
+  if (request.method !== "POST" || !redirectUris.includes(request.url)) return null;
+  return { redirectUri: request.url, mode: "form_post", parameters: new URLSearchParams(request.postData ?? "") };
+}
+
+/** Decides about an address before it is asked. @returns whether it may be */
+function mayOpen(places: Places, way: Way, paused: Paused): boolean {
+  const url = new URL(paused.request.url + (paused.request.urlFragment ?? ""));
+  if (isIdp(places, url)) {
+    if (!way.signsIn || way.delivered) way.end ??= { kind: "idp" };
+    else way.request ??= url;
+  } else if (!isApp(places, url)) {
+    way.end ??= { kind: "foreign", url: url.href };
+  } else if (way.request !== null && !way.delivered) {
+    way.response = postedAt(places, paused) ?? responseAt(places, url);
+    if (way.response !== null && way.holds) way.end ??= { kind: "held" };
+    way.delivered = way.response !== null;
+  }
+  return way.end === null;
+}
+
+export async function chromiumBrowser(places: Places, context: BrowserContext): Promise<Browser> {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page as never);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  let way = newWay(false, false, null);
+  let status = 0;
+  session.on("Fetch.requestPaused", (paused) => {
+    const opens = paused.frameId !== frameTree.frame.id || mayOpen(places, way, paused);
+    void goOn(session, paused.requestId, opens);
+  });
+  await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", resourceType: "Document" }] });
+  page.on("response", (response) => {
+    if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;
+    const url = new URL(response.url());
+    status = response.status();
+    way.steps.push({ url, isApp: isApp(places, url), status });
+  });
+
+  async function visit(next: Way, open: () => Promise<unknown>): Promise<Visit> {
+    way = next;
+    const stuck = await open()
+      .then(() => settle(page, places, next))
+      .then(
+        () => null,
+        (error: unknown) => (error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)),
+      );
+    const { steps, request, response } = next;
+    const end: End =
+      next.end ??
+      (stuck === null
+        ? { kind: "page", url: page.url(), status, text: await textOf(page) }
+        : { kind: "stuck", why: stuck });
+    return { steps, request, response, end };
+  }
+
+  const goto = (address: string): Promise<unknown> =>
+    page.goto(address, { waitUntil: "domcontentloaded", timeout: patience }).catch((error: unknown) => {
+      // A visit that ended on its way has not failed; one that was replaced by the next page has not either.
+      if (way.end === null && !String(error).includes("interrupted by another navigation")) throw error;
+    });
+  return {
+    signIn: (address, hold) => visit(newWay(true, hold !== undefined, null), () => goto(address)),
+    deliver: (response) =>
+      visit(newWay(true, false, response), () =>
+        response.mode === "form_post" ? post(page, response) : goto(addressOf(response)),
+      ),
+    look: (address) => visit(newWay(false, false, null), () => goto(address)),
+    close: () => context.close(),
+  };
+}
+
+/** An address that may not be opened becomes an empty page, so that nobody waits for it. */
+async function goOn(session: Session, requestId: string, opens: boolean): Promise<void> {
+  const answer = opens
+    ? session.send("Fetch.continueRequest", { requestId })
+    : session.send("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders: [], body: "" });
+  // The page may be gone meanwhile.
+  await answer.catch(() => undefined);
+}
+
+const idpPage = "html[data-page][data-state]";
+
+/** Waits until the browser comes to rest, and signs in where that is at idp. */
+async function settle(page: Page, places: Places, way: Way): Promise<void> {
+  let before = "";
+  while (way.end === null) {
+    if (way.request !== null && !way.delivered) {
+      // The page of idp is there, or on its way.
+      await page.locator(idpPage).waitFor({ state: "attached", timeout: patience });
+      await signIn(page, { user: places.user, timeout: patience });
+      continue;
+    }
+    // A page without scripts goes nowhere by itself.
+    if ((await page.locator("script").count()) > 0) await page.waitForLoadState("networkidle", { timeout: patience });
+    const after = page.url();
+    if (way.request !== null && !way.delivered) continue;
+    if (after === before && !(way.signsIn && way.request === null && (await pressOnlyButton(page)))) return;
+    before = after;
+  }
+}
+
+/** A page with one button is a page to sign in. */
+async function pressOnlyButton(page: Page): Promise<boolean> {
+  const buttons = page.locator("button:visible, input[type=submit]:visible, a[role=button]:visible");
+  if ((await buttons.count()) !== 1) return false;
+  await buttons.click({ timeout: patience });
+  return true;
+}
+
+async function post(page: Page, { redirectUri, parameters }: AuthorizationResponse): Promise<void> {
+  const inputs = Array.from(
+    parameters,
+    ([name, value]) => `<input name="${attribute(name)}" value="${attribute(value)}">`,
+  );
+  await page.goto("about:blank");
+  await page.setContent(
+    `<form method="post" action="${attribute(redirectUri)}">${inputs.join("")}<button>Go</button></form>`,
+  );
+  await page.locator("button").click({ timeout: patience });
+}
+
+const attribute = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
+/** What a person reads. */
+const textOf = (page: Page): Promise<string> => page.locator("body").innerText({ timeout: patience });

@@ -1,0 +1,126 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Browser as Chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser, Places } from "../../src/client/app-check/browser.ts";
+import { control as controlCase } from "../../src/client/app-check/cases/control.ts";
+import { allCases } from "../../src/client/app-check/cases/list.ts";
+import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
+import { runCases } from "../../src/client/app-check/run.ts";
+import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
+import { controlOf } from "../../src/cli/check/control.ts";
+import { createIdp } from "../../src/index.ts";
+import { randomText } from "../../src/random.ts";
+import { atEnd } from "../helpers/at-end.ts";
+import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
+import { launchChromium } from "../helpers/chromium.ts";
+import { startRelyingParty } from "../helpers/relying-party.ts";
+import express from "express";
+import { join } from "node:path";
+import { repository } from "../helpers/readme.ts";
+
+/**
+ * `idp check client --browser`: the same cases in Chromium.
+ * @module-tag browser
+ */
+
+let chromium: Chromium;
+beforeAll(async () => {
+  chromium = await launchChromium();
+});
+afterAll(() => chromium.close());
+
+let careful: CarefulApp | null = null;
+const served = await serveApp(0, () => careful);
+atEnd(served.close);
+const spa = await startRelyingParty();
+const clientSecret = "the-secret-of-the-app-under-test";
+const idp = await createIdp({
+  port: 0,
+  fixtures: {
+    users: [{ username: "alice", displayName: "Alice Adams" }],
+    clients: [
+      { client_id: "app", client_secret: clientSecret, redirect_uris: [`${served.url}/callback`] },
+      { client_id: "spa", redirect_uris: [`${spa.url}/callback`] },
+    ],
+  },
+});
+atEnd(() => idp.close());
+
+const settings = {
+  authority: idp.issuer,
+  client_id: "spa",
+  redirect_uri: `${spa.url}/callback`,
+  scope: "openid profile",
+};
+spa.app.use("/node_modules", express.static(join(repository, "node_modules")));
+spa.app.use((_req, res) => {
+  res.send(`<!doctype html><meta charset="utf-8"><title>App</title><link rel="icon" href="data:,"><p>Welcome
+<script src="/node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js"></script>
+<script type="module">
+  const manager = new oidc.UserManager(${JSON.stringify(settings)});
+  if (location.pathname === "/login") await manager.signinRedirect();
+  if (location.pathname === "/callback") await manager.signinRedirectCallback();
+  const user = await manager.getUser();
+  if (user !== null) document.querySelector("p").textContent = "Signed in as " + user.profile.name;
+</script>`);
+});
+
+async function verdicts(
+  client: string,
+  url: string,
+  signedInText: string | null,
+  names: readonly string[],
+  newBrowser: (places: Places) => Promise<Browser>,
+): Promise<readonly string[]> {
+  const redirectUris = [`${url}/callback`];
+  const people = { issuer: idp.issuer, client, redirectUris, user: "alice", isOwn: true };
+  const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice" };
+  const { cases } = await runCases(
+    {
+      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null },
+      control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
+      ...{ wait, now: Date.now, random: randomText, restart: null, onResult: () => undefined },
+      newBrowser: () => newBrowser(places),
+    },
+    controlCase,
+    allCases.filter(({ name }) => names.includes(name)),
+  );
+  return cases.map(({ name, verdict, did }) => `${name}: ${verdict}, ${did}`);
+}
+
+const inChromium = async (places: Places): Promise<Browser> => chromiumBrowser(places, await chromium.newContext());
+
+test("what the browser without scripts finds, Chromium finds too", { timeout: 120_000 }, async () => {
+  const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri: `${served.url}/callback` };
+  careful = await CarefulApp.create({ ...config, neglects: "nonce" });
+  const names = ["response.state-wrong", "login-csrf", "id-token.nonce-wrong", "open-redirect"];
+  const found = await verdicts("app", served.url, null, names, inChromium);
+  expect(found).toHaveLength(names.length + 2);
+  expect(found).toEqual(
+    await verdicts("app", served.url, null, names, (places) => Promise.resolve(smallBrowser(places, Date.now))),
+  );
+});
+
+test(
+  "an app of one page is signed in by its script, and told from a stranger by its text",
+  { timeout: 120_000 },
+  async () => {
+    const names = ["pkce", "response.state-wrong", "id-token.iss-wrong"];
+    const found = await verdicts("spa", spa.url, "Alice Adams", names, inChromium);
+    expect(found.map((one) => one.replace(/,.*/, ""))).toEqual([
+      "control: works",
+      "pkce: noticed",
+      "response.state-wrong: noticed",
+      "id-token.iss-wrong: unnoticed",
+      "control: works",
+    ]);
+  },
+);
+
+test("without scripts it says what to do", async () => {
+  const found = await verdicts("spa", spa.url, "Alice Adams", ["pkce"], (places) =>
+    Promise.resolve(smallBrowser(places, Date.now)),
+  );
+  expect(found[0]).toContain("control: not-reached");
+  expect(found[0]).toContain("--browser");
+});
