@@ -17,8 +17,8 @@ export interface OpenStoresOptions extends Omit<FolderOptions, "dir"> {
  */
 export async function openStores({ data, postgres, ...options }: OpenStoresOptions): Promise<Stores> {
   if (postgres !== undefined) {
-    const { createPostgresStores } = await import("./postgres/stores.ts");
-    return createPostgresStores({ ...options, url: postgres });
+    const { openPostgresStores } = await import("./postgres/stores.ts");
+    return openPostgresStores({ ...options, url: postgres });
   }
   if (data !== null) {
     const { openFolder } = await import("./json/stores.ts");

@@ -1,14 +1,18 @@
 /** Instances on one database, for tests. */
 import { randomBytes } from "node:crypto";
 import { onTestFinished } from "vitest";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
-import type { ReadTx, Store, Tx } from "../../src/store/store.ts";
+import { openPostgresStores } from "../../src/store/postgres/stores.ts";
+import { openOne } from "../../src/store/stores.ts";
+import type { ReadTx, Store, StoreClock, Tx } from "../../src/store/store.ts";
 
 export const newIssuer = (): string => randomBytes(6).toString("hex");
 
+export const openAt = async (url: string, issuer: string, clock: StoreClock = { now: Date.now }): Promise<Store> =>
+  openOne(await openPostgresStores({ url, kind: "server", log: () => undefined }), issuer, clock);
+
 /** An instance of an issuer, until the test is over. */
 export async function openInstance(url: string, issuer: string): Promise<Store> {
-  const store = await openPostgresStore({ url, issuer, log: () => undefined, now: Date.now });
+  const store = await openAt(url, issuer);
   onTestFinished(() => store.close());
   return store;
 }

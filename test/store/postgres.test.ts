@@ -2,22 +2,18 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { createJournal, openJournal } from "../../src/store/postgres/journal.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { prepareSchema } from "../../src/store/postgres/schema.ts";
-import type { Store, StoreClock } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
-import { count, increment, newIssuer, openInstance } from "./instances.ts";
+import { count, increment, newIssuer, openAt, openInstance } from "./instances.ts";
 import { journalContract } from "./journal-contract.ts";
 import { code, session, user } from "./records.ts";
 
 const postgres = await startPostgres();
 const url = await postgres.database();
 const log = (): void => undefined;
-
-const openAt = (issuer: string, clock: StoreClock = { now: Date.now }): Promise<Store> =>
-  openPostgresStore({ url, issuer, log, ...clock });
 
 journalContract("postgres", async () => {
   const database = openDatabase(url, log);
@@ -31,8 +27,8 @@ journalContract("postgres", async () => {
   return { journal, start: place, again: async () => open() };
 });
 
-storeContract("postgres", (clock) => openAt(newIssuer(), clock));
-storeContract("postgres, run twice", async (clock) => runTwice(await openAt(newIssuer(), clock)));
+storeContract("postgres", (clock) => openAt(url, newIssuer(), clock));
+storeContract("postgres, run twice", async (clock) => runTwice(await openAt(url, newIssuer(), clock)));
 
 describe("three instances on one database", () => {
   const open = (): Promise<readonly Store[]> => {
@@ -122,7 +118,7 @@ describe("three instances on one database", () => {
     const issuer = newIssuer();
     let time = 10_000;
     const clock = { now: () => time, passed: () => time };
-    const stores = await Promise.all([1, 2].map(() => openAt(issuer, clock)));
+    const stores = await Promise.all([1, 2].map(() => openAt(url, issuer, clock)));
     onTestFinished(async () => {
       await Promise.all(stores.map((store) => store.close()));
     });

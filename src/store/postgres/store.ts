@@ -1,6 +1,7 @@
 /*
- * store/postgres: the adapter with a database that several processes share. database.ts sends statements, schema.ts makes the tables,
- * journal.ts is the journal, snapshot.ts what saves reading all of it, catch-up.ts what reads wait for.
+ * store/postgres: the adapter with a database that several processes share. stores.ts has the issuers of a database, database.ts sends
+ * statements, schema.ts makes the tables, journal.ts is the journal, snapshot.ts what saves reading all of it, catch-up.ts what reads wait
+ * for.
  */
 /**
  * The records of an issuer in memory, as in the other stores, and a journal in PostgreSQL that all instances append to. Every collection is in it,
@@ -12,50 +13,24 @@
  */
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
-import { StorageError, UnreachableError, type OthersListener, type Store, type StoreClock } from "../store.ts";
+import { StorageError, type OthersListener, type Store, type StoreClock } from "../store.ts";
 import { createCatchUp } from "./catch-up.ts";
-import { openDatabase, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
-import { compareClocks, prepareSchema } from "./schema.ts";
 import { isDue, saveSnapshot, worthIt } from "./snapshot.ts";
 
-export interface PostgresStoreOptions extends StoreClock {
-  /** `postgres://USER@HOST/DB`; where it has no password, `PGPASSWORD` or `~/.pgpass` has. */
-  readonly url: string;
-  /** The name of the issuer whose records these are. */
-  readonly issuer: string;
-  /** Of its connections. Default: that of a command. */
-  readonly name?: string | undefined;
-  /** Receives notes for the operator: the database does not answer, tables were migrated. */
-  readonly log: (note: string) => void;
-  /** The time of this machine, which is compared with that of the database. Default: `Date.now`. */
-  readonly machineTime?: () => number;
-}
-
-/** The name of the first issuer. No other can have it: names have no slash. */
-export const firstIssuer = "/";
-
 /**
- * @throws {UnreachableError} the database cannot be reached, or refuses the login
- * @throws {DataFileError} a newer idp made its tables, or what is there is not idp's
- * @throws {ClockError} its clock and that of this machine differ
- * @throws {StorageError} it refuses to make the tables
+ * Opens the records of an issuer, and makes its journal if there is none.
+ * @param issuer its name
+ * @throws {DataFileError} what is there is not idp's
+ * @throws {StorageError}
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const database = openDatabase(options.url, options.log, options.name);
-  try {
-    await compareClocks(database, options.machineTime ?? Date.now);
-    await prepareSchema(database, options.log);
-    await createJournal(database, options.issuer);
-    return await openRecords(database, options);
-  } catch (error) {
-    await database.close();
-    if (!(error instanceof StorageError && error.away)) throw error;
-    throw new UnreachableError(`${database.location}: ${error.message}`, { cause: error.cause });
-  }
-}
-
-async function openRecords(database: Database, { issuer, now, passed, log }: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(
+  database: Database,
+  issuer: string,
+  { now, passed, log }: StoreClock & { readonly log: (note: string) => void },
+): Promise<Store> {
+  await createJournal(database, issuer);
   /** Characters of the journal that this process has seen since it last asked whether a snapshot is due. */
   let seen = 0;
   let saving: Promise<void> | null = null;
@@ -104,7 +79,6 @@ async function openRecords(database: Database, { issuer, now, passed, log }: Pos
     async close() {
       await queue.close();
       await saving;
-      await database.close();
     },
   };
 }

@@ -1,41 +1,51 @@
 /** The stores of a database: the rows of each issuer have its name. Other instances use them at the same time, so there is no lock. */
 import { randomUUID } from "node:crypto";
 import type { FolderOptions } from "../json/stores.ts";
+import { StorageError, UnreachableError } from "../store.ts";
 import type { Stores } from "../stores.ts";
-import { nameOfServers, openDatabase, type Database } from "./database.ts";
-import { firstIssuer, openPostgresStore } from "./store.ts";
+import { nameOfServers, openDatabase } from "./database.ts";
+import { compareClocks, prepareSchema } from "./schema.ts";
+import { openPostgresStore } from "./store.ts";
 
-export function createPostgresStores({
-  url,
-  log,
-  kind,
-}: Pick<FolderOptions, "log" | "kind"> & { readonly url: string }): Stores {
-  const connections = kind === "server" ? nameOfServers + randomUUID() : undefined;
-  const onDatabase = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
-    const database = openDatabase(url, log);
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
-  };
+export interface PostgresOptions extends Pick<FolderOptions, "kind" | "log"> {
+  /** `postgres://USER@HOST/DB`; where it has no password, `PGPASSWORD` or `~/.pgpass` has. */
+  readonly url: string;
+  /** The time of this machine, which is compared with that of the database. Default: `Date.now`. */
+  readonly machineTime?: () => number;
+}
+
+/** The name of the first issuer. No other can have it: names have no slash. */
+const firstIssuer = "/";
+
+/**
+ * @throws {UnreachableError} the database cannot be reached, or refuses the login
+ * @throws {DataFileError} a newer idp made its tables
+ * @throws {ClockError} its clock and that of this machine differ
+ * @throws {StorageError} it refuses to make the tables
+ */
+export async function openPostgresStores({ url, log, kind, machineTime }: PostgresOptions): Promise<Stores> {
+  const database = openDatabase(url, log, kind === "server" ? nameOfServers + randomUUID() : undefined);
+  try {
+    await compareClocks(database, machineTime ?? Date.now);
+    await prepareSchema(database, log);
+  } catch (error) {
+    await database.close();
+    if (!(error instanceof StorageError && error.away)) throw error;
+    throw new UnreachableError(`${database.location}: ${error.message}`, { cause: error.cause });
+  }
   return {
-    // The first issuer is opened before: there are tables.
-    names: () =>
-      onDatabase(async (database) => {
-        const { rows } = await database.query("select name from idp_issuers where name <> $1", [firstIssuer]);
-        return rows.map((row) => String(row["name"]));
-      }),
-    open: (name, clock) => openPostgresStore({ url, log, name: connections, ...clock, issuer: name ?? firstIssuer }),
+    async names() {
+      const { rows } = await database.query("select name from idp_issuers where name <> $1", [firstIssuer]);
+      return rows.map((row) => String(row["name"]));
+    },
+    open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
     remove: (name) =>
-      onDatabase((database) =>
-        database.transaction("begin", async (query) => {
-          await query("delete from idp_issuers where name = $1", [name]);
-          await query("delete from idp_journal where issuer = $1", [name]);
-          await query("delete from idp_snapshots where issuer = $1", [name]);
-        }),
-      ),
+      database.transaction("begin", async (query) => {
+        await query("delete from idp_issuers where name = $1", [name]);
+        await query("delete from idp_journal where issuer = $1", [name]);
+        await query("delete from idp_snapshots where issuer = $1", [name]);
+      }),
     updateLock: () => undefined,
-    close: () => Promise.resolve(),
+    close: () => database.close(),
   };
 }
