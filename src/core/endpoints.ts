@@ -14,6 +14,8 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints;
 
+export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
+
 /** OpenID Connect Discovery 4. */
 export const discoveryPath = "/.well-known/openid-configuration";
 

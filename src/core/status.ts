@@ -1,11 +1,15 @@
 import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
+import type { EndpointName } from "./endpoints.ts";
+import { endpointsOf } from "./layout/layout.ts";
 import { activeFaults } from "./testing/faults/faults.ts";
 import { showClock, type ClockState } from "./testing/clock.ts";
 
 /** What there is: for `idp status`. */
 export interface Status {
   readonly issuer: string;
+  /** Their addresses. */
+  readonly endpoints: Readonly<Record<EndpointName, string>>;
   /** Where the data is: a whole path, since its reader may be in another folder, or "memory". */
   readonly data: string;
   readonly users: number;
@@ -34,6 +38,7 @@ export const checkReadable = ({ store }: Context): Promise<void> => store.read((
 /** Counts what there is. */
 export const status = async (ctx: Context): Promise<Status> => ({
   issuer: ctx.issuer,
+  endpoints: endpointsOf(ctx),
   data: ctx.store.location,
   ...(await ctx.store.read((tx) => ({
     ...recordsIn(tx),

@@ -18,10 +18,12 @@ const spa = {
 };
 
 /** A folder whose data has these clients; it lasts as long as this file's tests. */
-async function seeded(...clients: readonly object[]): Promise<{ cwd: string; data: readonly string[] }> {
+const seeded = (...clients: readonly object[]) => seededWith({ clients });
+
+async function seededWith(fixtures: object): Promise<{ cwd: string; data: readonly string[] }> {
   const cwd = newFolder(afterAll);
   const file = join(cwd, "idp.fixtures.json");
-  writeFileSync(file, JSON.stringify({ clients }));
+  writeFileSync(file, JSON.stringify(fixtures));
   const data = ["--data", join(cwd, ".idp")];
   expect(await idpHere(["seed", file, ...data])).toMatchObject({ code: 0 });
   return { cwd, data };
@@ -244,4 +246,21 @@ test("every library is one of --help, and prints something for one of two client
     expect(help).toContain(`"${library}"`);
     expect((await printed(library)).stdout).toContain(library === "mcp-inspector" ? "mcpServers" : "localhost:4370");
   }
+});
+
+test.each([
+  [
+    "passport",
+    "entra",
+    'issuer: "http://localhost:4370/common/v2.0",',
+    '"http://localhost:4370/common/oauth2/v2.0/token"',
+  ],
+  ["django", "auth0", "", 'OIDC_OP_JWKS_ENDPOINT = "http://localhost:4370/.well-known/jwks.json"'],
+  ["grafana", "cognito", "", "GF_AUTH_GENERIC_OAUTH_API_URL=http://localhost:4370/oauth2/userInfo"],
+])("%s with the paths of %s", async (library, endpoints, server, line) => {
+  const place = await seededWith({ clients: [web], settings: { endpoints } });
+  const { code, stdout } = await idpHere(["env", "--for", library, ...place.data]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(server);
+  expect(stdout).toContain(line);
 });

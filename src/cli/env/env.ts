@@ -8,6 +8,7 @@ import { commandOn, type Hint } from "../../core/hint.ts";
 import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
 import { readTextFile, writeBlock } from "./file.ts";
+import type { Served } from "./libraries/form.ts";
 import type { Format, Library } from "./choices.ts";
 import { formatted, type Variables } from "./format.ts";
 import type { Invocation } from "../invocation.ts";
@@ -82,10 +83,11 @@ async function targetOf(cli: Invocation): Promise<{ readonly target: Target; rea
 export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   checkFlags(flags);
   const { target, notes: ofTarget } = await targetOf(cli);
-  const { issuer } = await target.call("status", {});
+  const served = await target.call("status", {});
+  const { issuer } = served;
   const client = await clientOf(cli, target, flags);
   const elsewhere = [...ofTarget, ...(await elsewhereNotes(cli, target, issuer))];
-  if (flags.for !== undefined) return configuration(issuer, client, flags.for, elsewhere);
+  if (flags.for !== undefined) return configuration(served, client, flags.for, elsewhere);
   const values = valuesOf(issuer, client);
   const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
@@ -143,13 +145,13 @@ function expansionNotes(variables: Variables, { client_id, client_secret }: AppV
 }
 
 async function configuration(
-  issuer: string,
+  served: Served,
   client: ClientView,
   library: Library,
   elsewhere: readonly (string | Hint)[],
 ): Promise<Outcome> {
   const { configurationOf } = await import("./libraries.ts");
-  const { text, notes } = configurationOf(library, issuer, client, process.cwd());
+  const { text, notes } = configurationOf(library, served, client, process.cwd());
   return answer({ library, client_id: client.client_id, text }, () => text, { notes: [...elsewhere, ...notes] });
 }
 

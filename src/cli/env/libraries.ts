@@ -7,7 +7,7 @@ import { installedMajor } from "./manifest.ts";
 import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
-import type { Code, Form, Parts } from "./libraries/form.ts";
+import type { Code, Form, Parts, Served } from "./libraries/form.ts";
 import { expressOpenidConnect, openidClient, passport } from "./libraries/node.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
@@ -69,7 +69,7 @@ function checkClient(library: Library, client: ClientView): void {
 /** @param folder the app's, where installed versions are looked for @param variables where code finds the values; null: it has them */
 function partsOf(
   { returnsTo, usual, package: name }: Form,
-  issuer: string,
+  { issuer, endpoints }: Served,
   client: ClientView,
   { folder, variables }: { readonly folder: string; readonly variables: Variables | null },
 ): { readonly parts: Parts; readonly isRegistered: boolean } {
@@ -88,6 +88,7 @@ function partsOf(
   const values = { issuer, clientId: client.client_id, secret, redirectUri };
   const parts = {
     ...values,
+    endpoints,
     postLogoutRedirectUri: Array.isArray(postLogout) && typeof postLogout[0] === "string" ? postLogout[0] : null,
     appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
     authMethod: typeof method === "string" ? method : null,
@@ -109,13 +110,13 @@ function partsOf(
  */
 export function configurationOf(
   library: Library,
-  issuer: string,
+  served: Served,
   client: ClientView,
   folder: string,
 ): { readonly text: string; readonly notes: readonly (string | Hint)[] } {
   checkClient(library, client);
   const form = forms[library];
-  const { parts, isRegistered } = partsOf(form, issuer, client, { folder, variables: null });
+  const { parts, isRegistered } = partsOf(form, served, client, { folder, variables: null });
   const unregistered = isRegistered
     ? []
     : [
@@ -140,10 +141,10 @@ export interface AppCode extends Code {
  * The code for an app, and what `.env.local` holds for it beside the variables of `idp env`.
  * @throws {OperationError} refused, where library and client do not go together
  */
-export function piecesOf(library: Library, issuer: string, client: ClientView, app: AppCode) {
+export function piecesOf(library: Library, served: Served, client: ClientView, app: AppCode) {
   checkClient(library, client);
   const form = forms[library];
-  const { parts } = partsOf(form, issuer, client, app);
+  const { parts } = partsOf(form, served, client, app);
   const { signsInAt, variables, notes, lines, pieces } = form;
   // `export` is for modules alone.
   const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));

@@ -34,7 +34,8 @@ export async function connectionOf(
   const fixtures = await targetBeforeStart(cli, { sources: [{ name: file, text }], names: [file] });
   const client = await fixtures.call("clients.show", { client_id: clientId, secrets: true });
   const there = await findTarget(cli).catch(() => fixtures);
-  const { issuer } = await (isBeforeStart(cli, there) ? fixtures : there).call("status", {});
+  const served = await (isBeforeStart(cli, there) ? fixtures : there).call("status", {});
+  const { issuer } = served;
   const variables = found === null ? null : variablesFor(project, found.library);
   const own = ownVariables(
     issuer,
@@ -43,7 +44,7 @@ export async function connectionOf(
   );
   if (found === null) return { own, more: [], pieces: [], signsInAt: null, notes: [] };
   const app = { ...project, folder: process.cwd(), package: found.package, variables };
-  const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, issuer, client, app);
+  const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, served, client, app);
   return {
     own: variables === null ? null : own,
     pieces: pieces.map(({ where, lines }) => ({ where, text: lines.join("\n") })),

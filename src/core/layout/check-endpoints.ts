@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { devicePath } from "../device/device.ts";
-import { discoveryPath, endpoints, metadataPath, type EndpointName } from "../endpoints.ts";
+import { discoveryPath, endpointNames, endpoints, metadataPath, type EndpointName } from "../endpoints.ts";
 import { presetNames } from "./presets.ts";
 
 /** What the setting `endpoints` may hold. */
@@ -13,10 +13,11 @@ const path = z.string().regex(pathForm, {
     `"${String(issue.input)}" is not a path such as /oauth/token: letters, digits and . _ ~ - between slashes`,
 });
 
-const names = Object.keys(endpoints) as readonly EndpointName[];
-
 const pathsSchema = z.strictObject(
-  Object.fromEntries(names.map((name) => [name, path.optional()])) as Record<EndpointName, z.ZodOptional<typeof path>>,
+  Object.fromEntries(endpointNames.map((name) => [name, path.optional()])) as Record<
+    EndpointName,
+    z.ZodOptional<typeof path>
+  >,
 );
 const presetSchema = z.enum(presetNames);
 
@@ -44,12 +45,12 @@ const meets = (name: EndpointName, path: string, other: EndpointName, otherPath:
 export function endpointProblems(
   given: Readonly<Partial<Record<EndpointName, string>>>,
 ): readonly { readonly name: EndpointName; readonly message: string }[] {
-  return names.flatMap((name, at) => {
+  return endpointNames.flatMap((name, at) => {
     const own = given[name];
     if (own === undefined) return [];
     const page = taken.find((above) => isAtOrBelow(own, above));
     if (page !== undefined) return [{ name, message: `"${own}" meets ${page}, which is taken` }];
-    const others = names.filter((one, before) => one !== name && (given[one] === undefined || before < at));
+    const others = endpointNames.filter((one, before) => one !== name && (given[one] === undefined || before < at));
     const other = others.find((one) => meets(name, own, one, given[one] ?? endpoints[one]));
     if (other === undefined) return [];
     return [{ name, message: `"${own}" meets the path of ${other}, "${given[other] ?? endpoints[other]}"` }];

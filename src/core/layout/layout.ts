@@ -43,6 +43,12 @@ function layout(preset: Preset, name: string): Layout {
   };
 }
 
+/** The addresses of the endpoints. */
+export function endpointsOf(at: { readonly address: string; readonly layout: Layout }): Layout["paths"] {
+  const paths = Object.entries(at.layout.paths).map(([name, path]) => [name, baseOf(at.address) + path] as const);
+  return Object.fromEntries(paths) as Layout["paths"];
+}
+
 /** The issuer that is served under an address. An address is kept to the letter where no vendor's path follows it. */
 export const issuerOf = (address: string, layout: Layout): string =>
   layout.issuer === "" ? address : baseOf(address) + layout.issuer;

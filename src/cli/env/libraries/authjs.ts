@@ -1,3 +1,4 @@
+import { baseOf, discoveryPath } from "../../../core/endpoints.ts";
 import {
   cookieSecret,
   expressServer,
@@ -51,7 +52,7 @@ const nextAuth4 = (parts: Parts): readonly string[] => [
   `      id: ${q(nameIn(parts.redirectUri, callback))},`,
   '      name: "idp",',
   '      type: "oauth",',
-  `      wellKnown: ${parts.js.below("/.well-known/openid-configuration")},`,
+  `      wellKnown: ${parts.js.at(baseOf(parts.issuer) + discoveryPath)},`,
   "      idToken: true,",
   ...authjsClient(parts),
   "      profile: ({ sub, name, email, picture }) => ({ id: sub, name, email, image: picture }),",

@@ -18,7 +18,7 @@ export interface Variables {
 /** As texts. */
 export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expressions => ({
   issuer: q(issuer),
-  below: (path) => q(baseOf(issuer) + path),
+  at: q,
   clientId: q(clientId),
   secret: q(secret ?? ""),
   redirectUri: q(redirectUri),
@@ -31,7 +31,10 @@ export function asVariables({ issuer }: Values, { from, prefix, load }: Variable
   const named = (name: string): string => `${from}${prefix}${name}`;
   return {
     issuer: named("OIDC_ISSUER"),
-    below: (path) => `\`\${${named("OIDC_ISSUER")}}${issuer.endsWith("/") ? path.slice(1) : path}\``,
+    at: (address) =>
+      address.startsWith(`${baseOf(issuer)}/`)
+        ? `\`\${${named("OIDC_ISSUER")}}${address.slice(issuer.length)}\``
+        : q(address),
     clientId: named("OIDC_CLIENT_ID"),
     secret: named("OIDC_CLIENT_SECRET"),
     redirectUri: named("OIDC_REDIRECT_URI"),

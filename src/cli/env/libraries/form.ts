@@ -3,13 +3,16 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
+import type { Status } from "../../../core/status.ts";
 import type { Hint } from "../../../core/hint.ts";
 
 /** What `idp env --for` and `idp init` know about a library. Each file here describes the libraries of one environment. */
 
+/** What the server says of itself. */
+export type Served = Pick<Status, "issuer" | "endpoints">;
+
 /** What a configuration is made of. */
-export interface Parts {
-  readonly issuer: string;
+export interface Parts extends Served {
   readonly clientId: string;
   /** Null: a public client. */
   readonly secret: string | null;
@@ -34,8 +37,8 @@ export interface Parts {
 /** Values in JavaScript: as texts, or as variables of the environment. */
 export interface Expressions {
   readonly issuer: string;
-  /** An address below the issuer. */
-  readonly below: (path: string) => string;
+  /** An address of the server, mostly below the issuer. */
+  readonly at: (address: string) => string;
   readonly clientId: string;
   readonly secret: string;
   readonly redirectUri: string;

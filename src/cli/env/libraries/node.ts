@@ -1,4 +1,3 @@
-import { endpoints } from "../../../core/endpoints.ts";
 import { cookieSecret, expressServer, importing, methodBesideBasic, q, type Form, type Parts } from "./form.ts";
 
 /** Libraries of apps that Node.js serves; Auth.js is in authjs.ts. */
@@ -15,13 +14,13 @@ export const passport: Form = {
       : null;
   },
   packages: { "passport-openidconnect": "/oauth2/redirect" },
-  lines: ({ js, scopes }) => [
+  lines: ({ js, endpoints, scopes }) => [
     "// passport-openidconnect: new OpenIDConnectStrategy(config, verify)",
     "export const config = {",
     `  issuer: ${js.issuer},`,
-    `  authorizationURL: ${js.below(endpoints.authorize)},`,
-    `  tokenURL: ${js.below(endpoints.token)},`,
-    `  userInfoURL: ${js.below(endpoints.userinfo)},`,
+    `  authorizationURL: ${js.at(endpoints.authorize)},`,
+    `  tokenURL: ${js.at(endpoints.token)},`,
+    `  userInfoURL: ${js.at(endpoints.userinfo)},`,
     `  clientID: ${js.clientId},`,
     `  clientSecret: ${js.secret},`,
     `  callbackURL: ${js.redirectUri},`,

@@ -1,4 +1,3 @@
-import { baseOf, endpoints } from "../../../core/endpoints.ts";
 import { formatted } from "../format.ts";
 import { cookieSecret, methodBesideBasic, nameIn, q, refusePlaceholder, type Form } from "./form.ts";
 
@@ -98,8 +97,7 @@ export const grafana: Form = {
   usual: "/login/generic_oauth",
   clients: "confidential",
   refusal: refusePlaceholder("Grafana"),
-  lines: ({ issuer, clientId, secret, redirectUri, authMethod, scopes }) => {
-    const base = baseOf(issuer);
+  lines: ({ endpoints, clientId, secret, redirectUri, authMethod, scopes }) => {
     const oauth = {
       ENABLED: "true",
       NAME: "idp",
@@ -108,9 +106,9 @@ export const grafana: Form = {
       AUTH_STYLE: authMethod === "client_secret_basic" ? "InHeader" : "InParams",
       // Commas need no quotes, which docker run --env-file would take literally.
       SCOPES: scopes.join(","),
-      AUTH_URL: base + endpoints.authorize,
-      TOKEN_URL: base + endpoints.token,
-      API_URL: base + endpoints.userinfo,
+      AUTH_URL: endpoints.authorize,
+      TOKEN_URL: endpoints.token,
+      API_URL: endpoints.userinfo,
       USE_PKCE: "true",
       LOGIN_ATTRIBUTE_PATH: "preferred_username",
       ALLOW_SIGN_UP: "true",

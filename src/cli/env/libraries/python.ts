@@ -1,4 +1,4 @@
-import { baseOf, endpoints } from "../../../core/endpoints.ts";
+import { baseOf } from "../../../core/endpoints.ts";
 import { commandOn } from "../../../core/hint.ts";
 import { methodBesideBasic, q, type Form } from "./form.ts";
 
@@ -11,8 +11,7 @@ export const django: Form = {
   origin: "http://localhost:8000",
   mention: "mozilla-django-oidc",
   clients: "confidential",
-  lines: ({ issuer, clientId, secret, authMethod, idTokenAlg, scopes }) => {
-    const base = baseOf(issuer);
+  lines: ({ endpoints, clientId, secret, authMethod, idTokenAlg, scopes }) => {
     return [
       '# mozilla-django-oidc: settings.py; in urls.py: path("oidc/", include("mozilla_django_oidc.urls"))',
       'AUTHENTICATION_BACKENDS = ["mozilla_django_oidc.auth.OIDCAuthenticationBackend"]',
@@ -20,10 +19,10 @@ export const django: Form = {
       `OIDC_RP_CLIENT_SECRET = ${q(secret ?? "")}`,
       `OIDC_RP_SIGN_ALGO = ${q(idTokenAlg)}`,
       `OIDC_RP_SCOPES = ${q(scopes.join(" "))}`,
-      `OIDC_OP_AUTHORIZATION_ENDPOINT = ${q(base + endpoints.authorize)}`,
-      `OIDC_OP_TOKEN_ENDPOINT = ${q(base + endpoints.token)}`,
-      `OIDC_OP_USER_ENDPOINT = ${q(base + endpoints.userinfo)}`,
-      `OIDC_OP_JWKS_ENDPOINT = ${q(base + endpoints.jwks)}`,
+      `OIDC_OP_AUTHORIZATION_ENDPOINT = ${q(endpoints.authorize)}`,
+      `OIDC_OP_TOKEN_ENDPOINT = ${q(endpoints.token)}`,
+      `OIDC_OP_USER_ENDPOINT = ${q(endpoints.userinfo)}`,
+      `OIDC_OP_JWKS_ENDPOINT = ${q(endpoints.jwks)}`,
       ...(authMethod === "client_secret_basic" ? ["OIDC_TOKEN_USE_BASIC_AUTH = True"] : []),
       "OIDC_USE_PKCE = True",
       'LOGIN_REDIRECT_URL = "/"',

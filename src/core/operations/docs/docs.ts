@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { endpointNames } from "../../endpoints.ts";
 import type { FixtureFile } from "../../fixtures/schema/schema.ts";
 import {
   client,
@@ -207,6 +208,9 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     "Show the server and what it holds",
     z.object({
       issuer: z.string(),
+      endpoints: z
+        .record(z.enum(endpointNames), z.string())
+        .describe("Addresses by the names of the setting endpoints"),
       data: z.string().describe("A path, or memory"),
       users: z.int(),
       clients: z.int(),
