@@ -74,7 +74,7 @@ export const jsonBodyOf = (limit: number): RequestHandler => parsedBy({ [jsonTyp
 
 const smallJson = json(bodyLimit);
 
-export const formBody = parsedBy({ [formType]: form });
-export const jsonBody = parsedBy({ [jsonType]: smallJson });
+export const formBody: RequestHandler = parsedBy({ [formType]: form });
+export const jsonBody: RequestHandler = parsedBy({ [jsonType]: smallJson });
 /** A form or a JSON object, which mean the same (CONTRACT 2.3). */
-export const formOrJsonBody = parsedBy({ [jsonType]: smallJson, [formType]: form });
+export const formOrJsonBody: RequestHandler = parsedBy({ [jsonType]: smallJson, [formType]: form });
