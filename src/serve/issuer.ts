@@ -88,10 +88,11 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   });
   let ended: Telling = [];
   const sources = sourcesOf(options.fixtures);
+  // A shared store may be a team's, and this instance one more, without fixtures of its own.
+  const givesWay = options.isShared && sources.every((source) => "builtIn" in source);
   const seeded = await seed({ store, now, random, passwords, settings: options.settings }, sources, {
     mode: "start",
-    // A shared store may be a team's, and this instance one more.
-    onlyIfUnused: options.isShared && sources.every((source) => "builtIn" in source),
+    onlyIfUnused: givesWay,
     progress: options.onProgress,
     check: (tx) => {
       checkAutomaticLogin(tx, options.settings);
@@ -132,7 +133,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     fixtures: fixturesInUse(options.fixtures, sources),
     faults: await createFaults(store),
   };
-  await ctx.faults.putFixtures(await faultsOf(sources));
+  if (!givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
   return {
     ...{ name, ctx, seeded },

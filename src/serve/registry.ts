@@ -12,6 +12,8 @@ export interface Registry extends Issuers {
   start(first: Pick<Parameters<typeof openIssuer>[1], "address" | "fixtures" | "onProgress">): Promise<Issuer>;
   /** The issuer of this name; undefined where none is open. */
   find(name: string | null): Issuer | undefined;
+  /** The same, after a look at what other processes on the data made and removed. @throws {StorageError} */
+  look(name: string): Promise<Issuer | undefined>;
   /** Starts the work beside the requests, of those that are open and of those to come. */
   startBackground(): void;
   endWaits(): void;
@@ -46,28 +48,61 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
     if (inBackground) issuer.startBackground();
   }
 
+  async function drop(name: string): Promise<void> {
+    const issuer = issuers.get(name);
+    // First, so that no request finds it any more.
+    issuers.delete(name);
+    broken.delete(name);
+    issuer?.endWaits();
+    await issuer?.close();
+  }
+
   /** Fixtures that are not its own: those of the first issuer, as they are in use. */
   const asFirst = (): readonly FixtureSource[] => first().ctx.fixtures.sources();
+
+  /** Opens an issuer that is in the data. Another process has applied its fixtures where the data is shared. */
+  const openKnown = (name: string): Promise<void> =>
+    open(name, shared.isShared ? [] : asFirst).catch((error: unknown) => {
+      broken.set(name, error);
+      shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
+    });
+
+  /** Follows what other processes made and removed. */
+  async function follow(): Promise<void> {
+    if (!shared.isShared) return;
+    const there = await stores.names();
+    for (const name of there) if (!issuers.has(name)) await openKnown(name);
+    for (const name of names()) if (!there.includes(name)) await drop(name);
+  }
 
   const registry: Registry = {
     async start(first) {
       const issuer = await openIssuer(stores, { ...shared, ...first, name: null });
       issuers.set(null, issuer);
       for (const name of await stores.names()) {
-        await open(name, asFirst).catch((error: unknown) => {
-          broken.set(name, error);
-          shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
-        });
+        await openKnown(name);
       }
       return issuer;
     },
     find: (name) => issuers.get(name),
+    async look(name) {
+      const isThere = (await stores.names()).includes(name);
+      if (isThere !== issuers.has(name)) await inTurn(follow);
+      return issuers.get(name);
+    },
     open: () => [...issuers.values()].map(({ ctx }) => ctx),
-    list: () => Promise.all(names().map(view)),
-    show: view,
+    async list() {
+      await inTurn(follow);
+      return Promise.all(names().map(view));
+    },
+    async show(name) {
+      await inTurn(follow);
+      return view(name);
+    },
     add: (name, sources) =>
       inTurn(async () => {
         checkIssuerName(name);
+        await follow();
         if (issuers.has(name) || broken.has(name)) throw issuerExists(name);
         try {
           await open(name, sources ?? asFirst);
@@ -79,13 +114,9 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       }),
     remove: (name) =>
       inTurn(async () => {
-        const issuer = issuers.get(name);
-        if (issuer === undefined && !broken.has(name)) throw unknownIssuer(name, names());
-        // First, so that no request finds it any more.
-        issuers.delete(name);
-        broken.delete(name);
-        issuer?.endWaits();
-        await issuer?.close();
+        await follow();
+        if (!issuers.has(name) && !broken.has(name)) throw unknownIssuer(name, names());
+        await drop(name);
         await stores.remove(name);
       }),
     startBackground() {

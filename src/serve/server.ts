@@ -87,7 +87,13 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     });
     const base = pathOf(issuer);
     const toRoutes = createSites({ ...options, now, host, port, adminToken, close: closing.close });
-    routesFor = (path) => toRoutes(issuers.find(issuerOfPath(base, path)) ?? issuer);
+    routesFor = (path) => {
+      const name = issuerOfPath(base, path);
+      if (name === null || !isShared) return toRoutes(issuers.find(name) ?? issuer);
+      // Where the database is away, the first issuer says so.
+      const look = issuers.look(name).catch(() => undefined);
+      return (req, res, next) => void look.then((found) => toRoutes(found ?? issuer)(req, res, next), next);
+    };
     stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
     listening.serve();
     issuers.startBackground();
