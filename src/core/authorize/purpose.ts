@@ -28,7 +28,9 @@ function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
   const { prompt, maxAge, loginHint, clientId, redirectUri, scopes } = request;
   const login = prompt.includes("select_account") ? "choice" : prompt.includes("login") ? "again" : "once";
   return {
-    ...{ login, maxAge, loginHint },
+    login,
+    maxAge,
+    loginHint,
     userId: hintedUserId,
     consent: { clientId, redirectUri, scopes, again: prompt.includes("consent") },
     silent: prompt.includes("none"),

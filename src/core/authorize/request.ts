@@ -77,7 +77,6 @@ export function checkAuthorizationRequest(
     const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
-      ...target,
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
       claims: claims.claims,
@@ -97,6 +96,7 @@ export function checkAuthorizationRequest(
       resources,
       acrValues: single(raw, "acr_values") ?? null,
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
+      ...target,
     };
   } catch (error) {
     throw error instanceof OAuthError ? new RedirectedError(error, target) : error;

@@ -19,7 +19,8 @@ export function targetOf(
   const object = responseParametersOf(single(raw, "request"));
   const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(ctx, object.mode) : undefined;
   return {
-    ...{ issuer: ctx.issuer, redirectUri },
+    issuer: ctx.issuer,
+    redirectUri,
     state: single(raw, "state") ?? object.state ?? null,
     mode: askedMode(ctx, raw) ?? modeOfObject ?? "query",
   };

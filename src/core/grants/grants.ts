@@ -57,13 +57,13 @@ export function recordGrant(
     userId: user.id,
     clientId: client.client_id,
     scopes: [...allowed],
-    ...(declinedNow.length > 0 && { declined: declinedNow }),
     status: "active",
     epoch: ctx.random(9),
     by,
     createdAt: at,
     updatedAt: at,
     revokedAt: null,
+    ...(declinedNow.length > 0 && { declined: declinedNow }),
     ...used,
   };
   tx.put("grants", grant);

@@ -53,7 +53,6 @@ export async function accessToken(
   const claims = {
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
-    ...(user !== null && { email: emailOf(user) }),
     client_id: client.client_id,
     scope: scopes.join(" "),
     aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
@@ -69,6 +68,7 @@ export async function accessToken(
     act: exchanged?.act ?? undefined,
     exchanged_from: exchanged?.origins,
     claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
+    ...(user !== null && { email: emailOf(user) }),
   };
   return { typ: ctx.settings.access_token_typ, signer, claims: withClaims(claims, custom) };
 }

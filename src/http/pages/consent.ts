@@ -37,14 +37,14 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     action: `${path}/consent`,
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
-    ...clientLinks(client)(view.lang),
     returnTo: hostOf(shown.redirectUri),
     user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
     always: shown.always,
     switchUserAction: `${path}/login`,
-    ...view,
+    ...clientLinks(client)(view.lang),
     ...requestView(shown.request),
+    ...view,
   });
   sendPage(res, 200, page);
 };

@@ -73,7 +73,6 @@ async function sendLogin(
     action: path,
     csrf: page.csrf,
     client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
-    ...(client?.links(shown.lang) ?? { policyUri: null, tosUri: null }),
     ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
     returnTo: client === null ? null : hostOf(client.redirectUri),
     picker: !page.picker
@@ -89,10 +88,11 @@ async function sendLogin(
     message: messageOf(web, page, refusal),
     fixForm: fixFormOf(web, req, page, refusal),
     canCancel: client !== null,
+    ...(client?.links(shown.lang) ?? { policyUri: null, tosUri: null }),
+    ...requestView(page.request),
     ...shown,
     // Links from the answer to a form lead back to this page, without the error.
     keptQuery: shown.keptQuery ?? "",
-    ...requestView(page.request),
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
   sendPage(res, status, renderLogin(web.renderer, view));

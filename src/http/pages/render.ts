@@ -115,13 +115,13 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
     render(template, frame, data) {
       const { base, lang } = frame;
       const common = {
-        page: { ...frame, stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}` },
+        page: { stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`, ...frame },
         t: (key: string, values: TextValues = {}) => texts.plain(lang, { key, values }),
         html: (key: string, values: TextValues = {}, hook?: string) => texts.html(lang, key, values, hook),
         // For loops: Eta's `include` copies every value of the page each time.
         partial: (name: string, values: object): string => eta.render(name, { ...common, ...values }),
       };
-      return eta.render(template, { ...common, ...data });
+      return eta.render(template, { ...data, ...common });
     },
   };
 }
