@@ -1,12 +1,12 @@
 /**
  * `dev-idp/playwright`: signs a user in on the pages of `idp`, for tests with Playwright. Works with `@playwright/test`, `playwright` and
- * `playwright-core` alike: nothing of them is imported, a page is known by what is used of it here.
+ * `playwright-core`: nothing of them is imported, and the types here name only the members that are used.
  */
 
 export { idpFixtures } from "./playwright-requests.ts";
 export type { FailedTestInfo, ServerOfTests } from "./playwright-requests.ts";
 
-/** What of Playwright's `Locator` is used. */
+/** The part of Playwright's `Locator` that is used. */
 interface PageLocator {
   count(): Promise<number>;
   click(options: Pressing): Promise<void>;
@@ -29,7 +29,7 @@ interface Markable {
   setAttribute(name: string, value: string): void;
 }
 
-/** What of Playwright's `Page` is used. */
+/** The part of Playwright's `Page` that is used. */
 export interface SignInPage {
   url(): string;
   isClosed(): boolean;
@@ -39,15 +39,15 @@ export interface SignInPage {
 export interface SignInOptions {
   /** The username. */
   readonly user: string;
-  /** Absent: the user is picked from the list on the login page, as that is on unless `--login password`. */
+  /** Absent: the user is picked from the list on the login page, which is there unless `--login password` is set. */
   readonly password?: string;
-  /** What is pressed on the consent page: Allow (true, the default) or Deny (false). */
+  /** Which button to press on the consent page: Allow (true, the default) or Deny (false). */
   readonly approve?: boolean;
-  /** For how many milliseconds each page is waited for. Default 10,000. */
+  /** How many milliseconds to wait for each page. Default: 10,000. */
   readonly timeout?: number;
 }
 
-/** Where the browser is: a page of `idp`, or null where it left (or closed, as a popup does when it is done). */
+/** The page of `idp` that the browser shows; null: it has left `idp`, or is closed, like a popup that is done. */
 interface Where {
   readonly page: string;
   readonly state: string;
@@ -57,10 +57,10 @@ const defaultTimeout = 10_000;
 
 /** A page of `idp` names itself in `data-page` and `data-state`. */
 const ownPage = "html[data-page][data-state]";
-/** Set on a page before a button is pressed: the page that comes next lacks it, also where its address is the same. */
+/** Marks a page before a button is pressed. The next page lacks the mark, even if its address is the same. */
 const left = "data-idp-left";
 
-/** By its hook, which is `id` and `data-testid`; names of users hold `.`, `@` and `+`. */
+/** The selector of an element by its `data-testid`. It is quoted, because user names may have `.`, `@` and `+`. */
 const hook = (name: string): string => `[data-testid=${JSON.stringify(name)}]`;
 
 const textOf = async (page: SignInPage, name: string): Promise<string> => {
@@ -71,7 +71,7 @@ const textOf = async (page: SignInPage, name: string): Promise<string> => {
 
 const named = ({ page, state }: Where): string => `data-page="${page}" data-state="${state}"`;
 
-/** What an error page or a refusal says of itself. */
+/** The text of an error page or a refusal. */
 async function explanation(page: SignInPage, where: Where): Promise<string> {
   const hooks = where.page === "error" ? ["error-code", "error-message", "error-fix"] : [`${where.page}-error`];
   const texts = [];
@@ -84,7 +84,7 @@ async function refusal(page: SignInPage, where: Where, what: string): Promise<Er
   return new Error(`${what} (${named(where)} at ${page.url()})${said === "" ? "" : `: ${said}`}`);
 }
 
-/** Which page this is. @param origin of `idp`, null while it is not known: pages of other origins are not its own */
+/** Which page this is. @param origin of `idp`; null: not known yet. Pages of other origins are not pages of `idp` */
 async function whereIs(page: SignInPage, origin: string | null): Promise<Where | null> {
   if (page.isClosed()) return null;
   if (origin !== null && originOf(page.url()) !== origin) return null;
@@ -96,7 +96,7 @@ async function whereIs(page: SignInPage, origin: string | null): Promise<Where |
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "");
 
-/** Presses a button (or Enter in a field) and waits for the page that comes of it. */
+/** Presses a button (or Enter in a field) and waits for the next page. */
 async function next(
   page: SignInPage,
   origin: string,
@@ -105,12 +105,12 @@ async function next(
   press: (options: Pressing) => Promise<void>,
 ): Promise<Where | null> {
   await page.locator("html").evaluate((element) => {
-    // It runs in the browser, where nothing of this file is known.
+    // This function runs in the browser, which knows nothing of this file.
     element.setAttribute("data-idp-left", "");
   });
   try {
     await press({ timeout, noWaitAfter: true });
-    // A page that posts itself to the client (response_mode=form_post) is on its way already.
+    // The page of response_mode=form_post leaves by itself.
     await page.locator(`html:not([${left}]):not([data-page="form-post"])`).waitFor({ state: "attached", timeout });
   } catch (error) {
     if (page.isClosed()) return null;
@@ -119,7 +119,7 @@ async function next(
   return whereIs(page, origin);
 }
 
-/** What is done on the login page: how the user is named there. */
+/** Fills in the login page. @returns presses its button */
 async function logIn(
   page: SignInPage,
   where: Where,
@@ -129,7 +129,7 @@ async function logIn(
     const folded = page.locator(`details:not([open]):has(${hook("login-form")}) > summary`);
     if ((await folded.count()) > 0) await folded.click({ timeout, noWaitAfter: true });
     const username = page.locator(hook("login-username"));
-    // Who has to sign in again is named there already, and nobody else may.
+    // For a user who has to sign in again, the name is filled in and fixed.
     if ((await username.getAttribute("readonly")) === null) await username.fill(user, { timeout });
     await page.locator(hook("login-password")).fill(password, { timeout });
     return (pressing) => page.locator(hook("login-submit")).click(pressing);
@@ -145,7 +145,7 @@ async function logIn(
   throw await refusal(page, where, `the login page has no user "${user}" to pick`);
 }
 
-/** With many users not all of them are on the first page of the picker. */
+/** With many users, not all are on the first page of the picker. */
 async function findInPicker(page: SignInPage, origin: string, { user }: SignInOptions, timeout: number): Promise<void> {
   if ((await page.locator(hook(`login-as-${user}`)).count()) > 0) return;
   const search = page.locator(hook("login-search"));
@@ -155,10 +155,10 @@ async function findInPicker(page: SignInPage, origin: string, { user }: SignInOp
 }
 
 /**
- * Signs a user in on the pages of `idp`, and decides on the consent page where one comes.
+ * Signs a user in on the pages of `idp`, and decides on the consent page if there is one.
  *
  * The browser has to be on its way to the login page: press your app's "Sign in" first. When this resolves, the browser is back at your
- * app; whether that is signed in then is for your test to look at. A browser that has a session already is asked to switch the user on the
+ * app, and your test checks whether the user is signed in there. A browser that has a session already is asked to switch the user on the
  * consent page; with a session and a consent there is no page at all, so give each test a context of its own, as `@playwright/test` does.
  *
  * @param page a `Page` of Playwright
@@ -189,7 +189,7 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
       signedIn = true;
     } else if (here.page === "consent" && !["expired", "finished", "suspended"].includes(here.state)) {
       if (!signedIn) {
-        // Somebody has a session: perhaps not the one who is meant.
+        // Somebody has a session, perhaps another user.
         const change = page.locator(hook("consent-switch-user"));
         where = await next(page, origin, timeout, "switching the user", (pressing) => change.click(pressing));
         continue;

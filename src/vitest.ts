@@ -2,9 +2,9 @@ import { test, type TestAPI } from "vitest";
 import { ledgerText } from "./core/testing/expect-text.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
-/** `dev-idp/vitest`: tests that are handed an `idp`. */
+/** `dev-idp/vitest`: tests that get an `idp`. */
 
-/** What a test is handed. */
+/** What a test gets. */
 export interface IdpFixtures {
   /** In memory on a free port unless the options say otherwise; brought back to its fixtures after each test that asks for it. */
   readonly idp: Idp;

@@ -36,7 +36,7 @@ interface Exchange {
   readonly req: Request;
   readonly res: Response;
   readonly request: FaultRequest;
-  /** What the faults that it took do. */
+  /** The effects of the faults that it took. */
   readonly taken: string[];
 }
 
@@ -86,7 +86,7 @@ const readRequest = (web: Web, endpoint: FaultEndpoint, req: Request): Promise<F
 /** Faults before anything is changed. @returns whether the handler still has to run */
 async function before(exchange: Exchange): Promise<boolean> {
   const { web, req, request } = exchange;
-  // Nothing is sent to an address that is not proven to be the client's; the handler refuses such a request.
+  // An error is sent only to a redirect URI that is the client's. The handler refuses any other.
   const raw = (): RawParameters => (req.method === "POST" ? bodyParameters(req) : queryParameters(req));
   const target = request.endpoint === "authorize" ? await provenTarget(web.ctx, raw()) : null;
   const fault = await web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));
@@ -98,11 +98,11 @@ async function before(exchange: Exchange): Promise<boolean> {
   return false;
 }
 
-/** Faults once the work is done: the response is made, and not sent yet. */
+/** Faults after the work is done: the response is finished, but not sent yet. */
 async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
   const { web, req, res, request } = exchange;
   const isAuthorize = request.endpoint === "authorize";
-  // Its response is what goes back to the client, whichever page makes it.
+  // The authorization response goes back to the client, whichever page makes it.
   const authorization = isAuthorize ? authorizationResponseOf(res) : null;
   if (isAuthorize && authorization === null) {
     sendMade(res, made);
@@ -130,7 +130,7 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
   else sendMade(res, made, fault.drop_after);
 }
 
-/** Notes that the request took the fault, waits and closes the connection where it says so. @returns whether to go on */
+/** Records that the request took the fault. Waits, and closes the connection, if the fault says so. @returns whether to go on */
 async function begin({ req, res, taken }: Exchange, fault: Fault): Promise<boolean> {
   taken.push(`${fault.id}: ${effectOf(fault)}`);
   note(res, { fault: taken.join("; ") });
@@ -159,7 +159,7 @@ function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null
   sendSpoiled(res, { status, headers, body: body === undefined ? bytesOf(errorOf(fault)) : Buffer.from(body) }, bytes);
 }
 
-/** The ledger keeps what was sent, and not what the handler made. */
+/** The ledger keeps what was sent, not what the handler made. */
 function sendSpoiled(res: Response, made: MadeResponse, bytes?: number): void {
   note(res, { answer: { json: made.body.toString() } });
   sendMade(res, made, bytes);

@@ -5,19 +5,19 @@ import type { ExpectFlags } from "../requests/expect.ts";
 import type { FilterFlags } from "../requests/requests.ts";
 import { wholeNumber } from "./flag-values.ts";
 
-/** The commands on what an app asked of the server. */
+/** The commands for the ledger: the requests of an app. */
 
 const requests = () => import("../requests/requests.ts");
 
 const filters = (command: Command): Command =>
   command
-    .option("--client <client_id>", "only those of this client")
-    .option("--user <username>", "only those of this user")
+    .option("--client <client_id>", "only requests of this client")
+    .option("--user <username>", "only requests about this user")
     .option("--grant-type <type>", "only token requests with this grant_type")
-    .option("--method <method>", "only those with this method")
-    .option("--status <status>", "only those with this status: 400, or 4xx")
-    .option("--flow <flow>", "only those of one sign-in, by its flow")
-    .option("--since <request_id>", "only those after this request, or after a time (ISO 8601)");
+    .option("--method <method>", "only requests with this method")
+    .option("--status <status>", "only requests with this status: 400, or 4xx")
+    .option("--flow <flow>", "only requests of the sign-in with this flow")
+    .option("--since <request_id>", "only requests after this one, or after a time (ISO 8601)");
 
 /** `code=abc` */
 function parameter(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -30,13 +30,13 @@ function parameter(value: string, before: Readonly<Record<string, string>> = {})
 
 function declareExpect(program: Command, act: Act): void {
   filters(program.command("expect"))
-    .description("say whether your app asked what it should, and show the nearest misses; exit 6 if it did not")
-    .addArgument(new Argument("<endpoint>", "which endpoint").choices(expectEndpoints))
-    .option("--param <name=value>", "only those with this parameter; repeatable", parameter)
-    .option("--times <number>", "exactly so often", wholeNumber)
-    .option("--at-least <number>", "so often or more (default: 1)", wholeNumber)
-    .option("--never", "not at all")
-    .option("--within <time>", "wait until it is met, at most so long; with --never, the whole time")
+    .description("check that your app sent the requests that it should; exit 6, with the nearest misses, if it did not")
+    .addArgument(new Argument("<endpoint>", "the endpoint").choices(expectEndpoints))
+    .option("--param <name=value>", "only requests with this parameter; repeatable", parameter)
+    .option("--times <number>", "exactly this many requests", wholeNumber)
+    .option("--at-least <number>", "at least this many requests (default: 1)", wholeNumber)
+    .option("--never", "no request at all")
+    .option("--within <time>", "wait up to this long for the requests; with --never, watch the whole time")
     .addHelpText(
       "after",
       examples(
@@ -54,13 +54,13 @@ function declareExpect(program: Command, act: Act): void {
 
 /** Adds them to the program. */
 export function declareRequests(program: Command, act: Act): void {
-  const group = program.command("requests").description("list, follow and show what your app asked of the server");
+  const group = program.command("requests").description("list, follow and show the requests of your app");
   const select = (command: Command): Command =>
     filters(command).addOption(
-      new Option("--endpoint <name>", "only those to this endpoint").choices(requestEndpoints),
+      new Option("--endpoint <name>", "only requests to this endpoint").choices(requestEndpoints),
     );
   select(group.command("list", { isDefault: true }))
-    .description("list the last requests, the oldest first")
+    .description("list the last requests, oldest first")
     .addHelpText("after", examples("idp requests", "idp requests list --client demo-app --status 4xx --json"))
     .action(act(async (cli, flags: FilterFlags) => (await requests()).listRequests(cli, flags)));
   select(group.command("follow"))
@@ -69,13 +69,13 @@ export function declareRequests(program: Command, act: Act): void {
     .action(act(async (cli, flags: FilterFlags) => (await import("../requests/follow.ts")).followRequests(cli, flags)));
   group
     .command("show")
-    .description("show one request: what was sent, what was answered, and why")
-    .argument("<request_id>", "as idp requests has it")
+    .description("show one request: what was sent, what the server answered, and why")
+    .argument("<request_id>", "the id that idp requests shows")
     .addHelpText("after", examples("idp requests show r17", "idp requests show r17 --json | jq .parameters"))
     .action(act(async (cli, id: string) => (await requests()).showRequest(cli, id)));
   group
     .command("clear")
-    .description("forget all requests")
+    .description("remove all requests from the ledger")
     .addHelpText("after", examples("idp requests clear", "idp requests clear --json"))
     .action(act(async (cli) => (await requests()).clearRequests(cli)));
   declareExpect(program, act);

@@ -16,7 +16,7 @@ export interface ExpectFlags extends FilterFlags {
   readonly within?: string;
 }
 
-/** `idp expect`: exit 0 if it is met, else 6. */
+/** `idp expect`: exit 0 if the expectation is met, otherwise 6. */
 export async function expectRequests(cli: Invocation, endpoint: string, flags: ExpectFlags): Promise<Outcome> {
   const { param, times, atLeast, never, within, ...filters } = flags;
   const target = await findTarget(cli);

@@ -9,10 +9,10 @@ import type { Server } from "../target/remote.ts";
 import { findTarget, startHint } from "../target/target.ts";
 import { filterOf, type FilterFlags } from "./requests.ts";
 
-/** `idp requests follow`: prints requests as they come, until a signal or until the server ends. */
+/** `idp requests follow`: prints new requests until a signal, or until the server stops. */
 export async function followRequests(cli: Invocation, flags: FilterFlags): Promise<null> {
   const target = await findTarget(cli);
-  // Also refuses a filter that no request can pass.
+  // Refuses an invalid filter before it waits.
   await target.call("requests.list", filterOf(flags));
   const { server } = target;
   if (server === null) {

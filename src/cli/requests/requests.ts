@@ -1,6 +1,6 @@
 /*
- * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints what comes, expect.ts
- * says whether an app asked what it is expected to.
+ * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints new
+ * requests, expect.ts checks expectations.
  */
 import { shownAs } from "../../core/testing/kept.ts";
 import type { RequestFilter } from "../../core/testing/filter.ts";
@@ -94,11 +94,11 @@ function describe(record: RequestRecord, style: Style, width: number): string {
   ].join("\n");
 }
 
-/** Wrapped text whose first line stands behind a name. */
+/** Wrapped text. Its first line stands after a name. */
 const hanging = (text: string, width: number, indent: number): string =>
   width === Infinity ? text : wrap(text, width, " ".repeat(indent)).trimStart();
 
-/** What was answered: where to, and what. */
+/** The response: where a redirect leads, and its content. */
 function sectionsOf(
   response: RequestRecord["response"],
 ): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
@@ -135,7 +135,7 @@ function section(
 /** JSON that can be wrapped between its members. */
 const spacedJson = (value: unknown): string => JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
 
-/** A kept value, and of a JWT what it says. */
+/** A kept value and, for a JWT, its claims. */
 function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(" ");
   if (!isObject(value)) return shownAs(value);

@@ -14,27 +14,27 @@ const unmoved: Moved = { ahead: 0, frozenAt: null };
 
 export const movedIn = (tx: ReadTx): Moved => (tx.get("testing", "clock")?.value ?? unmoved) as Moved;
 
-/** What a clock shows that was moved so. @param base the time if nobody had moved it */
+/** What a clock that was moved like this shows. @param base the real time */
 export const timeOf = ({ ahead, frozenAt }: Moved, base: number): number => frozenAt ?? base + ahead;
 
 /**
- * The time that the server decides by. A tester moves it, until the server ends. Tokens stay what they were: whatever was revoked stays
+ * The time that the server decides by. A tester may move it. Whatever was revoked stays
  * revoked, whichever way the clock moves (see `era.ts`). move-clock.ts has the operations.
  */
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The same, if nobody had moved it. */
+  /** The real time: what the clock would show if nobody had moved it. */
   readonly unmoved: () => number;
   /** The time that has passed in reality, whatever anybody sets. */
   readonly real: () => number;
-  /** A time that has passed for good, by this clock and in reality: up to here expired records may be forgotten. */
+  /** A time that has passed by this clock and in reality: records that expired before it may be removed. */
   readonly passed: () => number;
   readonly isMoved: () => boolean;
   readonly isFrozen: () => boolean;
-  /** Shows from now on what the records say. */
+  /** Begins to show what the records say. */
   readonly follow: (moved: Derived<Moved>) => void;
-  /** Looks at the records again, after this process changed them. */
+  /** Reads the records again. Call it after this process has changed them. */
   readonly reload: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { ExpectResult } from "./expect.ts";
 import type { RequestRecord } from "./record.ts";
 
-/** What came of an expectation, in words: the output of `idp expect`, and the message of the error that the library throws. */
+/** The result of an expectation in words: the output of `idp expect`, and the message of the error that the library throws. */
 
 /** A request in one line. */
 const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
@@ -29,7 +29,7 @@ export function expectLines({ met, count, expected, dropped, nearest }: ExpectRe
   ];
 }
 
-/** What a test prints when it failed. */
+/** The ledger as a failed test prints it. */
 export const ledgerText = (records: readonly RequestRecord[]): string =>
   [
     records.length === 0 ? "idp was asked nothing." : "What was asked of idp:",

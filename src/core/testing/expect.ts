@@ -8,23 +8,23 @@ import { expectEndpoints } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./requests.ts";
 
-/** Expectations on the ledger (CONTRACT 10): how often an app asked for something. `expect-text.ts` says it in words. */
+/** Expectations on the ledger (CONTRACT 10): how often an app sent a certain request. `expect-text.ts` puts the result into words. */
 
-/** What an app is expected to have asked. */
+/** Which requests an app should have sent. */
 export interface Expectation extends RequestFilter {
   /** `token`, `login`, …; `any`. */
   readonly endpoint: string;
   /** Parameters that it sent, by their names. */
   readonly param?: Readonly<Record<string, string>> | undefined;
   readonly times?: number | undefined;
-  /** Absent, with the other two: 1. */
+  /** Default, without the other two: 1. */
   readonly at_least?: number | undefined;
   readonly never?: boolean | undefined;
-  /** For how long to wait until it is met: seconds, or `5s`. */
+  /** How long to wait for the expectation to be met: seconds, or `5s`. */
   readonly within?: number | string | undefined;
 }
 
-/** A request that is not the one that was expected, or one too many. */
+/** A request that does not match, or one match too many. */
 export interface NearMiss {
   readonly request: RequestRecord;
   /** Sentences: "client is demo-app, not demo-spa". None: the request matches. */
@@ -50,7 +50,7 @@ const secondsOf = (within: number | string = 0): number => (typeof within === "n
 const isCount = (value: number | undefined, least: number): boolean =>
   value === undefined || (Number.isInteger(value) && value >= least);
 
-/** @throws {OperationError} usage, with every value that cannot be meant */
+/** @throws {OperationError} usage, with every value that is invalid */
 function check(expectation: Expectation): void {
   const { endpoint, times, at_least, never, within, param = {} } = expectation;
   const problems: Problem[] = filterProblems({ ...expectation, endpoint: undefined });
@@ -77,13 +77,13 @@ function check(expectation: Expectation): void {
   throw new OperationError("usage", listed, { problems });
 }
 
-/** How often it may be: from and to. */
+/** The least and the highest number of requests that meet the expectation. */
 function boundsOf({ times, at_least, never }: Expectation): readonly [least: number, most: number] {
   if (never === true) return [0, 0];
   return times === undefined ? [at_least ?? 1, Infinity] : [times, times];
 }
 
-/** In which parameters a request differs. */
+/** The parameters in which a request differs. */
 const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: RequestRecord): readonly Difference[] =>
   Object.entries(param).flatMap(([name, wanted]) => {
     const kept = record.parameters[name];
@@ -96,7 +96,7 @@ const sentence = ({ name, wanted, got }: Difference): string => `${name} is ${go
 
 const mostShown = 3;
 
-/** Misses worth looking at: another endpoint alone says nothing, unless everything else fits. */
+/** The misses worth showing. A request to another endpoint is one only if everything else fits. */
 function nearestOf(looked: readonly { record: RequestRecord; differs: readonly Difference[] }[], isFiltered: boolean) {
   const near = looked.filter(
     ({ differs }) => !differs.some(({ name }) => name === "endpoint") || (isFiltered && differs.length === 1),
@@ -107,13 +107,13 @@ function nearestOf(looked: readonly { record: RequestRecord; differs: readonly D
     .map(({ record, differs }): NearMiss => ({ request: record, differs: differs.map(sentence) }));
 }
 
-/** Whether what the ledger holds now is what is expected. */
+/** Compares the expectation with what the ledger holds now. */
 function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
   const { since, method, endpoint } = expectation;
   const [least, most] = boundsOf(expectation);
   const looked = ledger
     .list()
-    // A browser asks for leave by OPTIONS (CORS); the app did not ask twice.
+    // A CORS preflight (OPTIONS) comes from the browser. The app sent one request, not two.
     .filter((record) => isAfter(since, record) && record.endpoint !== "api")
     .filter((record) => method !== undefined || record.method !== "OPTIONS")
     .map((record) => ({
@@ -152,14 +152,14 @@ function inWords(ledger: Ledger, expectation: Expectation): string {
   ].join(" ");
 }
 
-/** Whether waiting cannot change the result. One that is to stay away is waited for to the end. */
+/** Whether waiting cannot change the result. `never` is only certain at the end of the wait. */
 function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectation): boolean {
   const [, most] = boundsOf(expectation);
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
 /**
- * Looks at the requests that the ledger holds, and waits as long as `within` says.
+ * Checks an expectation. Waits for it to be met, as long as `within` says.
  * @throws {OperationError} usage
  */
 export async function expectRequests(ledger: Ledger, expectation: Expectation): Promise<ExpectResult> {

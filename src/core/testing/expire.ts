@@ -8,7 +8,7 @@ import { endSessions } from "../sessions/sessions.ts";
 import { requireUser } from "../users/users.ts";
 
 /**
- * Lets what was issued so far expire now, and leaves every clock alone: what is issued afterwards has its usual times, and clients with
+ * Expires what was issued so far, without moving a clock: what is issued afterwards has its usual times, and clients with
  * strict clocks accept it. Tokens need no record for that: `era.ts` notes the last era that has expired.
  */
 
@@ -36,11 +36,11 @@ export interface ExpireResult {
   readonly expired: readonly (typeof expirable)[number][];
   /** How many sessions ended. */
   readonly sessions: number;
-  /** How many codes that waited to be used. */
+  /** How many unused codes expired. */
   readonly codes: number;
 }
 
-/** @throws {OperationError} usage where nothing is named; not_found for an unknown name */
+/** @throws {OperationError} usage if neither user, client nor all is given; not_found for an unknown name */
 export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireResult> {
   const named = input.user !== undefined || input.client !== undefined;
   if (named === (input.all === true)) {

@@ -4,9 +4,9 @@ import { requestEndpoints } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./requests.ts";
 
-/** Which requests are meant: for `idp requests` and `idp expect`. */
+/** Filters of requests, for `idp requests` and `idp expect`. */
 
-/** What a request must have to be meant. */
+/** What a request must have to match. */
 export interface RequestFilter {
   readonly endpoint?: string | undefined;
   readonly client?: string | undefined;
@@ -22,7 +22,7 @@ export interface RequestFilter {
 
 export const statusForm = /^[1-5](?:\d\d|xx)$/;
 
-/** Every value that no request can have. */
+/** A problem for every value that no request can have. */
 export function filterProblems({ endpoint = "any", status, since }: RequestFilter): Problem[] {
   const problems: Problem[] = [];
   if (!requestEndpoints.includes(endpoint)) {
@@ -55,14 +55,14 @@ export function isAfter(since: string | undefined, { id, time }: Pick<RequestRec
 
 const hasStatus = (wanted: string, status: number): boolean => String(status).startsWith(wanted.replace("xx", ""));
 
-/** One thing in which a request is not the one that is meant. */
+/** One way in which a request does not match. */
 export interface Difference {
   readonly name: string;
   readonly wanted: string;
   readonly got: string | null;
 }
 
-/** In what a request differs from what is meant; `since` is for {@link isAfter}. */
+/** All ways in which a request does not match. {@link isAfter} looks at `since`. */
 export function differences(filter: RequestFilter, record: RequestRecord): readonly Difference[] {
   const { endpoint = "any", status } = filter;
   const exact = (["client", "user", "grant_type", "method", "flow"] as const).flatMap((name) => {
@@ -81,7 +81,7 @@ export function differences(filter: RequestFilter, record: RequestRecord): reado
   ];
 }
 
-/** The requests that are meant, the oldest first. @throws {OperationError} usage */
+/** The requests that match, the oldest first. @throws {OperationError} usage */
 export function listRequests(ledger: Ledger, filter: RequestFilter): readonly RequestRecord[] {
   checkFilter(filter);
   return ledger.list().filter((record) => isAfter(filter.since, record) && differences(filter, record).length === 0);

@@ -1,8 +1,8 @@
 import { partsOfJwt, type Keeper } from "./kept.ts";
 
-/** Which requests belong to one sign-in: they hand on a code, a token, or the address of a page. */
+/** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
-/** What a request brought, and what it was answered with, as it was sent. */
+/** A request and its response, with secrets as they were sent. */
 interface HandedOn {
   readonly endpoint: string;
   /** Path and query. */
@@ -14,7 +14,7 @@ interface HandedOn {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** Requests that begin a flow where they do not belong to one. */
+/** Requests that begin a new flow if they belong to none. */
 const begins = ["authorize", "par", "device_authorization", "token"];
 
 const codes = ["code", "device_code", "user_code", "request_uri"];
@@ -32,7 +32,7 @@ let last = 0;
 
 /** @param size how many requests the ledger holds */
 export function createFlows(keeper: Keeper, size: () => number): Flows {
-  /** The flow of each thing that was handed on, the oldest first. */
+  /** The flow of each code, token and address, the oldest first. */
   const flows = new Map<string, string>();
 
   const remember = (name: string, flow: string): void => {
@@ -50,7 +50,7 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
   };
   const nameOf = (key: string, value: string): string => {
     if (tokens.includes(key)) return tokenName(value);
-    // A person types it in any case, with or without the hyphen.
+    // People type user codes in upper or lower case, with or without the hyphen.
     return keeper.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
   const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
@@ -66,7 +66,7 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
 
   return {
     of({ endpoint, url, sent, bearer, location, answer }) {
-      // A hint of an authorization request is a token of an earlier sign-in.
+      // An id_token_hint comes from an earlier sign-in.
       const isNew = endpoint === "authorize" || endpoint === "par";
       const names = [
         ...pageName(url),
@@ -81,7 +81,7 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
       for (const name of names) remember(name, flow);
       // The same address may begin another sign-in later.
       flows.delete(again(url));
-      // A POST that comes again as GET, with its cookies.
+      // The browser repeats a POST as GET, with its cookies.
       if (location?.startsWith("/") === true) remember(again(location), flow);
       return flow;
     },

@@ -32,7 +32,7 @@ const plain = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Of these not even a fingerprint: a person chose them, so they can be guessed from it. */
+/** Not even a fingerprint is kept of these: people choose them, so a fingerprint would let others guess them. */
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 
 /** The senders of requests choose how long values are, and how many. */
@@ -42,10 +42,10 @@ const most = 100;
 const shortest = 6;
 const longestJwt = 16_384;
 
-/** A name that nobody chose to be a secret, so that it can be shown. */
+/** Values of this form are names, not secrets, and may be shown. */
 const isName = (name: string): boolean => /^[a-z][\w.:-]{0,40}$/i.test(name) && !looksRandom(name);
 
-/** A code or a token instead of a name, an id or a part of a path. */
+/** Whether a value looks like a code or a token, not like a name, an id or a part of a path. */
 export const looksRandom = (text: string): boolean => text.length >= 16 && /\d/.test(text) && /[A-Z]/.test(text);
 
 /** The parameters in an address that was sent: `?code=…`. */
@@ -63,10 +63,10 @@ const shownText = (text: string): string =>
     ),
   );
 
-/** The sender of a token chooses how deep its claims are; nobody reads deeper. */
+/** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
 
-/** A copy that keeps nothing else in memory: a value is often a slice of a whole body. */
+/** A real copy: a slice would keep the whole body in memory. */
 export function copied(value: unknown, text = shortened, depth = 0): unknown {
   if (typeof value === "string") return JSON.parse(JSON.stringify(text(value)));
   if (typeof value !== "object" || value === null) return value;
@@ -79,7 +79,7 @@ export function copied(value: unknown, text = shortened, depth = 0): unknown {
   );
 }
 
-/** The same value as it stands in an address. */
+/** The same value, URL-encoded. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value.replaceAll("+", " "));
@@ -143,7 +143,7 @@ export interface Keeper {
   ) => readonly string[];
   readonly isSame: (wanted: string, kept: unknown) => boolean;
   readonly shown: (name: string, value: string) => string;
-  /** What is kept of an answer that holds claims, and no secret. */
+  /** What is kept of a response that holds claims but no secrets. */
   readonly whole: (value: unknown) => unknown;
 }
 
@@ -161,7 +161,7 @@ export function createKeeper(key: string): Keeper {
       if (isPlain) return isShown(name, value) ? copied(value, shownText) : sealed(value);
       return never.test(name) ? { fingerprint: null } : sealed(value);
     }
-    // An object is no value of any parameter: it may hold anything.
+    // No parameter has an object as its value, so it may hold anything.
     return isPlain && (typeof value !== "object" || value === null) ? value : { fingerprint: null };
   };
   return {

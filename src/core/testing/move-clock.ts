@@ -7,7 +7,7 @@ import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved }
 
 /** How a tester moves the clock. */
 
-/** No time is later: a token that lives for ten years still ends in a year of four digits. */
+/** The latest time that the clock may show: a token that lives for ten years still ends in a year of four digits. */
 const latest = Date.parse("9980-01-01T00:00:00Z");
 
 /** @throws {OperationError} usage */
@@ -31,14 +31,14 @@ async function move(ctx: Context, how: (moved: Moved, base: number) => Moved): P
     tx.put("testing", { id: "clock", value: after });
   });
   await clock.reload();
-  // A retired key may be published again, or no more.
+  // At the new time, other retired keys are published.
   await ctx.keys.reload();
   const state = showClock(ctx);
   ctx.log(clock.isMoved() ? `the clock is ${clockInWords(state)}` : "the clock shows the real time again");
   return state;
 }
 
-/** Keeps standing still if it does. */
+/** Keeps a frozen clock frozen. */
 const movedTo = (to: number, { frozenAt }: Moved, base: number): Moved =>
   frozenAt === null ? { ahead: to - base, frozenAt } : { ahead: 0, frozenAt: to };
 

@@ -1,6 +1,6 @@
 import type { Mismatch } from "../errors.ts";
 
-/** What is known of a request: as `http` saw it, and as the ledger keeps it (`recording.ts` converts one into the other). */
+/** A request as `http` saw it, and as the ledger keeps it. `recording.ts` converts one into the other. */
 
 /** A request and its outcome (CONTRACT 10). It holds no usable secret. */
 export interface RequestRecord {
@@ -8,7 +8,7 @@ export interface RequestRecord {
   readonly id: string;
   /** ISO 8601. */
   readonly time: string;
-  /** What all requests of one sign-in have in common; null: it belongs to none. */
+  /** All requests of one sign-in have the same flow. Null: the request belongs to none. */
   readonly flow: string | null;
   /** The name of the route: "token", "login"; "none" for an unknown path. */
   readonly endpoint: string;
@@ -55,7 +55,7 @@ export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Det
   readonly mismatch: Mismatch | null;
 }
 
-/** What a route says of a request. */
+/** What a route reports about a request. */
 export interface RequestNotes {
   client?: string | null;
   user?: string | null;

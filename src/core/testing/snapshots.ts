@@ -7,11 +7,11 @@ import { commandOn } from "../hint.ts";
 import { showClock } from "./clock.ts";
 
 /**
- * Snapshots: all of the issuer's state under a name, to go back to in one transaction. What was revoked since is valid again; nothing
- * else undoes a revocation. Tokens that were issued since are invalid, by their era.
+ * Snapshots: all of the issuer's state under a name. A restore goes back to it in one transaction. What was revoked since is valid again;
+ * nothing else undoes a revocation. Tokens that were issued since are invalid, by their era.
  */
 
-/** What is left out goes on as it is: counters that only rise, and identifiers that may be used once. */
+/** A snapshot leaves these out, and a restore leaves them alone: counters that only rise, and identifiers that may be used once. */
 const leftOut = ["meta", "usedAssertions"] as const;
 type Kept = Exclude<(typeof stateCollections)[number], (typeof leftOut)[number]>;
 const kept = stateCollections.filter((name): name is Kept => !leftOut.some((one) => one === name));
@@ -52,13 +52,13 @@ export async function saveSnapshot(ctx: Context, { name }: { readonly name: stri
       hint: "A name has up to 64 letters, digits, - and _",
     });
   }
-  // As for an export: a password that still waits to be hashed is known to this process alone; and the keys stay the same.
+  // As for an export: only this process knows a password that is not hashed yet. And the keys must exist, so that a restore has them.
   await ctx.passwords.settle();
   await ctx.keys.jwks();
   return ctx.store.transaction((tx) => {
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
     const content: Content = { records, settings: tx.get("meta", "settings") ?? null, eras: saveEras(tx) };
-    // People ask how long ago that was: the clock may show another day by then.
+    // The real time: people ask how long ago that was, whatever the clock shows by then.
     const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
     tx.put("snapshots", snapshot);
     return view(snapshot);
@@ -109,7 +109,7 @@ export async function restoreSnapshot(ctx: Context, { name }: { readonly name: s
   return result;
 }
 
-/** A revoked token is one that died alone, or all of those that came of one code. */
+/** Counts a token that was revoked alone, and a whole family of tokens, as one each. */
 function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["records"]): RestoreResult["validAgain"] {
   const grantsBack = grants.filter(({ id, status, epoch }) => {
     const now = tx.get("grants", id);
@@ -129,7 +129,7 @@ function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["rec
   return { grants: grantsBack.length, tokens: deadNow.filter((id) => !deadThen.has(id)).length };
 }
 
-/** The ledger says it, so that nobody wonders why a revoked token is good. */
+/** The ledger records the restore, so that nobody wonders why a revoked token is valid. */
 function record(ctx: Context, name: string): void {
   const path = `/_idp/api/snapshots/${name}/restore`;
   ctx.ledger.add({

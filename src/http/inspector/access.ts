@@ -13,30 +13,30 @@ import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
 import { renderClosed, type ClosedView } from "./views.ts";
 
-/** Who may use the inspector: a browser with its cookie, under a name of ours (CONTRACT 10). */
+/** Who may use the inspector: a browser that has its cookie and asks under one of our host names (CONTRACT 10). */
 
 /** The session of the inspector that a request belongs to. */
 interface Session {
-  /** Each form of the inspector carries it. */
+  /** Every form of the inspector sends it. */
   readonly csrf: string;
   readonly marker: string;
 }
 
-/** Null: the cookie is missing, or of another process. Under `*`, a foreign page may point its name at this machine. */
+/** Null: the cookie is missing, or from another process. If every host name is allowed (`*`), a foreign site may point its name at this machine. */
 function sessionOf(web: Web, req: Request): Session | null {
   const secret = readInspectorCookie(web, req);
   if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
   return web.ctx.inspector.isSession(secret) ? { csrf: inspectorCsrf(secret), marker: inspectorMarker(secret) } : null;
 }
 
-/** What a page beyond the inspector knows of the session; null: its reader is not in the inspector. */
+/** What a page outside the inspector knows of the session. Null: its reader is not signed in to the inspector. */
 export function markerOf(web: Web, req: Request): string | null {
   const marker = readMarkerCookie(web, req);
   if (marker === null || standingOf(web, req.headers.host) !== "own") return null;
   return web.ctx.inspector.isMarker(marker) ? marker : null;
 }
 
-/** Whether a person opens the page: a browser that only looks ahead, or a part of a foreign page, uses up no key. */
+/** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
   req.method === "GET" &&
   req.get("sec-purpose") === undefined &&
@@ -44,7 +44,7 @@ const isVisit = (web: Web, req: Request): boolean =>
   !isForeignPart(req) &&
   standingOf(web, req.headers.host) === "own";
 
-/** `GET /_idp/?key=…`: takes the key, and leads to the page without it. */
+/** `GET /_idp/?key=…`: uses up the key, and redirects to the page without it. */
 export const takeKey =
   (web: Web): RequestHandler =>
   (req, res, next) => {
@@ -55,12 +55,12 @@ export const takeKey =
     }
     const secret = isVisit(web, req) ? web.ctx.inspector.redeem(key) : null;
     if (secret !== null) setInspectorCookie(web, res, secret);
-    // A key that was used before, by the back button for example, changes nothing for a browser that is in.
+    // A used key, for example after the back button, changes nothing for a browser that is signed in.
     if (secret !== null || sessionOf(web, req) !== null) redirect(res, web.base + inspectorPath);
     else sendClosed(web, req, res, "key");
   };
 
-/** Shows nothing to anybody else. */
+/** Lets a browser pass that is signed in to the inspector, and shows nothing to others. */
 export const insidersOnly =
   (web: Web): RequestHandler =>
   (req, res, next) => {
@@ -84,7 +84,7 @@ export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.c
 
 /**
  * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing; unlike the forms of other pages,
- * these are only taken with an `Origin`.
+ * these need an `Origin`.
  * @param csrfFor the value that the form must carry
  * @throws {InteractionError} csrf
  */

@@ -5,7 +5,7 @@ import { operations } from "../../core/operations/table.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import type { Tab } from "./tabs.ts";
 
-/** What the forms of the inspector change: one row each, with the command that does the same. */
+/** The changes that the forms of the inspector make: one row each, with the command that does the same. */
 
 interface Change {
   /** The tab that has the form. */
@@ -17,7 +17,7 @@ interface Change {
   readonly read?: (body: RawParameters) => string;
 }
 
-/** No operation of these needs to know the process. */
+/** None of these operations needs to know the process. */
 const runner = { server: null };
 
 const ofUser = (name: "suspend" | "ban" | "restore"): Change => ({

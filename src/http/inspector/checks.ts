@@ -3,8 +3,8 @@ import type { RequestRecord } from "../../core/testing/record.ts";
 import type { CheckView } from "./sign-in-views.ts";
 
 /**
- * What has to fit together between the requests of one sign-in, seen from outside: equal values have equal fingerprints. The server has made its
- * own checks, and its refusal says which of them failed; these show a person what the app did.
+ * Compares the values in the requests of one sign-in: equal values have equal fingerprints. The server makes its own checks, and its refusal
+ * says which one failed. These checks show a person what the app did.
  */
 
 type Values = Readonly<Record<string, unknown>>;

@@ -7,12 +7,12 @@ import { single } from "../input/params.ts";
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */
 
 interface FaultField {
-  /** The name that the operation has for it. */
+  /** The name of the operation's field. */
   readonly name: string;
   readonly kind: "text" | "number" | "lines" | "list" | "tick";
-  /** Of a list; the first one is chosen. */
+  /** Only for a list. The first one is selected. */
   readonly options: readonly string[];
-  /** The page says what may be typed. */
+  /** Whether the page explains the field. */
   readonly hint: boolean;
 }
 
@@ -61,7 +61,7 @@ const headersIn = (typed: string): Readonly<Record<string, string>> =>
     }),
   );
 
-/** What was typed, as the operation takes it; what is none of its kind stays as it is, for the operation to refuse. */
+/** What was typed, as the operation takes it. A value of the wrong kind stays as it is, and the operation refuses it. */
 function valueOf({ name, kind }: FaultField, typed: string): unknown {
   if (kind === "tick") return true;
   if (kind === "number" && /^\d{1,7}$/.test(typed)) return Number(typed);

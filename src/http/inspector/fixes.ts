@@ -18,7 +18,8 @@ import type { Web } from "../web.ts";
 import { changeOf, markerOf } from "./access.ts";
 
 /**
- * The buttons of error pages: what the printed command does, for a person who is in the inspector. Then the request that was refused goes on.
+ * The buttons of error pages. A button does what the printed command does, for a person who is signed in to the inspector. Then the refused
+ * request continues.
  *
  * The pages do not receive the cookie of the inspector, only its marker. The form is posted below the path of that cookie, which alone lets
  * a change through.
@@ -30,7 +31,7 @@ export const fixPath = `${inspectorPath}fix`;
 /** What the form says. */
 interface Fix {
   readonly kind: FixFormView["kind"];
-  /** The query of the authorization request; for `restore`, the path of the page that waits, below the issuer. */
+  /** The query of the authorization request. For `restore`: the path of the waiting page, below the issuer. */
   readonly request: string;
   /** For `restore`; otherwise "". */
   readonly username: string;
@@ -40,12 +41,12 @@ interface Fix {
 interface Plan {
   readonly clientId: string;
   readonly redirectUri: string | null;
-  /** Where the request goes on: always a path of ours. */
+  /** Where the request continues: always a path of this server. */
   readonly location: string;
   readonly run: () => Promise<unknown>;
 }
 
-/** No operation of these needs to know the process. */
+/** None of these operations needs to know the process. */
 const runner = { server: null };
 
 const textIn = (parameters: RawParameters, name: string): string => {
@@ -53,7 +54,7 @@ const textIn = (parameters: RawParameters, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Null: it is not offered. Where others reach the server, they may send the requests that a click would let through. */
+/** Null: there is no button. If others can reach the server, they could send the request that a click would let pass. */
 function planOf(web: Web, { kind, request, username }: Fix): Plan | null {
   const { ctx, base, isLocal } = web;
   if (!isLocal) return null;
@@ -82,7 +83,7 @@ async function addRedirectUri({ ctx }: Web, client_id: string, uri: string): Pro
   await operations["clients.edit"].run(ctx, { client_id, entry }, runner);
 }
 
-/** The form for a fix; null: there is none, or none for this person. */
+/** The form with the button; null: there is none for this request or this person. */
 function formFor(web: Web, req: Request, fix: Fix): FixFormView | null {
   const marker = markerOf(web, req);
   const plan = marker === null ? null : planOf(web, fix);
@@ -117,7 +118,7 @@ const fieldOf = (body: RawParameters, name: string): string => single(body, name
 
 const kinds: readonly Fix["kind"][] = ["add-redirect-uri", "create-client", "restore"];
 
-/** Takes the form, and goes on with the request. */
+/** Applies the fix, and continues with the request. */
 export const postFix = (web: Web) => async (req: Request, res: Response) => {
   const body = changeOf(web, req, ({ marker }, sent) =>
     markedCsrf(marker, [fieldOf(sent, "fix"), fieldOf(sent, "request"), fieldOf(sent, "username")]),

@@ -5,9 +5,9 @@ import { sendPage } from "../pages/page-writer.ts";
 import { statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderFixtures } from "./views.ts";
 
-/** The fixtures in use, and what is wrong with their files as they are now. */
+/** The fixtures in use, and the problems of their files as they are now. */
 
-/** Reads the files again: since the start they may have changed. */
+/** Reads the files again, because they may have changed since the start. */
 async function problemsIn({ fixtures, settings }: Context): Promise<readonly string[]> {
   try {
     await fixtures.inTurn(async () => checkFixtures(fixtures.latest(), settings));

@@ -2,9 +2,9 @@ import { STATUS_CODES } from "node:http";
 import type { RequestRecord } from "../../core/testing/record.ts";
 import type { FlowRow } from "./sign-in-views.ts";
 
-/** The requests of the ledger as sign-ins, and what became of each. */
+/** Groups the requests of the ledger by sign-in, with the outcome of each. */
 
-/** The requests of one sign-in; or one request that belongs to none, and was refused. */
+/** The requests of one sign-in, or one refused request that belongs to no sign-in. */
 export interface Flow {
   readonly id: string;
   /** The oldest first; at least one. */
@@ -14,28 +14,28 @@ export interface Flow {
 export const isBad = ({ status, error, fault }: RequestRecord): boolean =>
   status >= 400 || status === 0 || error !== null || fault !== null;
 
-/** The newest first, by their last request. Documents that apps fetch all the time belong to no sign-in, and are left out unless refused. */
+/** The newest first, by their last request. Requests that belong to no sign-in, such as those for the keys, are left out unless refused. */
 export function flowsOf(records: readonly RequestRecord[]): readonly Flow[] {
   const flows = new Map<string, RequestRecord[]>();
   for (const record of records) {
     if (record.flow === null && !isBad(record)) continue;
     const id = record.flow ?? record.id;
     const before = flows.get(id) ?? [];
-    // To the end: the last request counts.
+    // Moves it to the end, because the last request counts.
     flows.delete(id);
     flows.set(id, [...before, record]);
   }
   return [...flows].map(([id, all]) => ({ id, records: all })).reverse();
 }
 
-/** What a person did wrong on a login page, as the ledger names it. */
+/** Refusals of the login page, by the words of the ledger. */
 const loginErrors: Readonly<Record<string, string>> = {
   credentials: "wrong user name or password",
   suspended: "the account is suspended",
   banned: "the account is banned",
 };
 
-/** What happened to a request, in words. */
+/** The outcome of a request, in words. */
 export function outcomeOf({ status, outcome, error, fault }: RequestRecord): string {
   const refusal = error === null ? null : (loginErrors[error] ?? error);
   const told = [refusal, fault].filter((part) => part !== null);
@@ -43,10 +43,10 @@ export function outcomeOf({ status, outcome, error, fault }: RequestRecord): str
   return isTelling(outcome) ? outcome : (STATUS_CODES[status] ?? "");
 }
 
-/** These two say no more than the status does. */
+/** "answered" and "refused" say no more than the status does. */
 const isTelling = (outcome: string): boolean => outcome !== "answered" && outcome !== "refused";
 
-/** The request on which a sign-in failed; null: it did not, or a later try passed. */
+/** The request that failed. Null: none did, or a later attempt succeeded. */
 export function failureOf({ records }: Flow): RequestRecord | null {
   const at = records.findLastIndex(isBad);
   const failed = records[at];
@@ -58,7 +58,7 @@ export function failureOf({ records }: Flow): RequestRecord | null {
 
 const lastOf = <T>(values: readonly (T | null)[]): T | null => values.findLast((value) => value !== null) ?? null;
 
-/** What a sign-in has come to where nothing failed: the last thing that says something. */
+/** The outcome of a sign-in that did not fail: the last one that says something. */
 function successOf(records: readonly RequestRecord[]): string {
   const telling = records.findLast(({ outcome }) => isTelling(outcome));
   return outcomeOf(telling ?? (records.at(-1) as RequestRecord));

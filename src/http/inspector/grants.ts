@@ -4,7 +4,7 @@ import { sendPage } from "../pages/page-writer.ts";
 import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderGrants } from "./views.ts";
 
-/** What users allowed to clients, and where they are signed in: revoke, end. The newest come first. */
+/** Grants, with a button to revoke, and sessions, with a button to end. The newest come first. */
 
 export const showGrants: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;

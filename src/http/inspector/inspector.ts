@@ -1,5 +1,5 @@
 /*
- * http/inspector: the pages below `/_idp/` on which a person sees and does what the commands do (CONTRACT 10).
+ * http/inspector: the pages below `/_idp/`, on which a person sees what the commands show and does what they do (CONTRACT 10).
  *
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
@@ -44,7 +44,7 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     get: (req: Request, res: Response) => shows[name](web, req, res, null),
   });
   return [
-    // As people type it.
+    // People may type the address without the slash.
     {
       kind: "page",
       name: "inspector",

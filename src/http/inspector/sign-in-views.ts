@@ -6,7 +6,7 @@ import { tabData, type ListView, type TabView } from "./views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
-/** What a script needs: the stream of requests; null: nothing more will come. */
+/** The address of the stream of requests, for the script. Null: nothing more will come. */
 interface LiveView {
   readonly streamHref: string;
 }
@@ -20,13 +20,13 @@ export interface FlowRow {
   readonly user: string | null;
   readonly requests: number;
   readonly state: "passed" | "refused" | "fault";
-  /** What became of it. English. */
+  /** The outcome. English. */
   readonly outcome: string;
 }
 
 export interface SignInsView extends ListView, LiveView {
   readonly flows: readonly FlowRow[];
-  /** Makes a sign-in. */
+  /** Begins a sign-in. */
   readonly command: string;
 }
 
@@ -41,7 +41,7 @@ export interface CheckView {
 export interface ValueView {
   readonly name: string;
   readonly text: string;
-  /** In place of a secret; "": not even that is kept; null: the text is the value. */
+  /** Shown in place of a secret. "": not even a fingerprint is kept. Null: the text is the value. */
   readonly fingerprint: string | null;
   /** Header and claims of a JWT; JSON. */
   readonly decoded: string | null;
@@ -56,7 +56,7 @@ export interface StepView {
   readonly path: string;
   readonly status: string;
   readonly ms: number;
-  /** Who sent the request, and who got the answer in the end. */
+  /** Who sent the request, and who received the response in the end. */
   readonly from: "browser" | "app";
   readonly to: "browser" | "app";
   readonly bad: boolean;

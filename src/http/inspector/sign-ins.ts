@@ -11,7 +11,7 @@ import { renderSignIn, renderSignIns } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
 import { matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 
-/** The sign-ins that the ledger holds, the sequence of one, and the stream that tells a page that there is more. */
+/** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 
 /** Below the issuer. */
 export const signInPath = `${inspectorPath}sign-ins/`;
@@ -51,10 +51,10 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
   sendPage(res, 200, page);
 };
 
-/** How many bytes may wait for a browser that does not read. */
+/** How many bytes may wait for a browser that does not read them. */
 const mostWaiting = 64 * 1024;
 
-/** Server-sent events (HTML 9.2): each says that a request came, and of which sign-in. The page then loads itself again. */
+/** Server-sent events (HTML 9.2). Each one names the sign-in of a new request, and the page then reloads its content. */
 export const getStream =
   ({ ctx: { ledger } }: Web): RequestHandler =>
   (_req, res) => {

@@ -7,7 +7,7 @@ import type { StepView, ValueView } from "./sign-in-views.ts";
 
 /** The requests of a sign-in as steps of its sequence, between browser, app and idp. */
 
-/** What apps call; everything else is opened in a browser. */
+/** The endpoints that apps call. All others are opened in a browser. */
 const calledByApps = [
   ...["token", "userinfo", "introspect", "revoke", "par", "device_authorization", "register", "jwks", "discovery"],
 ];
@@ -15,7 +15,7 @@ const calledByApps = [
 const senderOf = ({ endpoint }: RequestRecord): StepView["from"] =>
   calledByApps.includes(endpoint) ? "app" : "browser";
 
-/** A redirect away from this server hands the answer to the app. */
+/** A redirect to another server gives the response to the app. */
 const receiverOf = (record: RequestRecord): StepView["to"] => {
   const location = record.response?.["location"];
   return typeof location === "string" && !location.startsWith("/") ? "app" : senderOf(record);
@@ -23,7 +23,7 @@ const receiverOf = (record: RequestRecord): StepView["to"] => {
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** A value as it is kept: itself, or its fingerprint and what a JWT says. */
+/** A kept value: itself, or its fingerprint and, for a JWT, its claims. */
 function valueView(name: string, value: unknown): ValueView {
   if (!isObject(value) || !Object.hasOwn(value, "fingerprint")) {
     return { name, text: typeof value === "string" ? value : pretty(value), fingerprint: null, decoded: null };
@@ -42,7 +42,7 @@ const valueViews = (values: unknown): readonly ValueView[] =>
 
 const isKept = (value: unknown): value is string => typeof value === "string";
 
-/** In place of a value that the ledger does not keep: its name in capitals. */
+/** A placeholder for a value that the ledger does not keep: its name in capitals. */
 const blank = (name: string): string => name.replaceAll(/[^a-z0-9]+/gi, "_").toUpperCase();
 
 /** The request as a command, with a placeholder for each secret. @param origin of the issuer */

@@ -16,10 +16,10 @@ import type { ChangeView, TabView } from "./views.ts";
 
 /** What the tabs have in common: their frame, their search, and the form that changes something. */
 
-/** So many rows are shown of a list. */
+/** How many rows of a list are shown. */
 export const shownRows = 100;
 
-/** Shows a tab. @param refusal why its form was refused; null: it was asked for */
+/** Shows a tab. @param refusal why its form was refused; null: no form was sent */
 export type ShowTab = (web: Web, req: Request, res: Response, refusal: OperationError | null) => Promise<void>;
 
 /** Below the issuer. */
@@ -31,7 +31,7 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
   const view = viewFor(web, req, res);
   return {
     ...view,
-    // The answer to a form is not at the address of its tab.
+    // The page that refuses a form is not at the address of its tab.
     keptQuery: refusal === null ? view.keptQuery : null,
     csrf: csrfOf(web, req),
     href: web.base + inspectorPath,
@@ -50,7 +50,7 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
 export const statusFor = (web: Web, refusal: OperationError | null): number =>
   refusal === null ? 200 : answerTo(refusal, web.commandLine).status;
 
-/** What was searched for: by the address, or by the page whose form was refused. */
+/** The search text: from the address, or from the page whose form was refused. */
 export const searchOf = (req: Request, body: RawParameters = {}): string =>
   (single(queryParameters(req), "q") ?? single(body, "q") ?? "").trim();
 
@@ -66,10 +66,10 @@ export const changeView = (web: Web, name: ChangeName, target: string, value?: s
   command: web.commandLine(commandFor(name, target, value)),
 });
 
-/** Made for one session: nobody else can write an address that says that something was done. */
+/** A proof for one session. Without it, anybody could write an address that claims that something was done. */
 const proofOf = (csrf: string, ...done: readonly string[]): string => hashOf([csrf, ...done].join("\n"));
 
-/** What the last form did, as the address says. */
+/** What the last form did, according to the address. */
 function doneIn(web: Web, req: Request): TabView["done"] {
   const query = queryParameters(req);
   const [done = "", target = "", value = "", proof = ""] = ["done", "target", "value", "proof"].map((name) =>
@@ -83,7 +83,7 @@ function doneIn(web: Web, req: Request): TabView["done"] {
   };
 }
 
-/** Takes a form that changes something, and leads back to its tab. @param shows each tab, with the refusal */
+/** Makes the change of a form, and redirects back to its tab. @param shows each tab, with the refusal */
 export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
   const body = changeOf(web, req);
   const [name = "", target = "", q = ""] = ["change", "target", "q"].map((field) => single(body, field));

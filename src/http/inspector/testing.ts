@@ -5,9 +5,9 @@ import { faultForm } from "./fault-form.ts";
 import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderTesting } from "./views.ts";
 
-/** The clock and the faults: what is moved and wrong on purpose. */
+/** The tab of the clock and the faults. */
 
-/** Which requests take it. */
+/** Which requests take the fault. */
 const filterOf = ({ client, user, grant_type: grantType, method }: Fault): string =>
   [client, user, grantType, method].filter((part) => part !== undefined).join(", ");
 

@@ -11,11 +11,11 @@ import { tabs, type Tab } from "./tabs.ts";
 
 /** For a browser that may not see the inspector. */
 export interface ClosedView extends View {
-  /** It sent no cookie of this process; or a key that opens nothing any more. */
+  /** The browser sent no cookie of this process, or a key that is used up or expired. */
   readonly why: "cookie" | "key";
-  /** Gives another key. */
+  /** The command that prints a new key. */
   readonly command: string;
-  /** The inspector: another try, for a browser that holds the cookie back after a link of another site. */
+  /** The address of the inspector, to try again: a browser does not send the cookie after a link on another site. */
   readonly href: string;
 }
 
@@ -55,7 +55,7 @@ export interface ChangeView {
 /** A list that can be searched. */
 export interface ListView extends TabView {
   readonly query: string;
-  /** How many there are beside those that are shown. */
+  /** How many more there are than the page shows. */
   readonly more: number;
 }
 
@@ -112,7 +112,7 @@ export interface TokensView extends TabView {
 }
 
 export interface TokenView {
-  /** Its member in the token response; null: it came alone. */
+  /** Its member in the token response; null: the token was pasted alone. */
   readonly name: string | null;
   /** JSON. */
   readonly header: string;
@@ -160,14 +160,14 @@ export interface TestingView extends TabView {
   readonly groups: readonly FaultFieldGroup[];
 }
 
-/** What the templates of all tabs are given. */
+/** The data for the templates of all tabs. */
 export const tabData = ({ plain }: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
   ...view,
   tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
   doneText: view.done && plain(view.done.text),
 });
 
-/** @param content what the template is given beside the view */
+/** @param content data for the template, besides the view */
 function tabPage(
   renderer: Renderer,
   view: TabView,

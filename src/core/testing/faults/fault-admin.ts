@@ -11,7 +11,7 @@ import { flawList } from "./flaw-list.ts";
 
 /**
  * Adds a fault.
- * @throws {OperationError} usage, with every problem; a client or user that does not exist is one, for no request would take the fault
+ * @throws {OperationError} usage, with every problem; an unknown client or user is a problem, because no request would take the fault
  */
 export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
   await checkEntry("fault", entry, ctx.settings);

@@ -45,7 +45,7 @@ export async function faultRequestOf(ctx: Context, sent: SentRequest): Promise<F
   return { ...request, client, user: user?.username ?? null };
 }
 
-/** The tokens that a request may be about, the most telling one first. */
+/** The tokens in a request, the one that says most first. */
 const tokenNames = ["refresh_token", "subject_token", "token", "access_token"];
 
 async function namedByToken(ctx: Context, { parameters, accessToken }: SentRequest): Promise<Named | null> {
@@ -70,7 +70,7 @@ function namedByRecord(tx: ReadTx, { parameters, session, endpoint }: SentReques
   if (device !== undefined) {
     return { clientId: device.clientId, userId: device.grant?.userId ?? null };
   }
-  // The cookie is sent to every address of this host; it says something at the endpoints that browsers open.
+  // Browsers send the cookie to every address of this host, but it matters only at the endpoints that people open.
   if (endpoint !== "authorize" && endpoint !== "logout") return nobody;
   return { clientId: null, userId: sessionOf(tx, session)?.userId ?? null };
 }

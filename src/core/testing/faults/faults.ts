@@ -86,7 +86,7 @@ export function delayOf({ delay = 0 }: Pick<Effects, "delay">): number {
 export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
   status !== undefined || body !== undefined || error !== undefined;
 
-/** Flaws need a response that was made, and so does a connection that is closed in the middle of one. */
+/** A flaw, and a connection that is closed within the body, need a finished response. */
 const needsResponse = (fault: Effects): boolean =>
   fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
 
@@ -112,13 +112,13 @@ export const timesInWords = ({ remaining }: Fault): string =>
 export const faultInWords = (fault: Fault): string =>
   `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
 
-/** Whether a fault applies to the response of a request. Absent: each does. */
+/** Whether a fault can spoil this response. Absent: every fault can. */
 type Fits = (fault: Fault) => boolean;
 
 export interface Faults {
   /** How many are active; 0 in almost every server. */
   readonly size: number;
-  /** Whether one of them asks for this filter: finding out what a request says may cost a look at the data. */
+  /** Whether any fault has this filter. If none has, nobody needs to read the data to find out what a request says. */
   asksFor(filter: "client" | "user"): boolean;
   add(input: FaultInput): Promise<Fault>;
   /** @returns whether there was one */
@@ -140,7 +140,7 @@ interface Kept {
 
 /** The record of the faults. */
 interface State {
-  /** How many there ever were: no two have the same id. */
+  /** How many were ever added: no two have the same id. */
   readonly added: number;
   readonly kept: readonly Kept[];
 }
@@ -160,7 +160,7 @@ function added({ added: before, kept }: State, input: FaultInput, ofFixtures: bo
   return { added: before + 1, kept: [...kept, { fault, ofFixtures }] };
 }
 
-/** The fault after a request that it matches. */
+/** A fault after it has matched a request. */
 const afterMatch = (fault: Fault): Fault | null => {
   const { skip, remaining } = fault;
   if (skip > 0) return { ...fault, skip: skip - 1 };

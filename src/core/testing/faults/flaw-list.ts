@@ -11,7 +11,7 @@ interface FlawRow {
   readonly place: FlawPlace;
   /** What is wrong with the response. */
   readonly wrong: string;
-  /** What it should make a client do. */
+  /** What a client should do about it. */
   readonly should: string;
   readonly rule: string;
 }

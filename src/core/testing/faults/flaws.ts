@@ -7,7 +7,7 @@ import { sign, type UnsignedToken } from "../../tokens/sign.ts";
 
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
 
-/** What can be wrong, by the names that the operation takes them by. */
+/** What can be wrong, by the names of the operation's fields. */
 export const flawNames = [
   "expired",
   "not_yet_valid",
@@ -19,13 +19,13 @@ export const flawNames = [
 ] as const;
 export type Flaw = (typeof flawNames)[number];
 
-/** Seconds: more than the clocks of two machines are ever apart, or any verifier allows for. */
+/** Seconds: more than two clocks ever differ, or any verifier tolerates. */
 export const distance = 3600;
 
 /** Names that never resolve (RFC 6761 6.4). */
 export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
 
-/** As a flag has it. */
+/** As the name of a flag. */
 const shown = (flaw: Flaw): string => flaw.replaceAll("_", "-");
 
 /** At most one of each group: two would contradict each other. */
@@ -43,7 +43,7 @@ export function checkFlaws(flaws: readonly Flaw[]): void {
   }
 }
 
-/** The moment at which a token with these flaws is made: for one that expired it lies so far back that its life is over. */
+/** When a token with these flaws is issued: an expired one so long ago that its life is over. */
 export const madeAt = (ctx: Context, flaws: readonly Flaw[], life: number): Context =>
   flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
 
@@ -104,6 +104,6 @@ const warnings: Readonly<Record<Flaw, string>> = {
 export const warningsOf = (flaws: readonly Flaw[]): readonly string[] =>
   flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${warnings[flaw]}`);
 
-/** What is kept of it, so that this server never takes it, whatever of it would pass. */
+/** What is remembered of it, so that this server never accepts it, even if everything else is valid. */
 export const flawedReason = (flaws: readonly Flaw[]): string =>
   `it was made to be refused (${flaws.map(shown).join(", ")})`;

@@ -18,7 +18,7 @@ const without = (claims: Claims, name: string): Claims | null => {
 const changed = (claims: Claims, name: string, value: unknown): Claims | null =>
   claims[name] === undefined ? null : { ...claims, [name]: value };
 
-/** Null: the ID token cannot have the flaw. Times are by the token's own: clients may have another clock. */
+/** Null: the ID token cannot have the flaw. Times are relative to the token's own, because clients may have another clock. */
 const claimFlaws: Readonly<Partial<Record<FlawName, (claims: Claims) => Claims | null>>> = {
   "iss-wrong": (claims) => changed(claims, "iss", elsewhere.issuer),
   "aud-wrong": (claims) => changed(claims, "aud", elsewhere.audience),
@@ -38,7 +38,7 @@ type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
 const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
   Promise.resolve(sign({ ...token, signer: { alg, privateKey } }));
 
-/** Each with whether the header must have a kid for it: an ID token that is signed with its client's secret has none. */
+/** Each flaw, with whether it needs a `kid`: an ID token that is signed with its client's secret has none. */
 const signatureFlaws: Readonly<Partial<Record<FlawName, readonly [needsKid: boolean, sign: Sign]>>> = {
   "signature-wrong": [false, (ctx, token) => signFlawed(ctx, token, ["bad_signature"])],
   "alg-none": [false, (ctx, token) => signFlawed(ctx, token, ["alg_none"])],

@@ -10,7 +10,7 @@ import type { FaultEndpoint } from "./fault-endpoints.ts";
 
 /** Makes one thing in a finished response wrong. The rest stays valid. */
 
-/** The other value of a random one. */
+/** Another random value of the same form. */
 const another = (value: string): string => `${value.slice(1)}x`;
 
 type Pairs = AuthorizationResponse["parameters"];
@@ -19,7 +19,7 @@ const without = (pairs: Pairs, name: string): Pairs => pairs.filter(([one]) => o
 const changed = (pairs: Pairs, name: string, change: (value: string) => string): Pairs =>
   pairs.map(([one, value]) => [one, one === name ? change(value) : value]);
 
-/** Each with the parameter that a response must have for it. */
+/** Each flaw, with the parameter that a response must have for it. */
 const responseFlaws: Readonly<Partial<Record<FlawName, readonly [string, (pairs: Pairs) => Pairs]>>> = {
   "state-missing": ["state", (pairs) => without(pairs, "state")],
   "state-wrong": ["state", (pairs) => changed(pairs, "state", another)],
@@ -37,7 +37,7 @@ export function spoilAuthorization(answer: AuthorizationResponse, flaw: FlawName
   return parameters && { ...answer, parameters };
 }
 
-/** Spoils a body; what must be signed or made for it is waited for. Null: this body cannot have the flaw. */
+/** Spoils a body. May need to sign a token or make a key first. Null: this body cannot have the flaw. */
 type Spoiling = ((ctx: Context) => Promise<JsonObject>) | null;
 
 function leaveOut(body: JsonObject, name: string): Spoiling {
