@@ -2,6 +2,8 @@ import type { RequestListener } from "node:http";
 import { changeFixtures, type FixtureChange } from "./core/fixtures/apply/change.ts";
 import type { Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
+import { unknownIssuer } from "./core/issuer.ts";
+import type { IssuerView } from "./core/issuer-view.ts";
 import type { FixtureFile } from "./core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "./core/fixtures/read/source.ts";
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
@@ -21,11 +23,12 @@ import type { SeedResult } from "./core/fixtures/apply/seed.ts";
 import type { Fault, FaultInput } from "./core/testing/faults/faults.ts";
 import type { Tls } from "./http/node-server.ts";
 import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
-import { ExpectationError } from "./core/testing/expect-text.ts";
 import type { RequestFilter } from "./core/testing/filter.ts";
 import type { RequestEvent, RequestRecord } from "./core/testing/record.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
+import { issuerMethods, type IdpClock, type IssuerMethods } from "./issuer-methods.ts";
+import type { Issuer } from "./serve/issuer.ts";
 import { explained } from "./uncaught.ts";
 
 /** The library: an identity provider as an object of a program. */
@@ -45,23 +48,11 @@ export type { IssueCodeInput, IssuedCode, IssueInput, Settings };
 export type { OperationInput, OperationName, OperationOutput, RequestEvent, ResetResult, SeedResult };
 export type { ClockState, ExpireInput, ExpireResult, RestoreResult, SnapshotView, Tls, TokenResponse };
 export type { Expectation, ExpectResult, RequestFilter, RequestRecord };
+export type { IdpClock, IssuerMethods, IssuerView };
 export type { IdpOptions, OneFixture };
 
-/** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
-export interface IdpClock {
-  show(): Promise<ClockState>;
-  /** @param by seconds, or a text like "31m" */
-  advance(by: number | string): Promise<ClockState>;
-  /** @param to ISO 8601 */
-  set(to: string | Date): Promise<ClockState>;
-  /** It can still be advanced and set. */
-  freeze(): Promise<ClockState>;
-  /** Shows the real time again. */
-  reset(): Promise<ClockState>;
-}
-
-/** A running identity provider. */
-export interface Idp {
+/** An issuer of a running identity provider. */
+export interface IdpIssuer extends IssuerMethods {
   readonly issuer: string;
   readonly port: number;
   /** The Express app, for supertest. */
@@ -70,52 +61,31 @@ export interface Idp {
   readonly adminToken: string;
   /** What the fixtures added and changed. */
   readonly seeded: SeedResult;
-  issueGrant(input: IssueInput): Promise<GrantView>;
-  issueCode(input: IssueCodeInput): Promise<IssuedCode>;
-  issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
-  revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
-  /** Responses that are wrong on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
-  readonly faults: {
-    add(fault: FaultInput): Promise<Fault>;
-    list(): Promise<readonly Fault[]>;
-    remove(id: string): Promise<null>;
-    clear(): Promise<null>;
-  };
-  /** Saves all of the state under a name: users, clients, grants, sessions, revocations, keys and settings. */
-  snapshot(name: string): Promise<SnapshotView>;
-  /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
-  restore(name: string): Promise<RestoreResult>;
-  /**
-   * Lets what was issued so far expire now, and leaves every clock alone: access tokens, unless something else is named. What is
-   * issued afterwards is not affected. At least one of user and client, or `all`.
-   */
-  expire(what: ExpireInput): Promise<ExpireResult>;
-  /** What the app asked: the last requests, without their secrets. */
-  readonly requests: {
-    /** The oldest first. */
-    list(filter?: RequestFilter): Promise<readonly RequestRecord[]>;
-    show(id: string): Promise<RequestRecord>;
-    clear(): Promise<null>;
-  };
-  /**
-   * Says whether the app asked what it should: `await idp.expect({ endpoint: "token", grant_type: "refresh_token", times: 1 })`.
-   * @throws {ExpectationError} with the nearest misses, if it did not; {OperationError} usage
-   */
-  expect(expectation: Expectation): Promise<ExpectResult>;
-  /** Moves the clock of the server, until it is reset. */
-  readonly clock: IdpClock;
-  /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
-  call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
-  /**
-   * Goes back to the fixtures, as at the start; only the signing keys stay. Every token issued before becomes invalid,
-   * permanently. Fast enough to run after each test.
-   */
-  reset(): Promise<ResetResult>;
   /**
    * Replaces the fixtures in use while it runs: applies what changed; sessions and everything else stay. From then on, {@link reset}
    * goes back to these.
    */
   changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
+}
+
+/** The issuers beside the first one: each has users, clients, keys, settings, clock, faults and data of its own. */
+export interface IdpIssuers {
+  /**
+   * Makes an issuer at `<issuer>/i/NAME`.
+   * @param options its fixtures, as of {@link createIdp}; absent: those of the first issuer
+   * @throws {OperationError} usage, for a name that is none; conflict, where there is one of this name; invalid (fixtures)
+   */
+  add(name: string, options?: Pick<IdpOptions, "fixtures">): Promise<IdpIssuer>;
+  /** @throws {OperationError} not_found */
+  get(name: string): IdpIssuer;
+  list(): Promise<readonly IssuerView[]>;
+  /** Removes an issuer and all of its data. @throws {OperationError} not_found */
+  remove(name: string): Promise<void>;
+}
+
+/** A running identity provider, and its first issuer. */
+export interface Idp extends IdpIssuer {
+  readonly issuers: IdpIssuers;
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
   /** Answers the open requests, writes everything to disk, and leaves nothing open. From then on, every other method is refused. */
@@ -129,8 +99,7 @@ export interface Idp {
  */
 export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
   explained(async () => {
-    const { issuer, port, app, adminToken, isClosing, closed, close } = await startServer(options);
-    const { ctx, seeded } = issuer;
+    const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close } = await startServer(options);
     /** After a close, data in memory would still answer, although no request reaches it any more. */
     const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
       explained(async () => {
@@ -139,44 +108,39 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
           hint: "Close it after its last use, for example in afterAll, or start another one: createIdp()",
         });
       });
-    const call: Idp["call"] = (name, input) => whileOpen(() => runOperation(ctx, name, input, { server: null }));
-    return {
-      get issuer() {
-        return ctx.issuer;
-      },
-      ...{ port, app, adminToken, seeded },
-      issueGrant: (input) => call("issue.grant", input),
-      issueCode: (input) => call("issue.code", input),
-      issueTokens: (input) => call("issue.tokens", input),
-      revoke: (selection) => call("revoke", selection),
-      faults: {
-        add: (fault) => call("faults.add", { fault: { ...fault } }),
-        list: () => call("faults.list", {}),
-        remove: (id) => call("faults.remove", { id }),
-        clear: () => call("faults.clear", {}),
-      },
-      snapshot: (name) => call("snapshots.save", { name }),
-      restore: (name) => call("snapshots.restore", { name }),
-      expire: (what) => call("expire", what),
-      requests: {
-        list: (filter = {}) => call("requests.list", filter),
-        show: (id) => call("requests.show", { id }),
-        clear: () => call("requests.clear", {}),
-      },
-      expect: async (expectation) => {
-        const result = await call("expect", expectation);
-        if (!result.met) throw new ExpectationError(result);
-        return result;
-      },
-      clock: {
-        show: () => call("clock.show", {}),
-        advance: (by) => call("clock.advance", { by }),
-        set: (to) => call("clock.set", { to: to instanceof Date ? to.toISOString() : to }),
-        freeze: () => call("clock.freeze", {}),
-        reset: () => call("clock.reset", {}),
-      },
-      changeFixtures: (others) => whileOpen(() => changeFixtures(ctx, others)),
-      reset: () => call("reset", {}),
-      ...{ call, closed, close },
+    const idpOf = (issuer: Issuer): IdpIssuer => {
+      const { name, ctx, seeded } = issuer;
+      const whileThere = <T>(work: () => Promise<T>): Promise<T> =>
+        whileOpen(() => {
+          if (issuers.find(name) === issuer) return work();
+          throw new OperationError("not_found", `the issuer "${name ?? ""}" was removed`);
+        });
+      return {
+        get issuer() {
+          return ctx.issuer;
+        },
+        ...{ port, app, adminToken, seeded },
+        ...issuerMethods((operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null }))),
+        changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
+      };
     };
+    const values = new WeakMap<Issuer, IdpIssuer>();
+    const get = (name: string): IdpIssuer => {
+      const issuer = issuers.find(name);
+      if (issuer === undefined) throw unknownIssuer(name, issuers.names());
+      const value = values.get(issuer) ?? idpOf(issuer);
+      values.set(issuer, value);
+      return value;
+    };
+    const others: IdpIssuers = {
+      add: (name, { fixtures } = {}) =>
+        whileOpen(async () => {
+          await issuers.add(name, fixtures);
+          return get(name);
+        }),
+      get,
+      list: () => whileOpen(() => issuers.list()),
+      remove: (name) => whileOpen(() => issuers.remove(name)),
+    };
+    return Object.assign(idpOf(first), { issuers: others, closed, close });
   });

@@ -10,6 +10,10 @@ import type { IdpOptions } from "./options.ts";
 export interface Registry extends Issuers {
   /** Opens the first issuer, and then the others: a broken one is reported and stops no other. */
   start(first: Pick<Parameters<typeof openIssuer>[1], "address" | "fixtures" | "onProgress">): Promise<Issuer>;
+  /** As of the port, and with whatever else the library takes. */
+  add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
+  /** Those of {@link list}. */
+  names(): readonly string[];
   /** The issuer of this name; undefined where none is open. */
   find(name: string | null): Issuer | undefined;
   /** The same, after a look at what other processes on the data made and removed. @throws {StorageError} */
@@ -84,6 +88,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       }
       return issuer;
     },
+    names,
     find: (name) => issuers.get(name),
     async look(name) {
       const isThere = (await stores.names()).includes(name);
@@ -99,13 +104,13 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       await inTurn(follow);
       return view(name);
     },
-    add: (name, sources) =>
+    add: (name, fixtures) =>
       inTurn(async () => {
         checkIssuerName(name);
         await follow();
         if (issuers.has(name) || broken.has(name)) throw issuerExists(name);
         try {
-          await open(name, sources ?? asFirst);
+          await open(name, fixtures ?? asFirst);
         } catch (error) {
           await stores.remove(name);
           throw error;

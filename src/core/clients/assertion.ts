@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from "jose";
 import type { Client } from "../../store/store.ts";
 import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
@@ -82,6 +82,8 @@ export async function verifyAssertion(
       typeof key === "function" ? await jwtVerify(assertion, key, options) : await jwtVerify(assertion, key, options)
     ).payload;
   } catch (error) {
+    const { claim, payload } = Object(error) as { readonly claim?: unknown; readonly payload?: JWTPayload };
+    if (claim === "aud") throw refuse(`it is for ${JSON.stringify(payload?.aud)}; this is ${ctx.issuer}`, error);
     throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
   }
   const { jti = "", exp = 0 } = claims;

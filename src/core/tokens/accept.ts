@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
+import { cut } from "../../repeated.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";
@@ -67,11 +68,21 @@ function parse(token: string, algorithms: readonly string[]): Jws {
   return jws;
 }
 
+/** What a token of another issuer is refused with; null: it names this one, or none. What it says is not verified. */
+function foreign(ctx: Context, { payload }: Jws): string | null {
+  const { iss } = payload;
+  if (typeof iss !== "string" || iss === ctx.issuer) return null;
+  return `the token is one of the issuer ${cut(iss, 200)}; this is ${ctx.issuer}`;
+}
+
 /** @throws {TokenProblem} */
-function checkSignature(jws: Jws, by: OwnKey | undefined): void {
+function checkSignature(ctx: Context, jws: Jws, by: OwnKey | undefined): void {
   // The key is used with its own algorithm only: so no public key ever serves as a secret.
-  if (by === undefined || by.alg !== jws.header["alg"])
+  if (by === undefined || by.alg !== jws.header["alg"]) {
+    const of = foreign(ctx, jws);
+    if (of !== null) throw new TokenProblem(of);
     throw new TokenProblem("the token names a signing key that is not this server's");
+  }
   if (!isSignedBy(jws, by.alg, by.key)) throw new TokenProblem("the token's signature is not this server's");
 }
 
@@ -93,7 +104,8 @@ function checkClaims(
   }
   const missing = required.find((name) => !Object.hasOwn(payload, name));
   if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
-  if (payload["iss"] !== ctx.issuer) throw new TokenProblem("the token's \"iss\" claim is not this issuer's");
+  if (payload["iss"] !== ctx.issuer)
+    throw new TokenProblem(foreign(ctx, jws) ?? "the token's \"iss\" claim is not this issuer's");
   for (const name of ["iat", "nbf", "exp"]) {
     if (payload[name] !== undefined && !isNumber(payload[name]))
       throw new TokenProblem(`the token's "${name}" claim is not a time`);
@@ -117,7 +129,7 @@ function verify(
     const jws = parse(token, algorithms);
     const by = ownKey(ctx, jws);
     if (by === undefined || checked.get(token)?.key !== by.key) {
-      checkSignature(jws, by);
+      checkSignature(ctx, jws, by);
       // A refresh token is sent only once, so it is not cached.
       if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
@@ -137,7 +149,7 @@ export async function signatureProblem(ctx: Context, token: string): Promise<str
   try {
     const jws = parse(token, ["HS256", ...publicAlgs]);
     // A client's own secret has no kid.
-    checkSignature(jws, jws.header["kid"] === undefined ? await idTokenKey(ctx, jws) : ownKey(ctx, jws));
+    checkSignature(ctx, jws, jws.header["kid"] === undefined ? await idTokenKey(ctx, jws) : ownKey(ctx, jws));
     return null;
   } catch (error) {
     if (error instanceof TokenProblem) return error.message;
@@ -199,7 +211,7 @@ async function idTokenKey(ctx: Context, jws: Jws): Promise<OwnKey | undefined> {
 export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdTokenHint> {
   try {
     const jws = parse(hint, ["HS256", ...publicAlgs]);
-    checkSignature(jws, await idTokenKey(ctx, jws));
+    checkSignature(ctx, jws, await idTokenKey(ctx, jws));
     checkClaims(ctx, jws, "id", ["sub", "aud"], { allowExpired: true });
     const flaw = await ctx.store.read((tx) => flawOf(tx, hint));
     if (flaw !== undefined) throw new TokenProblem(flaw);
@@ -207,8 +219,7 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {
     if (!(error instanceof TokenProblem)) throw error;
-    throw new OAuthError("invalid_request", "id_token_hint is not an ID token that this server issued", {
-      cause: error,
-    });
+    const message = `id_token_hint is not an ID token that this server issued: ${error.message}`;
+    throw new OAuthError("invalid_request", message, { cause: error });
   }
 }

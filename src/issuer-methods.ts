@@ -1,0 +1,109 @@
+import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
+import type { ResetResult } from "./core/fixtures/apply/reset.ts";
+import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
+import type { ClockState } from "./core/testing/clock.ts";
+import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
+import { ExpectationError } from "./core/testing/expect-text.ts";
+import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
+import type { Fault, FaultInput } from "./core/testing/faults/faults.ts";
+import type { RequestFilter } from "./core/testing/filter.ts";
+import type { RequestRecord } from "./core/testing/record.ts";
+import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
+import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
+import type { TokenResponse } from "./core/tokens/response.ts";
+
+/** The short forms of the operations on an issuer, in this process or on a server elsewhere. */
+
+/** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
+export interface IdpClock {
+  show(): Promise<ClockState>;
+  /** @param by seconds, or a text like "31m" */
+  advance(by: number | string): Promise<ClockState>;
+  /** @param to ISO 8601 */
+  set(to: string | Date): Promise<ClockState>;
+  /** It can still be advanced and set. */
+  freeze(): Promise<ClockState>;
+  /** Shows the real time again. */
+  reset(): Promise<ClockState>;
+}
+
+/** What can be done with an issuer. */
+export interface IssuerMethods {
+  issueGrant(input: IssueInput): Promise<GrantView>;
+  issueCode(input: IssueCodeInput): Promise<IssuedCode>;
+  issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
+  revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
+  /** Responses that are wrong on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
+  readonly faults: {
+    add(fault: FaultInput): Promise<Fault>;
+    list(): Promise<readonly Fault[]>;
+    remove(id: string): Promise<null>;
+    clear(): Promise<null>;
+  };
+  /** Saves all of the state under a name: users, clients, grants, sessions, revocations, keys and settings. */
+  snapshot(name: string): Promise<SnapshotView>;
+  /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
+  restore(name: string): Promise<RestoreResult>;
+  /**
+   * Lets what was issued so far expire now, and leaves every clock alone: access tokens, unless something else is named. What is
+   * issued afterwards is not affected. At least one of user and client, or `all`.
+   */
+  expire(what: ExpireInput): Promise<ExpireResult>;
+  /** What the app asked: the last requests, without their secrets. */
+  readonly requests: {
+    /** The oldest first. */
+    list(filter?: RequestFilter): Promise<readonly RequestRecord[]>;
+    show(id: string): Promise<RequestRecord>;
+    clear(): Promise<null>;
+  };
+  /**
+   * Says whether the app asked what it should: `await idp.expect({ endpoint: "token", grant_type: "refresh_token", times: 1 })`.
+   * @throws {ExpectationError} with the nearest misses, if it did not; {OperationError} usage
+   */
+  expect(expectation: Expectation): Promise<ExpectResult>;
+  /** Moves the clock of the server, until it is reset. */
+  readonly clock: IdpClock;
+  /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
+  call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
+  /**
+   * Goes back to the fixtures, as at the start; only the signing keys stay. Every token issued before becomes invalid,
+   * permanently. Fast enough to run after each test.
+   */
+  reset(): Promise<ResetResult>;
+}
+
+/** @param call runs an operation on the issuer */
+export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
+  call,
+  issueGrant: (input) => call("issue.grant", input),
+  issueCode: (input) => call("issue.code", input),
+  issueTokens: (input) => call("issue.tokens", input),
+  revoke: (selection) => call("revoke", selection),
+  faults: {
+    add: (fault) => call("faults.add", { fault: { ...fault } }),
+    list: () => call("faults.list", {}),
+    remove: (id) => call("faults.remove", { id }),
+    clear: () => call("faults.clear", {}),
+  },
+  snapshot: (name) => call("snapshots.save", { name }),
+  restore: (name) => call("snapshots.restore", { name }),
+  expire: (what) => call("expire", what),
+  requests: {
+    list: (filter = {}) => call("requests.list", filter),
+    show: (id) => call("requests.show", { id }),
+    clear: () => call("requests.clear", {}),
+  },
+  expect: async (expectation) => {
+    const result = await call("expect", expectation);
+    if (!result.met) throw new ExpectationError(result);
+    return result;
+  },
+  clock: {
+    show: () => call("clock.show", {}),
+    advance: (by) => call("clock.advance", { by }),
+    set: (to) => call("clock.set", { to: to instanceof Date ? to.toISOString() : to }),
+    freeze: () => call("clock.freeze", {}),
+    reset: () => call("clock.reset", {}),
+  },
+  reset: () => call("reset", {}),
+});
