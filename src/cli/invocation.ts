@@ -1,3 +1,4 @@
+import { belowUrl, namedIssuer } from "./program/issuer-flag.ts";
 import { problemOfAddress, withoutPassword } from "../store/postgres/address.ts";
 import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
 
@@ -24,6 +25,8 @@ export interface GlobalFlags {
   readonly store?: string;
   readonly url?: string;
   readonly adminTokenFile?: string;
+  /** A name, or what the command itself takes. */
+  readonly issuer?: string;
 }
 
 /** How a command was called: the global flags, settled against the terminal and the environment. */
@@ -75,6 +78,7 @@ export function settle(
   const { stdout, stderr, env } = terminal;
   const json = flags.json === true;
   const store = flags.store !== undefined && problemOfAddress(flags.store) === null ? flags.store : null;
+  const issuer = namedIssuer(flags.issuer, env);
   return {
     ...clock,
     stdout,
@@ -98,9 +102,9 @@ export function settle(
     data: flags.data,
     store,
     place: store === null ? flags.data : withoutPassword(store),
-    url: flags.url ?? null,
+    url: flags.url === undefined ? null : belowUrl(flags.url, issuer),
     adminTokenFile: flags.adminTokenFile ?? null,
-    issuer: null,
+    issuer,
     target,
   };
 }

@@ -7,6 +7,8 @@ import { checkStore } from "./target/store-flag.ts";
 import { folder } from "./program/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
 import { declareCheck } from "./program/check.ts";
+import { declareIssuers } from "./program/issuers.ts";
+import { handIssuer } from "./program/issuer-flag.ts";
 import { declareFaults } from "./program/faults.ts";
 import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
@@ -69,6 +71,10 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .addOption(new Option("--store <url>", "a shared store on PostgreSQL in place of the data folder").env("IDP_STORE"))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "read the admin token for --url from this file (default: IDP_ADMIN_TOKEN)")
+    .option("--issuer <name>", "work on the issuer of this name, made by idp issuers add (default: the first one)")
+    .hook("preAction", (_program, command) => {
+      handIssuer(program, command, terminal.env);
+    })
     .addHelpText(
       "after",
       "\nGet started: idp start\nHelp for a command: idp help revoke, or idp revoke --help\nDurations are in seconds, or have a unit: 30s, 5m, 2h, 7d\n",
@@ -76,6 +82,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareServer(program, act, { words, env: terminal.env });
   declareApps(program, act, words);
   declareRecords(program, act);
+  declareIssuers(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);
   declareTime(program, act);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { plainCommandLine, type CommandLine } from "../../core/hint.ts";
+import { issuerName } from "../../core/issuer.ts";
 import { redacted } from "../../repeated.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import type { GlobalFlags, Invocation } from "../invocation.ts";
@@ -21,7 +22,12 @@ export function typedTarget(program: Command): readonly string[] {
   const server = typed("url", "--url");
   // A server goes before a folder.
   const data = [...typed("store", "--store"), ...typed("data", "--data")];
-  return [...(server.length > 0 ? server : data), ...typed("adminTokenFile", "--admin-token-file")];
+  const { issuer } = program.opts<GlobalFlags>();
+  return [
+    ...(server.length > 0 ? server : data),
+    ...typed("adminTokenFile", "--admin-token-file"),
+    ...(issuer !== undefined && issuerName.test(issuer) ? ["--issuer", issuer] : []),
+  ];
 }
 
 const hasFlag = (words: readonly string[], flag: string): boolean =>

@@ -10,6 +10,11 @@ const patience = 20_000;
 
 /** `idp stop`: asks the server to end as Ctrl+C would, and returns when it is gone. */
 export async function stop(cli: Invocation): Promise<Outcome> {
+  if (cli.issuer !== null) {
+    throw new OperationError("usage", "idp stop ends the server with all of its issuers", {
+      hint: { text: "Leave --issuer out. To remove one", command: ["idp", "issuers", "remove", cli.issuer] },
+    });
+  }
   const target = await findTarget(cli);
   const { server } = target;
   if (server === null) {

@@ -43,7 +43,7 @@ export async function targetBeforeStart(
   const ctx = await contextOf(
     cli,
     { stores: createMemoryStores(), store, clock: createClock(now, now) },
-    issuerOf(cli),
+    { name: null, given: issuerOf(cli) },
   );
   const of = names.length === 0 ? "the built-in demo" : names.join(", ");
   return {

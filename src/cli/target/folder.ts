@@ -6,6 +6,7 @@ import { addressBefore, issuerOf, layoutOf } from "../../core/layout/layout.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isUsed } from "../../core/fixtures/state/state.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
+import { unknownIssuer } from "../../core/issuer.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults/faults.ts";
 import { createLedger } from "../../core/testing/requests.ts";
@@ -37,12 +38,12 @@ import { issuersOf } from "./folder-issuers.ts";
 
 /**
  * What an operation needs, out of the data. It carries on the issuer and the settings that the data was last served under.
- * @param given wins over the remembered one
+ * @param which `name` of the issuer, null: the first one; `given` wins over the remembered URL
  */
 export async function contextOf(
   cli: Invocation,
   { stores, store, clock }: { readonly stores: Stores; readonly store: Store; readonly clock: Clock },
-  given: string | undefined,
+  { name, given }: { readonly name: string | null; readonly given: string | undefined },
 ): Promise<Context> {
   const { now } = clock;
   clock.follow(await derive(store, ["testing"], movedIn));
@@ -51,7 +52,7 @@ export async function contextOf(
     settings: storedSettings(tx),
   }));
   const settings = effectiveSettings(remembered.settings, {});
-  const layout = layoutOf(settings.endpoints, cli.issuer);
+  const layout = layoutOf(settings.endpoints, name);
   const address = addressBefore(
     given ?? (typeof remembered.issuer === "string" ? remembered.issuer : defaultIssuer),
     layout,
@@ -82,6 +83,18 @@ export async function contextOf(
   };
 }
 
+/** Opens the store of an issuer that is there: only `issuers add` makes one. @throws {OperationError} not_found */
+async function openNamed(stores: Stores, name: string | null, now: () => number): Promise<Store> {
+  if (name !== null) {
+    const names = await stores.names();
+    if (!names.includes(name)) {
+      await stores.close();
+      throw unknownIssuer(name, names);
+    }
+  }
+  return openOne(stores, name, { now });
+}
+
 /**
  * Runs an operation on the data.
  * @throws {LockedError} where a server holds it
@@ -91,7 +104,17 @@ export async function runOnData<N extends OperationName>(
   cli: Invocation,
   name: N,
   input: OperationInput<N>,
-  { issuer, progress }: { readonly issuer: string | undefined; readonly progress: Runner["progress"] },
+  {
+    of,
+    issuer,
+    progress,
+  }: {
+    /** The name of the issuer; null: the first one. */
+    readonly of: string | null;
+    /** The issuer of tokens; absent: the one it was last served under. */
+    readonly issuer: string | undefined;
+    readonly progress: Runner["progress"];
+  },
 ): Promise<OperationOutput<N>> {
   const stores = await openStores({
     data: cli.store === null ? cli.data : null,
@@ -104,7 +127,7 @@ export async function runOnData<N extends OperationName>(
     },
   });
   const clock = createClock(cli.now, cli.now);
-  const store = await openOne(stores, cli.issuer, { now: clock.now });
+  const store = await openNamed(stores, of, clock.now);
   const { createsData }: Pick<Operation, "createsData"> = operations[name];
   try {
     if (cli.store !== null && createsData !== true && !(await store.read(isUsed))) {
@@ -112,7 +135,7 @@ export async function runOnData<N extends OperationName>(
         hint: { text: "To start it", command: ["idp", "start"] },
       });
     }
-    const ctx = await contextOf(cli, { stores, store, clock }, issuer);
+    const ctx = await contextOf(cli, { stores, store, clock }, { name: of, given: issuer });
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();
     return result;

@@ -13,9 +13,11 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../../core/operations/table.ts";
+import { folderOf } from "../../store/json/stores.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
+import { belowUrl } from "../program/issuer-flag.ts";
 import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
@@ -84,12 +86,13 @@ const noData = async (cli: Invocation): Promise<OperationError> =>
   });
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
-export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "env">): string | null {
-  const { url, store, env } = cli;
+export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "issuer" | "env">): string | null {
+  const { url, store, issuer, env } = cli;
   if (url !== null) return checkUrl({ url, env });
   if (store !== null) return null;
   const lock = readLock(cli.data);
-  return lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
+  const address = lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
+  return address === null ? null : belowUrl(address, issuer);
 }
 
 /** How long to wait for a server that is just starting, in milliseconds. */
@@ -108,7 +111,7 @@ export async function findServer(cli: Invocation): Promise<Found | null> {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
     if (lock.url !== null && lock.adminToken !== null)
-      return { ...lock, url: lock.url, adminToken: lock.adminToken, state: lock.state };
+      return { ...lock, url: belowUrl(lock.url, cli.issuer), adminToken: lock.adminToken, state: lock.state };
     if (waited >= startingPatience) {
       throw new OperationError(
         "no_server",
@@ -164,7 +167,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
   const isMissing = (): boolean => store === null && !existsSync(join(cli.data, "data.json"));
   return {
     server: null,
-    where: `in ${store === null ? join(cli.data, "data.json") : place}`,
+    where: `in ${store === null ? join(folderOf(cli.data, cli.issuer), "data.json") : place}`,
     async call<N extends OperationName>(
       name: N,
       input: OperationInput<N>,
@@ -175,9 +178,10 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
         throw await noServer(cli, "this needs a running server, and none");
       }
       if (operation.createsData !== true && isMissing()) throw await noData(cli);
+      const of = name.startsWith("issuers.") ? null : cli.issuer;
       const { runOnData } = await import("./folder.ts");
       try {
-        return await runOnData(cli, name, input, { issuer, progress });
+        return await runOnData(cli, name, input, { of, issuer, progress });
       } catch (error) {
         // A server took the data between the look at the lock and the opening of the folder.
         const server = error instanceof LockedError ? await findServer(cli) : null;

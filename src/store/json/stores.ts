@@ -27,7 +27,7 @@ export interface FolderOptions {
 const issuersFolder = "issuers";
 
 /** The folder of an issuer's data. @param name null: the first issuer */
-const folderOf = (data: string, name: string | null): string =>
+export const folderOf = (data: string, name: string | null): string =>
   name === null ? data : join(data, issuersFolder, name);
 
 /** What a removal leaves behind if it is interrupted; no name begins like this. */

@@ -1,0 +1,54 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { OperationError } from "../../core/errors.ts";
+import { addressOf, issuerName } from "../../core/issuer.ts";
+
+/**
+ * `--issuer`: every command takes the name of an issuer, to work on that one. A few take a URL as well, and say in their help what it is
+ * for: a name is never a URL. IDP_ISSUER may be either, for all commands at once.
+ */
+
+/** The name of the issuer to work on; null: the first one, or the one at `--url`. */
+export function namedIssuer(issuer: string | undefined, { IDP_ISSUER: set = "" }: NodeJS.ProcessEnv): string | null {
+  const given = issuer ?? set;
+  return issuerName.test(given) ? given : null;
+}
+
+/** The address to use for an issuer of the server at an address. What is no address is refused where it is used. */
+export const belowUrl = (url: string, name: string | null): string => (URL.canParse(url) ? addressOf(url, name) : url);
+
+/** Hands a URL to the command that was called, and a name to none. @throws {OperationError} usage */
+export function handIssuer(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
+  const { issuer } = program.opts<{ readonly issuer?: string }>();
+  const option = command.options.find(({ long }) => long === "--issuer");
+  const name = namedIssuer(issuer, env);
+  if (name !== null) {
+    if (command.name() === "start") {
+      throw new OperationError("usage", `--issuer "${name}" is a name; idp start serves every issuer of the data`, {
+        hint: { text: "To add one", command: ["idp", "issuers", "add", name] },
+      });
+    }
+    if (option !== undefined) command.setOptionValue("issuer", undefined);
+    return;
+  }
+  if (issuer === undefined) return;
+  if (option === undefined) {
+    throw new OperationError("usage", `--issuer takes the name of an issuer here: letters, digits, _ and -`, {
+      hint: {
+        text: "Names are listed by idp issuers list. For a server elsewhere",
+        command: [...pathOf(command), "--url", issuer],
+      },
+    });
+  }
+  const parse = (before: unknown, value: string): unknown => option.parseArg?.(value, before) ?? value;
+  try {
+    command.setOptionValueWithSource("issuer", parse(undefined, issuer), "cli");
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new OperationError("usage", `--issuer "${issuer}" is not valid. ${error.message}`, { cause: error });
+  }
+}
+
+/** `["idp", "users", "list"]` */
+function pathOf(command: Command): readonly string[] {
+  return command.parent === null ? [command.name()] : [...pathOf(command.parent), command.name()];
+}
