@@ -100,6 +100,10 @@ const calls: Readonly<Record<string, Call>> = {
     code: 5,
     aboutServer: true,
   },
+  "issuers add": { words: "tenant-a --fixtures FILE", code: 0 },
+  "issuers list": { words: "", code: 0 },
+  "issuers show": { words: "tenant-a", code: 0 },
+  "issuers remove": { words: "tenant-a", code: 0 },
   "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };

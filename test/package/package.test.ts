@@ -183,7 +183,7 @@ test("one", async ({ idp }) => {
   const status: "active" | "revoked" = (await idp.issueGrant({ user: "alice", client: "demo-app" })).status;
   console.log(status);
   // @ts-expect-error -- there is no such member
-  idp.issuers;
+  idp.issuerz;
 });
 export const go = (page: Page) => signIn(page, { user: "alice", approve: false });
 // @ts-expect-error -- a user has to be named

@@ -38,6 +38,9 @@ function targetOf([, first = "", second = ""]: readonly string[], target: readon
   if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
   // It starts a server, so it can have data and no server.
   if (first === "start") return ["--data", "--store"].includes(target[0] ?? "") ? target.slice(0, 2) : [];
+  // They are about all issuers.
+  const at = target.indexOf("--issuer");
+  if (["issuers", "stop"].includes(first) && at !== -1) return target.toSpliced(at, 2);
   return target;
 }
 

@@ -24,7 +24,7 @@ export function declareIssuers(program: Command, act: Act): void {
     .command("show")
     .description("show an issuer")
     .argument("<name>", "the issuer")
-    .addHelpText("after", examples("idp issuers show tenant-a"))
+    .addHelpText("after", examples("idp issuers show tenant-a", "idp issuers show tenant-a --json"))
     .action(act(async (cli, name: string) => (await issuers()).showIssuer(cli, name)));
   group
     .command("add")

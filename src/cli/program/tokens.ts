@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
+import { issuerName } from "../../core/issuer.ts";
 import { examples, type Act } from "../act.ts";
 import { seconds } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";
@@ -26,7 +27,8 @@ function url(value: string): string {
 const withIssuer = (command: Command): Command =>
   command.addOption(
     new Option("--issuer <url>", "the issuer if no server is running (default: the last one used with the data)")
-      .argParser(url)
+      // The variable may hold the name of an issuer, for all commands.
+      .argParser((value) => (issuerName.test(value) ? value : url(value)))
       .env("IDP_ISSUER"),
   );
 
