@@ -95,15 +95,15 @@ const calls: Readonly<Record<string, Call>> = {
   "clock reset": { words: "", code: 0, stopped: 5, aboutServer: true },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
   login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
+  "issuers add": { words: "tenant-a --fixtures FILE", code: 0 },
+  "issuers list": { words: "", code: 0 },
+  "issuers show": { words: "tenant-a", code: 0 },
+  "issuers remove": { words: "tenant-a", code: 0 },
   "check client": {
     words: "--start http://localhost:1/login --signed-in http://localhost:1/me --timeout 1",
     code: 5,
     aboutServer: true,
   },
-  "issuers add": { words: "tenant-a --fixtures FILE", code: 0 },
-  "issuers list": { words: "", code: 0 },
-  "issuers show": { words: "tenant-a", code: 0 },
-  "issuers remove": { words: "tenant-a", code: 0 },
   "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };
