@@ -79,7 +79,9 @@ export default tseslint.config(
     ...tseslint.configs.disableTypeChecked,
     languageOptions: {
       parserOptions: { projectService: false },
-      globals: { process: "readonly", console: "readonly", URL: "readonly" },
+      globals: Object.fromEntries(
+        ["process", "console", "fetch", "URL", "URLSearchParams"].map((name) => [name, "readonly"]),
+      ),
     },
   },
   {

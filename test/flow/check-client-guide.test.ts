@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "js-yaml";
+import { expect, test } from "vitest";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
+import { repository } from "../helpers/readme.ts";
+import { allCases } from "../../src/client/app-check/cases/list.ts";
+
+/** docs/check-client.md: its commands run, on the example of openid-client, and its table names cases and versions that exist. */
+
+const guide = readFileSync(join(repository, "docs/check-client.md"), "utf8");
+const examples = join(repository, "examples/check-client");
+
+interface Workflow {
+  readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
+}
+
+const [, first = ""] = /^```sh\n(idp check client .+)$/m.exec(guide) ?? [];
+const [, yaml = ""] = /^```yaml\n([\s\S]+?)^```$/m.exec(guide) ?? [];
+const ofPipeline = (load(yaml) as Workflow).jobs.check.steps.findLast(({ run }) => run !== undefined)?.run ?? "";
+
+test.each([
+  ["first command", first],
+  ["command of the pipeline", ofPipeline],
+])("the %s checks an app", async (_title, command) => {
+  const cwd = newFolder();
+  const port = await freePort();
+  const clients = [{ client_id: "app", client_secret: "secret", redirect_uris: [`http://localhost:${port}/callback`] }];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }], clients }));
+  const start = `import ${JSON.stringify(join(examples, "openid-client.js"))};`;
+  writeFileSync(join(cwd, "server.js"), start);
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ type: "module", scripts: { start: "node server.js" } }));
+  const words = command
+    .replaceAll(":3000", `:${port}`)
+    .replace(/^(npx dev-idp|idp) /, "")
+    .trim()
+    .split(/\s+/);
+  const cases = ["pkce", "response.iss-wrong", "id-token.nonce-wrong"].flatMap((name) => ["--case", name]);
+  const { code, stdout, stderr } = await idp([...words.slice(0, 2), ...cases, ...words.slice(2)], {
+    ...{ cwd, env: { PORT: port } },
+  });
+  expect(code, stdout + stderr).toBe(0);
+  expect(stdout).toContain("3 noticed, 2 working.");
+  expect(existsSync(join(cwd, "check-client.xml"))).toBe(command.includes("check-client.xml"));
+});
+
+test("the table has the installed versions, and names cases", () => {
+  const rows = [...guide.matchAll(/^\| (\S+) +\| ([\d.]+) +\| \d+ +\| \d+ +\| (.+) \|$/gm)];
+  expect(rows.length).toBe(6);
+  const names = allCases.map(({ name }) => name);
+  for (const [, library = "", version, unnoticed = ""] of rows) {
+    expect(
+      Array.from(unnoticed.matchAll(/`(.+?)`/g), ([, name]) => name).filter((name) => !names.includes(name ?? "")),
+    ).toEqual([]);
+    // Installed by pip, where it is.
+    if (library === "Authlib") continue;
+    const { version: installed } = JSON.parse(
+      readFileSync(join(repository, "node_modules", library, "package.json"), "utf8"),
+    ) as { readonly version: string };
+    expect(version, library).toBe(installed);
+  }
+});
+
+test("every app of the examples is a program that can be read", () => {
+  for (const [, library = ""] of guide.matchAll(/^\| (\S+) +\| [\d.]+ +\| \d+ +\| \d+ +\|/gm)) {
+    const file = { "@auth/express": "auth-express.js", Authlib: "authlib_app.py" }[library] ?? `${library}.js`;
+    expect(existsSync(join(examples, file)), file).toBe(true);
+    if (file.endsWith(".js")) expect(spawnSync(process.execPath, ["--check", join(examples, file)]).status).toBe(0);
+  }
+});
