@@ -114,12 +114,14 @@ const patience = 1000;
 
 /** An app that is given this issuer would sign in at a server that does not have this data. */
 async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
+  // Whatever answers there is one of the instances, or what balances them.
+  if (target.server === null && cli.store !== null) return [];
   const there = await answererAt(issuer, patience);
   if (there === null) return [];
   const where = `Another server answers at ${issuer}`;
   if (target.server === null) {
     return [
-      `${where}: it does not have the data in ${cli.place}.`,
+      `${where}: it does not have the data in ${cli.data}.`,
       { text: "Start one that does", command: [...startCommand, "--port", "auto"] },
     ];
   }
