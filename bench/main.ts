@@ -3,8 +3,9 @@ import { parseArgs } from "node:util";
 import { cli } from "./cli.ts";
 import { flowNames, type FlowName } from "./flows.ts";
 import { defaults, load } from "./load.ts";
+import { shared } from "./shared.ts";
 
-/** `npm run bench -- load` and `npm run bench -- cli`: figures, never a test; compare ratios of one run, not numbers of two. */
+/** `npm run bench -- load`, `npm run bench -- cli` and `npm run bench -- shared`: figures, never a test; compare ratios of one run, not numbers of two. */
 
 /** Of `cli`. */
 const coldRounds = 15;
@@ -27,7 +28,12 @@ explains each figure.
 npm run bench -- cli [--rounds N]
 
 Measures how long commands take from a cold start, beside node -e 0, and how
-much of that is the loading of modules (default ${coldRounds} rounds, a minute).`;
+much of that is the loading of modules (default ${coldRounds} rounds, a minute).
+
+npm run bench -- shared [--rounds N] [--seconds S]
+
+Measures one, two and three instances on one PostgreSQL beside a server on a
+data folder.`;
 
 const isFlow = (name: string): name is FlowName => (flowNames as readonly string[]).includes(name);
 
@@ -59,8 +65,13 @@ if (values.help === true) {
   console.log(help);
 } else if (positionals[0] === "cli" && positionals.length === 1) {
   await cli(Math.max(1, numberOf("--rounds", values.rounds, coldRounds)));
+} else if (positionals[0] === "shared" && positionals.length === 1) {
+  await shared({
+    rounds: Math.max(1, numberOf("--rounds", values.rounds, defaults.rounds)),
+    seconds: numberOf("--seconds", values.seconds, defaults.seconds),
+  });
 } else if (positionals[0] !== "load" || positionals.length > 1) {
-  usage("Name what to run: npm run bench -- load, or npm run bench -- cli");
+  usage("Name what to run: npm run bench -- load, cli or shared");
 } else {
   const flows = values.flows?.split(",") ?? flowNames;
   const unknown = flows.find((name) => !isFlow(name));

@@ -34,7 +34,7 @@ export interface Launch {
   readonly files: Readonly<Record<string, () => string>>;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;
@@ -52,7 +52,7 @@ function spawnPinned(command: readonly string[], folder: string): ChildProcess {
 }
 
 /** Resolves with the first answer, whatever it says. @throws where the process ends before it */
-async function firstAnswer(port: number, hasEnded: () => boolean): Promise<void> {
+export async function firstAnswer(port: number, hasEnded: () => boolean): Promise<void> {
   for (;;) {
     const connection = await openConnection(port).catch(() => null);
     if (connection !== null) {
@@ -105,7 +105,7 @@ const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 const freshFlows = 100_000;
 export const freshClients = (users: number): number => Math.ceil(freshFlows / users);
 
-function fixtures(users: number): string {
+export function fixtures(users: number): string {
   const client = (client_id: string) => ({ client_id, client_secret: clientSecret, redirect_uris: [callback] });
   const names = Array.from({ length: users }, (_, index) => username(index));
   return JSON.stringify({
@@ -116,9 +116,9 @@ function fixtures(users: number): string {
 }
 
 /** The checkout that is measured. */
-const thisVersion = fileURLToPath(new URL("..", import.meta.url));
+export const thisVersion = fileURLToPath(new URL("..", import.meta.url));
 
-const idpCommand = (checkout: string, port: number, ...flags: readonly string[]): readonly string[] => [
+export const idpCommand = (checkout: string, port: number, ...flags: readonly string[]): readonly string[] => [
   join(checkout, "bin/idp.js"),
   "start",
   "--quiet",

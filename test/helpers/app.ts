@@ -2,8 +2,9 @@ import { builtInDemo } from "../../src/fixture-files.ts";
 import type { FixtureClient } from "../../src/core/fixtures/schema/client.ts";
 import type { FixtureUser } from "../../src/core/fixtures/schema/user.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
-import { createInstances, testInstances } from "./as-instances.ts";
+import { createInstances } from "./as-instances.ts";
 import { atEnd } from "./at-end.ts";
+import { testInstances } from "./runs.ts";
 import {
   authorizeUrl,
   callback,

@@ -1,12 +1,7 @@
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";
-
-/**
- * `IDP_TEST_INSTANCES=3 npx vitest run test/http`: each server of a test is that many, on one PostgreSQL, and each request goes to the next
- * one. Tests of what is an instance's own (the ledger, limits on guessing) or of raw connections fail then.
- */
-export const testInstances = Number(process.env["IDP_TEST_INSTANCES"] ?? 1);
+import { testInstances } from "./runs.ts";
 
 /** What a test holds as one server. @param options neither `data` nor `tls` */
 export async function createInstances(options: IdpOptions): Promise<Idp> {

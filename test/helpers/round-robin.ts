@@ -12,7 +12,8 @@ export interface RoundRobin {
   servers: readonly number[];
 }
 
-export async function startRoundRobin(): Promise<RoundRobin> {
+/** @param at the port that it listens on; 0: a free one */
+export async function startRoundRobin(at = 0): Promise<RoundRobin> {
   const agent = new Agent({ keepAlive: true });
   let turn = 0;
   let servers: readonly number[] = [];
@@ -34,7 +35,7 @@ export async function startRoundRobin(): Promise<RoundRobin> {
     req.pipe(sent);
   };
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "localhost", resolve));
   atEnd(() => {
     server.close();
     server.closeAllConnections();

@@ -16,3 +16,9 @@ export const timeLimit = asked === undefined ? 120_000 : 4 * 3_600_000;
 export function report(what: string, counts: ReadonlyMap<string, number>): void {
   if (asked !== undefined) console.log(`${what}: ${JSON.stringify(Object.fromEntries([...counts].sort()))}`);
 }
+
+/**
+ * `IDP_TEST_INSTANCES=3 npx vitest run test/http test/flow`: each server of a test is that many instances on one PostgreSQL, and each request
+ * goes to the next one. Tests of what is an instance's own (the ledger, limits on guessing, the data folder) or of raw connections fail then.
+ */
+export const testInstances = Number(process.env["IDP_TEST_INSTANCES"] ?? 1);
