@@ -1,3 +1,4 @@
+import type { Store } from "../store/store.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 
 /** An issuer as `idp issuers` shows it. */
@@ -28,6 +29,6 @@ export interface Issuers {
   add(name: string, sources: readonly FixtureSource[] | undefined): Promise<IssuerView>;
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
   remove(name: string): Promise<void>;
-  /** Those that are open, with the first one: their addresses. */
-  open(): Iterable<{ address: string }>;
+  /** Those that are open, with the first one. */
+  open(): Iterable<{ address: string; readonly issuer: string; readonly store: Store }>;
 }

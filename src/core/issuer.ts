@@ -1,3 +1,4 @@
+import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { baseOf } from "./endpoints.ts";
 import { OperationError } from "./errors.ts";
@@ -31,9 +32,10 @@ const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "
 /**
  * Changes scheme, host and port, for an outside port that is known only later (CONTRACT 1). Every token names its issuer, so those of the
  * previous one are no longer accepted. The other issuers of the process move as well.
+ * Other processes on the data follow.
  * @throws {OperationError} usage
  */
-export function changeIssuer(ctx: Context, issuer: string): void {
+export async function changeIssuer(ctx: Context, issuer: string): Promise<void> {
   checkIssuer(issuer);
   const address = addressBefore(issuer, ctx.layout);
   const path = pathOf(address);
@@ -43,7 +45,28 @@ export function changeIssuer(ctx: Context, issuer: string): void {
     });
   }
   const origin = address.slice(0, address.length - path.length);
-  for (const one of ctx.issuers.open()) one.address = origin + pathOf(one.address);
+  for (const one of ctx.issuers.open()) {
+    one.address = origin + pathOf(one.address);
+    await rememberIssuer(one);
+  }
+}
+
+/** Commands that work on the data use the issuer that it was last served under, and so do processes that share it. */
+export const rememberIssuer = ({ store, issuer }: Pick<Context, "store" | "issuer">): Promise<void> =>
+  store.transaction((tx) => {
+    if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
+  });
+
+export function rememberedIssuer(tx: ReadTx): string | null {
+  const issuer = tx.get("meta", "issuer")?.value;
+  return typeof issuer === "string" ? issuer : null;
+}
+
+/** Takes over the issuer that another process remembered. One with another path has other routes. */
+export function followIssuer(ctx: Pick<Context, "address" | "layout">, issuer: string | null): void {
+  if (issuer === null) return;
+  const address = addressBefore(issuer, ctx.layout);
+  if (pathOf(address) === pathOf(ctx.address)) ctx.address = address;
 }
 
 /** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */

@@ -4,6 +4,7 @@ import { derive } from "../core/derived.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
+import { followIssuer, rememberedIssuer, rememberIssuer } from "../core/issuer.ts";
 import type { Issuers } from "../core/issuer-view.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
@@ -53,6 +54,8 @@ export interface IssuerOptions extends SharedOptions {
   readonly name: string | null;
   /** Exactly as given; the issuer itself is taken too. */
   readonly address: string;
+  /** Nobody named the address, so one that the others on a shared store have comes before it. */
+  readonly isDefault?: boolean;
   readonly fixtures: IdpOptions["fixtures"];
   readonly onProgress?: SeedOptions["progress"];
 }
@@ -110,8 +113,9 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     ({ endpoints } = settings);
     return { settings, layout };
   });
+  const remembered = options.isShared && options.isDefault === true ? await store.read(rememberedIssuer) : null;
   const ctx: Context = {
-    address: addressBefore(options.address, inForce.value.layout),
+    address: addressBefore(remembered ?? options.address, inForce.value.layout),
     get issuer() {
       return issuerOf(ctx.address, inForce.value.layout);
     },
@@ -135,6 +139,9 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   };
   if (!givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
+  store.others?.follow((changed, read) => {
+    if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));
+  });
   return {
     ...{ name, ctx, seeded },
     startBackground() {
@@ -148,12 +155,6 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     },
   };
 }
-
-/** Commands that work on the data use the issuer that it was last served under. */
-const rememberIssuer = ({ store, issuer }: Context): Promise<void> =>
-  store.transaction((tx) => {
-    if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
-  });
 
 /**
  * The user of `login: auto:alice` must exist, or a login page would appear where none is expected.

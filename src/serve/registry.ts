@@ -9,7 +9,9 @@ import type { IdpOptions } from "./options.ts";
 /** The issuers of a process, by their names. */
 export interface Registry extends Issuers {
   /** Opens the first issuer, and then the others: a broken one is reported and stops no other. */
-  start(first: Pick<Parameters<typeof openIssuer>[1], "address" | "fixtures" | "onProgress">): Promise<Issuer>;
+  start(
+    first: Pick<Parameters<typeof openIssuer>[1], "address" | "isDefault" | "fixtures" | "onProgress">,
+  ): Promise<Issuer>;
   /** As of the port, and with whatever else the library takes. */
   add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
   /** Those of {@link list}. */

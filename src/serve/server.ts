@@ -83,6 +83,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     const scheme = options.tls === undefined ? "http" : "https";
     const issuer = await issuers.start({
       ...{ fixtures, onProgress },
+      isDefault: options.issuer === undefined,
       address: options.issuer ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);

@@ -80,7 +80,7 @@ export const stateOperations = {
     "/issuer",
     { issuer: "string" },
     async (ctx, { issuer }) => {
-      changeIssuer(ctx, issuer);
+      await changeIssuer(ctx, issuer);
       return { issuer: ctx.issuer };
     },
     { method: "PUT", changes: false, needsServer: true },
