@@ -6,9 +6,10 @@ import type { Case } from "../../src/client/app-check/case.ts";
 import { runCases, type RunResult } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
+import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
 import { createIdp } from "../../src/index.ts";
 import { randomText } from "../../src/random.ts";
-import { CarefulApp, serveApp, type Neglect } from "../helpers/careful-app.ts";
+import { CarefulApp, serveApp, type AppConfig, type Neglect } from "../helpers/careful-app.ts";
 import { atEnd } from "../helpers/at-end.ts";
 
 /** `idp check client` on an app that neglects one thing at a time: exactly that goes unnoticed. */
@@ -30,9 +31,11 @@ const idp = await createIdp({
 });
 atEnd(() => idp.close());
 
-async function check(cases: readonly Case[], neglects?: Neglect): Promise<RunResult> {
+type Way = Partial<Pick<AppConfig, "responseMode" | "pushes">>;
+
+async function check(cases: readonly Case[], neglects?: Neglect, way: Way = {}): Promise<RunResult> {
   const start = async (): Promise<string | null> => {
-    const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri };
+    const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri, ...way };
     app = await CarefulApp.create({ ...config, ...(neglects !== undefined && { neglects }) }).catch(() => null);
     return app === null ? "the app did not start" : null;
   };
@@ -116,6 +119,31 @@ test.each(neglected.map(([neglect, ...expected]) => ({ neglect, expected })))(
     expect(named(result, "unnoticed")).toEqual(expected);
   },
 );
+
+const few = [
+  ...["pkce", "pkce-fresh", "state-fresh", "nonce-fresh", "redirect-uri", "response.iss-wrong", "mix-up"],
+  ...["login-csrf", "callback-replayed", "id-token.nonce-wrong"],
+];
+const fewCases = allCases.filter(({ name }) => few.includes(name));
+
+test.each([{ responseMode: "form_post" }, { pushes: true }] as const)("the same is found with %o", async (way) => {
+  const careful = await check(fewCases, undefined, way);
+  expect(named(careful, "noticed")).toHaveLength(few.length);
+  expect(named(await check(fewCases, "state-fresh", way), "unnoticed")).toEqual(["state-fresh"]);
+});
+
+test("a response in the fragment needs a browser with scripts", async () => {
+  const { cases } = await check(fewCases, undefined, { responseMode: "fragment" });
+  expect(cases[0]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("--browser") });
+});
+
+test("every flaw has a case, and every case a name of its own", () => {
+  const names = allCases.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const ofFlaws = flawList.map(({ place, name }) => `${place}.${name}`);
+  expect(names.filter((name) => name.includes(".")).sort()).toEqual([...ofFlaws].sort());
+  expect(names.at(-1)).toBe("keys-rotated");
+});
 
 /** Cases that say nothing of the app's security: it may give up. */
 test("an app that does not try again is not required to", async () => {

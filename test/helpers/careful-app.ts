@@ -54,6 +54,10 @@ export interface AppConfig {
   readonly clientSecret: string;
   readonly redirectUri: string;
   readonly neglects?: Neglect;
+  /** How the response comes. Absent: in the query. */
+  readonly responseMode?: "form_post" | "fragment";
+  /** Pushes its authorization requests (RFC 9126). */
+  readonly pushes?: true;
 }
 
 interface Pending {
@@ -75,6 +79,7 @@ interface Metadata {
   readonly token_endpoint: string;
   readonly userinfo_endpoint: string;
   readonly jwks_uri: string;
+  readonly pushed_authorization_request_endpoint: string;
 }
 
 /** A refusal: the sign-in ends with it. */
@@ -86,6 +91,14 @@ function refuseUnless(condition: boolean, why: string): asserts condition {
 
 const random = (): string => randomBytes(24).toString("base64url");
 const jsonOf = async <T>(response: Response): Promise<T> => (await response.json()) as T;
+
+/** Of the query, or of a form that was posted. */
+async function parametersOf(req: IncomingMessage, { searchParams }: URL): Promise<URLSearchParams> {
+  if (req.method !== "POST") return searchParams;
+  let body = "";
+  for await (const chunk of req) body += String(chunk);
+  return new URLSearchParams(body);
+}
 
 export class CarefulApp {
   readonly #config: AppConfig;
@@ -126,8 +139,8 @@ export class CarefulApp {
     this.#sessions.set(id, session);
     res.setHeader("set-cookie", `sid=${id}; Path=/; HttpOnly; SameSite=Lax`);
     try {
-      if (url.pathname === "/login") this.#login(url, session, res);
-      else if (url.pathname === "/callback") await this.#callback(url, session, res);
+      if (url.pathname === "/login") await this.#login(url, session, res);
+      else if (url.pathname === "/callback") await this.#callback(await parametersOf(req, url), session, res);
       else if (url.pathname === "/me") await this.#me(session, res);
       else if (url.pathname === "/logout") this.#logout(session, res);
       else if (url.pathname === "/" || url.pathname === "/done") res.end("home");
@@ -138,7 +151,7 @@ export class CarefulApp {
     }
   }
 
-  #login(url: URL, session: Session, res: ServerResponse): void {
+  async #login(url: URL, session: Session, res: ServerResponse): Promise<void> {
     const asked = url.searchParams.get("return_to") ?? "/";
     const isOwn = new URL(asked, "http://app.invalid").origin === "http://app.invalid";
     const pending: Pending = {
@@ -159,11 +172,22 @@ export class CarefulApp {
         code_challenge: createHash("sha256").update(verifier).digest("base64url"),
         code_challenge_method: "S256",
       }),
+      ...(this.#config.responseMode !== undefined && { response_mode: this.#config.responseMode }),
     });
-    res.writeHead(302, { location: `${this.#metadata.authorization_endpoint}?${request.toString()}` }).end();
+    const sent = this.#config.pushes === true ? await this.#push(request) : request;
+    res.writeHead(302, { location: `${this.#metadata.authorization_endpoint}?${sent.toString()}` }).end();
   }
 
-  async #callback({ searchParams }: URL, session: Session, res: ServerResponse): Promise<void> {
+  async #push(request: URLSearchParams): Promise<URLSearchParams> {
+    const { clientId, clientSecret } = this.#config;
+    const body = new URLSearchParams(request);
+    body.set("client_secret", clientSecret);
+    const pushed = await fetch(this.#metadata.pushed_authorization_request_endpoint, { method: "POST", body });
+    const { request_uri: uri = "" } = await jsonOf<{ readonly request_uri?: string }>(pushed);
+    return new URLSearchParams({ client_id: clientId, request_uri: uri });
+  }
+
+  async #callback(searchParams: URLSearchParams, session: Session, res: ServerResponse): Promise<void> {
     const sent = searchParams.get("state");
     const pending = this.#neglects("browser") ? this.#pendingByState.get(sent ?? "") : session.pending;
     if (!this.#neglects("replay")) {

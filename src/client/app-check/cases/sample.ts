@@ -28,6 +28,9 @@ export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Find
         }
       }
     }
+    // It comes back as it was sent.
+    const state = visit.response.parameters.get("state");
+    if (state !== null) asked.set("state", { text: state, isFingerprint: false });
     all.push(asked);
   }
   return all;

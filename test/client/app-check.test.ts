@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CaseResult } from "../../src/client/app-check/case.ts";
+import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
+import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
+import { writeReport } from "../../src/cli/check/report.ts";
+import { newFolder } from "../helpers/cli.ts";
+
+/** The parts of `idp check client`: its cookies, as much HTML as it reads, and its reports. */
+
+const app = new URL("http://app.test/login/start");
+
+test.each([
+  ["a=1", "http://app.test/login/next", "a=1"],
+  ["a=1", "http://app.test/other", ""],
+  ["a=1; Path=/", "http://app.test:8080/other", "a=1"],
+  ["a=1; Path=/", "http://sub.app.test/", ""],
+  ["a=1; Path=/; Domain=app.test", "http://sub.app.test/", "a=1"],
+  ["a=1; Path=/; Domain=test", "http://app.test/", ""],
+  ["a=1; Path=/; Domain=other.test", "http://other.test/", ""],
+  ["a=1; Path=/; Secure", "http://app.test/", ""],
+  ["a=1; Path=/; Max-Age=0", "http://app.test/", ""],
+  ["a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "http://app.test/", ""],
+  ["a=1; Path=/x", "http://app.test/xy", ""],
+])("%s is sent to %s as %j", (line, address, expected) => {
+  const jar = new CookieJar(() => 1_700_000_000_000);
+  jar.keep(app, [line]);
+  expect(jar.headerFor(new URL(address))).toBe(expected);
+});
+
+test("the loopback is secure, and __Host- has rules of its own", () => {
+  const jar = new CookieJar(() => 0);
+  const local = new URL("http://localhost:3000/");
+  jar.keep(local, ["__Host-a=1; Path=/; Secure", "__Host-b=1; Path=/b; Secure", "__Secure-c=1; Path=/"]);
+  expect(jar.headerFor(local)).toBe("__Host-a=1");
+});
+
+test("a page with one button is pressed, one to fill in is not", () => {
+  const address = "http://app.test/signin";
+  const button = `<form action="/go?a=1&amp;b=2" method="POST"><input type="hidden" name="csrf" value="x&quot;y"><button>Sign in</button></form>`;
+  const form = onlyForm(button, address);
+  expect(form?.action).toBe("http://app.test/go?a=1&b=2");
+  expect(form?.fields.get("csrf")).toBe('x"y');
+  expect(onlyForm(button.replace("hidden", "text"), address)).toBeNull();
+  expect(onlyForm(button + button, address)).toBeNull();
+  expect(refreshOf(`<meta http-equiv="refresh" content="0; url=/next">`, address)).toBe("http://app.test/next");
+});
+
+/** Whether each element is closed, and nothing else is wrong with the marks. */
+function isWellFormed(xml: string): boolean {
+  const open: string[] = [];
+  const rest = xml
+    .replace(/^<\?xml[^?]*\?>/, "")
+    .replaceAll(/<(\/?)([\w-]+)((?: [\w-]+="[^"<]*")*)(\/?)>/g, (_all, end, name, _a, own) => {
+      if (end === "/") return open.pop() === name ? "" : "<";
+      if (own !== "/") open.push(String(name));
+      return "";
+    });
+  return open.length === 0 && !/[<>]|&(?!(amp|lt|gt|quot);)/.test(rest);
+}
+
+test("a report survives whatever the app says", async () => {
+  const folder = newFolder();
+  const base = { name: "id-token.aud-wrong", mustNot: "m", should: "s", paragraph: "p", fix: "f" } as const;
+  const did = `answered 400 at /a<b>&"c"|d\u0000\u001b[2J*e*\n# f`;
+  const cases: readonly CaseResult[] = [
+    { ...base, verdict: "unnoticed", did },
+    { ...base, verdict: "not-required", did },
+    { ...base, verdict: "noticed", did },
+    { ...base, name: "control", verdict: "not-reached", did },
+  ];
+  for (const file of ["r.xml", "r.md"]) await writeReport(join(folder, file), { passed: false, cases });
+  const xml = readFileSync(join(folder, "r.xml"), "utf8");
+  expect(isWellFormed(xml)).toBe(true);
+  for (const character of ["\0", "\u001b"]) expect(xml).not.toContain(character);
+  expect(xml).toContain('tests="4" failures="2" errors="0" skipped="1"');
+  const rows = readFileSync(join(folder, "r.md"), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("|"));
+  expect(rows).toHaveLength(2 + cases.length);
+  expect(rows[2]).toContain("\\<b\\>");
+});
