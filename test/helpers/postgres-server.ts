@@ -97,7 +97,13 @@ export async function runPostgres(): Promise<TestPostgres & { readonly remove: (
   const isRunning = (): boolean => child !== null && child.exitCode === null && child.signalCode === null;
   const signal = (name: NodeJS.Signals): void => {
     if (child?.pid === undefined || !isRunning()) return;
-    for (const one of family(child.pid)) process.kill(one, name);
+    for (const one of family(child.pid)) {
+      try {
+        process.kill(one, name);
+      } catch {
+        // It has ended since.
+      }
+    }
   };
 
   async function start(): Promise<void> {

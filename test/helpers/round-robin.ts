@@ -27,10 +27,7 @@ export async function startRoundRobin(at = 0): Promise<RoundRobin> {
       // A connection that breaks in the middle of an answer breaks on this side, too.
       answer.on("error", () => res.destroy());
     });
-    sent.on("error", () => {
-      if (res.headersSent) res.destroy();
-      else res.writeHead(502).end();
-    });
+    sent.on("error", () => res.destroy());
     res.on("close", () => sent.destroy());
     req.pipe(sent);
   };

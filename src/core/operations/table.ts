@@ -5,6 +5,7 @@
  * describe them for OpenAPI.
  */
 import type { Context } from "../context.ts";
+import { catchUp } from "../derived.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
@@ -69,6 +70,8 @@ export async function runOperation<N extends OperationName>(
     throw new OperationError("usage", `there is no operation "${name}"`, { hint });
   }
   const operation = known[name] as Operation<Fields, OperationOutput<N>>;
+  // Not each of them reads the records: some show what was made from them.
+  await catchUp(ctx);
   return operation.run(
     ctx,
     await checkInput(operation.fields, new Map(Object.entries(Object(input) as object))),
