@@ -6,7 +6,7 @@ import { isUtf8Encoded } from "./utf8.ts";
 /** Reads bodies: the media types and the size that are accepted (CONTRACT 2.6). `params.ts` reads the parameters in them. */
 
 const formType = "application/x-www-form-urlencoded";
-export const jsonType = "application/json";
+const jsonType = "application/json";
 
 /** CONTRACT 2.6. */
 const bodyLimit = 102_400;
