@@ -1,6 +1,9 @@
 import type { Store } from "../store/store.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 
+/** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
+export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
+
 /** An issuer as `idp issuers` shows it. */
 export interface IssuerView {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { baseOf } from "./endpoints.ts";
 import { OperationError } from "./errors.ts";
 import { addressBefore } from "./layout/layout.ts";
-import type { IssuerView } from "./issuer-view.ts";
+import { issuerName, type IssuerView } from "./issuer-view.ts";
 import { didYouMean } from "./nearest.ts";
 import { recordsIn } from "./status.ts";
 
@@ -68,9 +68,6 @@ export function followIssuer(ctx: Pick<Context, "address" | "layout">, issuer: s
   const address = addressBefore(issuer, ctx.layout);
   if (pathOf(address) === pathOf(ctx.address)) ctx.address = address;
 }
-
-/** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
-export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** @throws {OperationError} usage */
 export function checkIssuerName(name: string): void {

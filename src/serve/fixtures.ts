@@ -1,4 +1,5 @@
 import type { Context } from "../core/context.ts";
+import { OperationError } from "../core/errors.ts";
 import { createTurns } from "../core/turns.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
@@ -39,6 +40,28 @@ export function fixturesInUse(given: IdpOptions["fixtures"], applied: readonly F
     latest: () => (latest = read === null ? sources : sourcesOf(read)),
     use(used) {
       if (used !== latest) read = null;
+      sources = used.map(copyOf);
+    },
+    inTurn: createTurns(),
+  };
+}
+
+/** Those of an issuer that was made with fixtures of its own, by a process that has ended: their passwords may not be kept. */
+export function lostFixtures(name: string | null): Context["fixtures"] {
+  let sources: readonly FixtureSource[] | null = null;
+  const latest = (): readonly FixtureSource[] => {
+    if (sources !== null) return sources;
+    throw new OperationError("conflict", `the fixtures of issuer "${name ?? ""}" are not known since the restart`, {
+      hint: {
+        text: "Name them, or put them under issuers in the fixtures of the server",
+        command: ["idp", "reset", "--issuer", name ?? "", "--fixtures", "PATH"],
+      },
+    });
+  };
+  return {
+    sources: () => sources ?? [],
+    latest,
+    use(used) {
       sources = used.map(copyOf);
     },
     inTurn: createTurns(),

@@ -10,7 +10,7 @@ import { openKeyRing } from "../core/keys/keys.ts";
 import { unknownHere } from "../core/nearest.ts";
 import { createLedger } from "../core/testing/requests.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
-import { seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
+import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
@@ -19,7 +19,7 @@ import { addressBefore, issuerOf, layoutOf, type Layout } from "../core/layout/l
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { Stores } from "../store/stores.ts";
-import { fixturesInUse, sourcesOf } from "./fixtures.ts";
+import { fixturesInUse, lostFixtures, sourcesOf } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 
 /** An issuer that is open: its fixtures are applied, and `ctx` is what every operation on it takes. */
@@ -57,6 +57,13 @@ export interface IssuerOptions extends SharedOptions {
   /** Nobody named the address, so one that the others on a shared store have comes before it. */
   readonly isDefault?: boolean;
   readonly fixtures: IdpOptions["fixtures"];
+  /**
+   * It was found in the data, and is not in the fixtures. If it was made with fixtures of its own, those are not kept: nothing is applied,
+   * and a reset has to name them.
+   */
+  readonly isFound?: boolean;
+  /** The fixtures are those of the first issuer: they are known at each start. */
+  readonly isAsFirst?: boolean;
   readonly onProgress?: SeedOptions["progress"];
 }
 
@@ -90,20 +97,23 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     log(`passwords could not be written: ${String(error)}`);
   });
   let ended: Telling = [];
-  const sources = sourcesOf(options.fixtures);
+  const isLost = options.isFound === true && (options.isShared || (await store.read(hasOwnFixtures)));
+  const sources = isLost ? [] : sourcesOf(options.fixtures);
   // A shared store may be a team's, and this instance one more, without fixtures of its own.
   const givesWay = options.isShared && sources.every((source) => "builtIn" in source);
-  const seeded = await seed({ store, now, random, passwords, settings: options.settings }, sources, {
-    mode: "start",
-    onlyIfUnused: givesWay,
-    progress: options.onProgress,
-    check: (tx) => {
-      checkAutomaticLogin(tx, options.settings);
-    },
-    onEnded: (sessions) => {
-      ended = sessions;
-    },
-  });
+  const applying = (): Promise<SeedResult> =>
+    seed({ store, now, random, passwords, settings: options.settings }, sources, {
+      mode: "start",
+      onlyIfUnused: givesWay,
+      progress: options.onProgress,
+      check: (tx) => {
+        checkAutomaticLogin(tx, options.settings);
+      },
+      onEnded: (sessions) => {
+        ended = sessions;
+      },
+    });
+  const seeded = isLost ? nothingApplied().result : await applying();
   let layout: Layout | null = null;
   let endpoints: Settings["endpoints"] | null = null;
   const inForce = await derive(store, ["meta"], (tx) => {
@@ -134,11 +144,12 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     attempts: createAttempts(now),
     inspector: createInspectorAccess(clock.unmoved, random),
     ledger: createLedger(() => inForce.value.settings.ledger, random(32)),
-    fixtures: fixturesInUse(options.fixtures, sources),
+    fixtures: isLost ? lostFixtures(name) : fixturesInUse(options.fixtures, sources),
     faults: await createFaults(store),
   };
   if (!givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
+  if (name !== null && options.isAsFirst !== true && !isLost) await rememberOwnFixtures(store);
   store.others?.follow((changed, read) => {
     if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));
   });
@@ -155,6 +166,14 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     },
   };
 }
+
+/** Fixtures of its own are not kept, but that it had some is. */
+const rememberOwnFixtures = (store: Store): Promise<void> =>
+  store.transaction((tx) => {
+    if (!hasOwnFixtures(tx)) tx.put("meta", { id: "ownFixtures", value: true });
+  });
+
+const hasOwnFixtures = (tx: ReadTx): boolean => tx.get("meta", "ownFixtures")?.value === true;
 
 /**
  * The user of `login: auto:alice` must exist, or a login page would appear where none is expected.

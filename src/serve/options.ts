@@ -3,7 +3,7 @@ import type { Settings } from "../core/context.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import type { CommandLine } from "../core/hint.ts";
-import { checkIssuer } from "../core/issuer.ts";
+import { checkIssuer, checkIssuerName } from "../core/issuer.ts";
 import { isObject } from "../core/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
@@ -46,6 +46,8 @@ export interface IdpOptions {
   readonly backchannel?: "off" | "dynamic";
   /** Used exactly as given; default `http://localhost:<port>`, with `tls` `https://localhost:<port>`. */
   readonly issuer?: string;
+  /** Names of issuers beside the first one that are there from the start, each with data of its own and these fixtures. */
+  readonly issuers?: readonly string[];
   /**
    * Host names that are answered, besides loopback names, IP addresses and the issuer's host: `name`, `.name` for it and all names below
    * it, or `*` for all. Forms and the control API accept only pages of names listed one by one. With `*` there is no picker.
@@ -79,6 +81,7 @@ const optionNames = Object.keys({
   tls: true,
   backchannel: true,
   issuer: true,
+  issuers: true,
   allowHosts: true,
   settings: true,
   adminToken: true,
@@ -100,6 +103,7 @@ export function checkOptions(options: IdpOptions): void {
     });
   }
   const { port = 0, backchannel = "off", issuer, adminToken, allowHosts = [], store, data }: IdpOptions = options;
+  const { issuers = [] }: IdpOptions = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
       hint: "0 takes a free one: createIdp({ port: 0 })",
@@ -113,6 +117,7 @@ export function checkOptions(options: IdpOptions): void {
   if (adminToken !== undefined) checkAdminToken(adminToken);
   if (store !== undefined) checkStore(store, data);
   if (issuer !== undefined) checkIssuer(issuer);
+  for (const name of issuers) checkIssuerName(name);
   for (const given of allowHosts) checkAllowedHost(given);
 }
 

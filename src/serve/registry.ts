@@ -1,3 +1,4 @@
+import { issuersIn } from "../core/fixtures/apply/issuers.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import { addressOf, brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuer.ts";
 import type { Issuers, IssuerView } from "../core/issuer-view.ts";
@@ -8,9 +9,14 @@ import type { IdpOptions } from "./options.ts";
 
 /** The issuers of a process, by their names. */
 export interface Registry extends Issuers {
-  /** Opens the first issuer, and then the others: a broken one is reported and stops no other. */
+  /**
+   * Opens the first issuer, and then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken one is
+   * reported and stops no other.
+   */
   start(
-    first: Pick<Parameters<typeof openIssuer>[1], "address" | "isDefault" | "fixtures" | "onProgress">,
+    first: Pick<Parameters<typeof openIssuer>[1], "address" | "isDefault" | "fixtures" | "onProgress"> & {
+      readonly alike: readonly string[];
+    },
   ): Promise<Issuer>;
   /** As of the port, and with whatever else the library takes. */
   add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
@@ -48,8 +54,10 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
     return brokenView(name, placeOf(name), broken.get(name));
   }
 
-  async function open(name: string, fixtures: IdpOptions["fixtures"]): Promise<void> {
-    const issuer = await openIssuer(stores, { ...shared, name, address: placeOf(name), fixtures });
+  /** @param fixtures absent: those of the first issuer */
+  async function open(name: string, fixtures: IdpOptions["fixtures"], isFound = false): Promise<void> {
+    const own = { fixtures: fixtures ?? asFirst, isAsFirst: fixtures === undefined, isFound };
+    const issuer = await openIssuer(stores, { ...shared, ...own, name, address: placeOf(name) });
     issuers.set(name, issuer);
     if (inBackground) issuer.startBackground();
   }
@@ -66,9 +74,9 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
   /** Fixtures that are not its own: those of the first issuer, as they are in use. */
   const asFirst = (): readonly FixtureSource[] => first().ctx.fixtures.sources();
 
-  /** Opens an issuer that is in the data. Another process has applied its fixtures where the data is shared. */
-  const openKnown = (name: string): Promise<void> =>
-    open(name, shared.isShared ? [] : asFirst).catch((error: unknown) => {
+  /** Opens an issuer as the server starts or goes on: a broken one is reported, and stops nothing. */
+  const tryOpen = (name: string, fixtures: IdpOptions["fixtures"], isFound: boolean): Promise<void> =>
+    open(name, fixtures, isFound).catch((error: unknown) => {
       broken.set(name, error);
       shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
     });
@@ -77,16 +85,18 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
   async function follow(): Promise<void> {
     if (!shared.isShared) return;
     const there = await stores.names();
-    for (const name of there) if (!issuers.has(name)) await openKnown(name);
+    for (const name of there) if (!issuers.has(name)) await tryOpen(name, undefined, true);
     for (const name of names()) if (!there.includes(name)) await drop(name);
   }
 
   const registry: Registry = {
-    async start(first) {
-      const issuer = await openIssuer(stores, { ...shared, ...first, name: null });
+    async start({ alike, ...options }) {
+      const issuer = await openIssuer(stores, { ...shared, ...options, name: null });
       issuers.set(null, issuer);
-      for (const name of await stores.names()) {
-        await openKnown(name);
+      const declared = await issuersIn(issuer.ctx.fixtures.sources());
+      const there = await stores.names();
+      for (const name of new Set([...alike, ...declared.keys(), ...there])) {
+        await tryOpen(name, declared.get(name), !alike.includes(name) && !declared.has(name));
       }
       return issuer;
     },
@@ -112,7 +122,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
         await follow();
         if (issuers.has(name) || broken.has(name)) throw issuerExists(name);
         try {
-          await open(name, fixtures ?? asFirst);
+          await open(name, fixtures);
         } catch (error) {
           await stores.remove(name);
           throw error;

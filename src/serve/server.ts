@@ -82,7 +82,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
     const issuer = await issuers.start({
-      ...{ fixtures, onProgress },
+      ...{ fixtures, onProgress, alike: options.issuers ?? [] },
       isDefault: options.issuer === undefined,
       address: options.issuer ?? `${scheme}://localhost:${port}`,
     });

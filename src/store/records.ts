@@ -186,7 +186,7 @@ export interface AppliedFixture {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
+  readonly id: "issuer" | "ownFixtures" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
   readonly value: unknown;
 }
 

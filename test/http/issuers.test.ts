@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { signIn, userinfo } from "../helpers/client.ts";
-import type { Idp } from "../../src/index.ts";
+import { createIdp, type Idp } from "../../src/index.ts";
 
 /** Several issuers in one process (CONTRACT 11): how they are made, found and removed. That they are apart is in test/attacks. */
 
@@ -132,4 +135,26 @@ test("a change of the address moves every issuer, whichever is asked", async () 
   await idp.call("issuers.add", { name: "b" });
   const all = await idp.call("issuers.list", {});
   expect(all.map(({ issuer }) => issuer)).toEqual(["https://idp.test:8443/i/a", "https://idp.test:8443/i/b"]);
+});
+
+test("issuers of the data folder are back after a restart, and keep their own fixtures; those of a fixture file are there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "idp-issuers-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const data = join(folder, "data");
+  const fixtures = { users: [{ username: "alice" }], issuers: { b: { users: [{ username: "bea" }] } } };
+  const before = await createIdp({ data, fixtures, issuers: ["w1"] });
+  const own = await before.issuers.add("a", { fixtures: { users: [{ username: "zoe" }] } });
+  await own.call("users.suspend", { username: "zoe" });
+  await before.close();
+  const idp = await serve({ data, fixtures, issuers: ["w1"] });
+  const usersOf = async (name: string) => {
+    const users = await idp.issuers.get(name).call("users.list", {});
+    return users.map(({ username, status }) => `${username} ${status}`);
+  };
+  expect(await usersOf("a")).toEqual(["zoe suspended"]);
+  expect(await usersOf("b")).toEqual(["bea active"]);
+  expect(await usersOf("w1")).toEqual(["alice active"]);
+  await expect(idp.issuers.get("a").reset()).rejects.toMatchObject({ code: "conflict" });
+  await idp.issuers.remove("a");
+  expect(existsSync(join(data, "issuers", "a"))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { collect, seconds } from "./flag-values.ts";
+import { collect, seconds, wholeNumber } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
 import { takeVariables } from "./variables.ts";
 import type { ExportFlags } from "../state/export.ts";
@@ -33,6 +33,11 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     .option("--host <host>", "the address to listen on (default: localhost, both 127.0.0.1 and ::1)")
     .option("--issuer <url>", "the issuer, used exactly as given (default: http://localhost:<port>)")
     .option(...fixturesOption)
+    .option(
+      "--issuers <count>",
+      "also serve issuers w1 to w<count>, each with its own data and these fixtures",
+      wholeNumber,
+    )
     .option("--watch", "apply fixtures again when they change")
     .option("--memory", "keep everything in memory, nothing on disk")
     .option(

@@ -8,6 +8,7 @@ import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { makeKeys, workers } from "./workers.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
@@ -32,11 +33,11 @@ import { commandLine } from "../output/command-line.ts";
 
 /** The flags of `idp start`, as commander reads them. */
 export interface StartFlags extends SettingsFlags {
-  /** 0: a free one. */
   readonly port?: number;
   readonly host?: string;
   readonly issuer?: string;
   readonly memory?: true;
+  readonly issuers?: number;
   readonly allowHost?: readonly string[];
   readonly templates?: string;
   readonly open?: true;
@@ -83,6 +84,7 @@ function optionsOf(
     port,
     ...(host === undefined ? {} : { host }),
     ...(issuer === undefined ? {} : { issuer }),
+    issuers: workers(flags.issuers ?? 0),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
     ...(adminToken === null ? {} : { adminToken }),
     ...tlsOf(flags),
@@ -180,8 +182,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   try {
     await announce(cli, flags, { idp, fixtures, line });
     serving = true;
-    // Creates a missing RS256 key, so that the first sign-in need not wait. If that fails, the request that needs the key reports it.
-    idp.call("keys.list", {}).catch(() => undefined);
+    makeKeys(idp, flags.issuers ?? 0).catch(() => undefined);
     const watching = flags.watch === true ? await watch(cli, idp, named, fixtures) : null;
     stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
@@ -225,7 +226,6 @@ async function watch(cli: Invocation, idp: Idp, named: readonly NamedFixture[], 
   return watchFixtures(cli, idp, { named, found, read: () => findFixtures(named, process.cwd()) });
 }
 
-/** Says that it is ready, in the form that was asked for. */
 async function announce(
   cli: Invocation,
   flags: StartFlags,

@@ -1,4 +1,5 @@
 import { OperationError } from "../errors.ts";
+import { issuersIn } from "../fixtures/apply/issuers.ts";
 import { changeIssuer } from "../issuer.ts";
 import { changes, reads } from "./operation.ts";
 import { fixtureBody, meantBy, texts } from "./sources.ts";
@@ -17,6 +18,7 @@ export const stateOperations = {
         grants: "any?",
         settings: "any?",
         faults: "any?",
+        issuers: "any?",
         $schema: "any?",
       },
     },
@@ -30,6 +32,8 @@ export const stateOperations = {
       const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
       try {
         const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+        const known = (await ctx.issuers.list()).map(({ name }) => name);
+        for (const [name, own] of await issuersIn(meant)) if (!known.includes(name)) await ctx.issuers.add(name, own);
         const faults = await faultsOf(meant);
         if (faults.length > 0) await ctx.faults.putFixtures(faults);
         return seeded;
