@@ -76,11 +76,11 @@ test("an instance that was stopped in its tracks serves nothing old afterwards",
   );
   for (const { access } of tokens) expect((await userinfo(at(0), access)).status).toBe(200);
   at(0).child.kill("SIGSTOP");
-  // Sent while it is stopped: it waits in the socket.
-  const early = tokens.map(({ access }) => userinfo(at(0), access));
+  // Sent while it is stopped: it waits in the socket, which is closed without an answer if it was idle for too long.
+  const early = tokens.map(({ access }) => userinfo(at(0), access).catch(() => null));
   for (const { user } of tokens) await call(at(1), "POST", "/revoke", { user, client: "demo-app" });
   await delay(isLong ? 10_000 : 1000);
   at(0).child.kill("SIGCONT");
-  for (const answer of early) expect((await answer).status).toBe(403);
+  for (const answer of await Promise.all(early)) expect(answer?.status ?? 403).toBe(403);
   for (const { access } of tokens) expect((await userinfo(at(0), access)).status).toBe(403);
 });
