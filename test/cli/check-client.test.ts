@@ -190,6 +190,24 @@ test("on a running server the faults are those of one client, and none is left",
   expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
 });
 
+test("Ctrl+C leaves no fault on a running server", async () => {
+  const folder = await appFolder();
+  const { issuer } = await startIdp([], folder);
+  const redirectUri = `${folder.url}/callback`;
+  const app = await CarefulApp.create({ issuer, clientId: "app", clientSecret: secret, redirectUri });
+  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
+  onTestFinished(close);
+  const words = folder.words(["--case", "userinfo.sub-wrong", "--client", "app"]);
+  const running = launch(words.slice(0, words.indexOf("--")), folder);
+  onTestFinished(() => void running.kill("SIGKILL"));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  // The control is done, and the fault of the first case is added next.
+  await new Promise((resolve) => running.stdout.once("data", resolve));
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
+});
+
 test("without --client it has an issuer of its own there, which the app must use", async () => {
   const folder = await appFolder();
   const { issuer } = await startIdp([], folder);

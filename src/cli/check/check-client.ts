@@ -124,7 +124,7 @@ async function runAll(
   const { issuer, client, user, isOwn, server } = place;
   const redirectUris = client.redirect_uris;
   const control = controlOf(server, { issuer, client: client.client_id, redirectUris, user, isOwn });
-  await opened.add(() => control.removeFaults());
+  await opened.add(() => control.close());
   const { start, signedIn, signedInText = null, signOut = null } = flags;
   const addresses = [start, signedIn, ...(signOut === null ? [] : [signOut]), ...redirectUris];
   const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));

@@ -8,27 +8,42 @@ import { callServer, type Server } from "../target/remote.ts";
 export function controlOf(
   server: Server,
   about: Pick<Control, "issuer" | "client" | "redirectUris" | "user" | "isOwn">,
-): Control {
+): Control & { readonly close: () => Promise<void> } {
   const { client, user } = about;
   const faults = new Set<string>();
   let usualLife: number | null = null;
+  let ended = false;
+  /** The fault that is being added, when the command is interrupted. */
+  let adding: Promise<unknown> = Promise.resolve();
   const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
     callServer(server, name, input);
+
+  async function removeFaults(): Promise<void> {
+    for (const id of faults) {
+      faults.delete(id);
+      // One that was used up is gone already.
+      await call("faults.remove", { id }).catch((error: unknown) => {
+        if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
+      });
+    }
+  }
+
   return {
     ...about,
     async addFault(fault) {
-      const { id } = await call("faults.add", { fault: fault });
-      faults.add(id);
-      return id;
+      if (ended) throw new Error("the check has ended");
+      const added = call("faults.add", { fault }).then(({ id }) => {
+        faults.add(id);
+        return id;
+      });
+      adding = added.catch(() => null);
+      return added;
     },
-    async removeFaults() {
-      for (const id of faults) {
-        faults.delete(id);
-        // One that was used up is gone already.
-        await call("faults.remove", { id }).catch((error: unknown) => {
-          if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
-        });
-      }
+    removeFaults,
+    async close() {
+      ended = true;
+      await adding;
+      await removeFaults();
     },
     async requests(since) {
       const all = await call("requests.list", since === undefined ? {} : { since });
