@@ -17,7 +17,7 @@ const startCommand = () => {
 /** A value that each flag accepts. */
 const sample = ({ argChoices, flags }: Option): string => {
   if (argChoices !== undefined) return argChoices.at(-1) ?? "";
-  return flags.endsWith("<seconds>") || flags.endsWith("<port>") ? "77" : "password";
+  return /<(seconds|port|count)>$/.test(flags) ? "77" : "password";
 };
 
 test.each(startCommand().options.map((option) => [option.long ?? "", option] as const))(

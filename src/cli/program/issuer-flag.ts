@@ -45,7 +45,8 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
     command.setOptionValueWithSource("issuer", parse(undefined, issuer), "cli");
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new OperationError("usage", `--issuer "${issuer}" is not valid. ${error.message}`, { cause: error });
+    const hint = { text: "See", command: [...pathOf(command), "--help"] };
+    throw new OperationError("usage", `--issuer "${issuer}" is not valid. ${error.message}`, { hint, cause: error });
   }
 }
 
