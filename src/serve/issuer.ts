@@ -142,7 +142,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     },
     reloadSettings: () => inForce.reload(),
     attempts: createAttempts(now),
-    inspector: createInspectorAccess(clock.unmoved, random),
+    inspector: await createInspectorAccess(store, clock.unmoved, random),
     ledger: createLedger(() => inForce.value.settings.ledger, random(32)),
     fixtures: isLost ? lostFixtures(name) : fixturesInUse(options.fixtures, sources),
     faults: await createFaults(store),

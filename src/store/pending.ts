@@ -69,9 +69,9 @@ export interface DeviceRequest {
   readonly expiresAt: number;
 }
 
-/** What a tester did to the clock and to responses. */
+/** What a tester did to the clock and to responses, and who may use the inspector. */
 export interface Testing {
-  readonly id: "clock" | "faults";
-  /** Of `core/testing/clock.ts` or `core/testing/faults/faults.ts`. */
+  readonly id: "clock" | "faults" | "inspector";
+  /** Of `core/testing/clock.ts`, `core/testing/faults/faults.ts` or `core/inspector/access.ts`. */
   readonly value: unknown;
 }

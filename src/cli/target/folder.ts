@@ -76,7 +76,7 @@ export async function contextOf(
     },
     attempts: createAttempts(now),
     faults: await createFaults(store),
-    inspector: createInspectorAccess(now, randomText),
+    inspector: await createInspectorAccess(store, now, randomText),
     // No requests come here.
     ledger: createLedger(() => 0, randomText(32)),
     ...{ clock, store, now, random: randomText, passwords, log },

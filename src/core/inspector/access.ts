@@ -1,6 +1,8 @@
 /*
  * core/inspector: who may use the inspector. A one-time key, which the control API hands out, opens a session of one browser.
  */
+import type { ReadTx, Store } from "../../store/store.ts";
+import { derive } from "../derived.ts";
 import { baseOf } from "../endpoints.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
@@ -13,12 +15,12 @@ const secretBytes = 32;
 /** For how long a key can be used, in seconds. */
 const keyLife = 600;
 
-/** Keys and sessions are in memory: they end with the process. */
+/** Keys and sessions end with the process, or with the last one on the same records. */
 export interface InspectorAccess {
   /** @returns a key that opens one session within ten minutes */
-  readonly newKey: () => string;
+  readonly newKey: () => Promise<string>;
   /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used or too old */
-  readonly redeem: (key: string) => string | null;
+  readonly redeem: (key: string) => Promise<string | null>;
   readonly isSession: (secret: string) => boolean;
   /** Whether it is the {@link inspectorMarker} of a session. */
   readonly isMarker: (marker: string) => boolean;
@@ -30,30 +32,57 @@ interface Key {
   readonly expiresAt: number;
 }
 
+/** The record: hashes only. */
+interface State {
+  readonly keys: readonly Key[];
+  readonly sessions: readonly string[];
+  readonly markers: readonly string[];
+}
+
+const stateIn = (tx: ReadTx): State =>
+  (tx.get("testing", "inspector")?.value ?? { keys: [], sessions: [], markers: [] }) as State;
+
 /** @param now nobody moves it: a key lives for ten minutes of the person who was given it */
-export function createInspectorAccess(now: () => number, random: (bytes: number) => string): InspectorAccess {
-  let keys: readonly Key[] = [];
-  const sessions = new Set<string>();
-  const markers = new Set<string>();
-  const usable = (): readonly Key[] => keys.filter(({ expiresAt }) => expiresAt > now());
+export async function createInspectorAccess(
+  store: Store,
+  now: () => number,
+  random: (bytes: number) => string,
+): Promise<InspectorAccess> {
+  const state = await derive(store, ["testing"], stateIn);
+  const change = async (work: (before: State) => State | null): Promise<boolean> => {
+    const isChanged = await store.transaction((tx) => {
+      const before = stateIn(tx);
+      const keys = before.keys.filter(({ expiresAt }) => expiresAt > now());
+      const after = work({ ...before, keys });
+      if (after !== null) tx.put("testing", { id: "inspector", value: after });
+      return after !== null;
+    });
+    await state.reload();
+    return isChanged;
+  };
   return {
-    newKey() {
+    async newKey() {
       const key = random(secretBytes);
-      keys = [...usable(), { hash: hashOf(key), expiresAt: now() + keyLife * 1000 }];
+      const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000 };
+      await change((before) => ({ ...before, keys: [...before.keys, kept] }));
       return key;
     },
-    redeem(given) {
+    async redeem(given) {
       const hash = hashOf(given);
-      const found = usable().find((key) => sameSecret(hash, key.hash));
-      if (found === undefined) return null;
-      keys = keys.filter((key) => key !== found);
       const secret = random(secretBytes);
-      sessions.add(hashOf(secret));
-      markers.add(hashOf(inspectorMarker(secret)));
-      return secret;
+      const isOpen = await change(({ keys, sessions, markers }) => {
+        const found = keys.find((key) => sameSecret(hash, key.hash));
+        if (found === undefined) return null;
+        return {
+          keys: keys.filter((key) => key !== found),
+          sessions: [...sessions, hashOf(secret)],
+          markers: [...markers, hashOf(inspectorMarker(secret))],
+        };
+      });
+      return isOpen ? secret : null;
     },
-    isSession: (secret) => sessions.has(hashOf(secret)),
-    isMarker: (marker) => markers.has(hashOf(marker)),
+    isSession: (secret) => state.value.sessions.includes(hashOf(secret)),
+    isMarker: (marker) => state.value.markers.includes(hashOf(marker)),
   };
 }
 
@@ -71,13 +100,12 @@ export const markedCsrf = (marker: string, change: readonly string[]): string =>
   hashOf(JSON.stringify([...change, marker]));
 
 /** The address of the inspector with a key that opens it once. */
-export const inspectorAddress = ({
-  address,
+export async function inspectorAddress({
+  issuer,
   inspector,
 }: {
-  readonly address: string;
+  readonly issuer: string;
   readonly inspector: InspectorAccess;
-}): { readonly url: string; readonly expires_in: number } => ({
-  url: `${baseOf(address)}${inspectorPath}?key=${inspector.newKey()}`,
-  expires_in: keyLife,
-});
+}): Promise<{ readonly url: string; readonly expires_in: number }> {
+  return { url: `${baseOf(issuer)}${inspectorPath}?key=${await inspector.newKey()}`, expires_in: keyLife };
+}

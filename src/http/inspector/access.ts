@@ -47,13 +47,13 @@ const isVisit = (web: Web, req: Request): boolean =>
 /** `GET /_idp/?key=…`: uses up the key, and redirects to the page without it. */
 export const takeKey =
   (web: Web): RequestHandler =>
-  (req, res, next) => {
+  async (req, res, next) => {
     const key = single(queryParameters(req), "key");
     if (key === undefined) {
       next();
       return;
     }
-    const secret = isVisit(web, req) ? web.ctx.inspector.redeem(key) : null;
+    const secret = isVisit(web, req) ? await web.ctx.inspector.redeem(key) : null;
     if (secret !== null) setInspectorCookie(web, res, secret);
     // A used key, for example after the back button, changes nothing for a browser that is signed in.
     if (secret !== null || sessionOf(web, req) !== null) redirect(res, web.base + inspectorPath);

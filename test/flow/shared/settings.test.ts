@@ -61,6 +61,19 @@ test("a setting that is seeded at one counts at the others at once", async () =>
   }
 });
 
+test("the inspector that one instance hands out is open at the others", async () => {
+  const { json } = await call(at(0), "POST", "/inspector/open", {});
+  const { search } = new URL((json as { url: string }).url);
+  const opened = await fetch(`${at(1).issuer}/_idp/${search}`, { redirect: "manual" });
+  expect(opened.status).toBe(303);
+  const cookie = opened.headers
+    .getSetCookie()
+    .map((one) => one.split(";", 1)[0])
+    .join("; ");
+  expect((await fetch(`${at(2).issuer}/_idp/`, { headers: { cookie } })).status).toBe(200);
+  expect((await fetch(`${at(2).issuer}/_idp/`)).status).not.toBe(200);
+});
+
 test("a key that is rotated at one is published by the others at once, and signs there", async () => {
   const kids = async ({ issuer: address }: Instance): Promise<readonly string[]> => {
     const answer = await fetch(`${address}/api/v2/oauth/jwks`);
