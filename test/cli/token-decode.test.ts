@@ -125,7 +125,9 @@ test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anythin
     .flatMap((file) => madeOf[relative(built, file)] ?? [`unknown: ${file}`]);
   expect(loaded).toContain("src/cli/tokens/decode.ts");
   expect(
-    loaded.filter((module) => /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts|collections\.ts|postgres\/address\.ts)/.test(module)),
+    loaded.filter((module) =>
+      /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts|collections\.ts|postgres\/address\.ts)/.test(module),
+    ),
   ).toEqual([]);
   const packages = new Set(loaded.flatMap((module) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? []));
   expect([...packages].sort()).toEqual(["chalk", "commander"]);
