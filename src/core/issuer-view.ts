@@ -1,8 +1,16 @@
 import type { Store } from "../store/store.ts";
+import { baseOf } from "./endpoints.ts";
 import type { FixtureSource } from "./fixtures/read/source.ts";
 
 /** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
+export const addressOf = (first: string, name: string | null): string =>
+  name === null ? first : `${baseOf(first)}${pathOfName(name)}`;
+
+/** Below the first issuer. */
+export const pathOfName = (name: string): string => `/i/${name}`;
 
 /** An issuer as `idp issuers` shows it. */
 export interface IssuerView {

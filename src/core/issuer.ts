@@ -1,6 +1,5 @@
 import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import { baseOf } from "./endpoints.ts";
 import { OperationError } from "./errors.ts";
 import { addressBefore } from "./layout/layout.ts";
 import { issuerName, type IssuerView } from "./issuer-view.ts";
@@ -77,13 +76,6 @@ export function checkIssuerName(name: string): void {
     hint: { text: "For example", command: ["idp", "issuers", "add", "tenant-a"] },
   });
 }
-
-/** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
-export const addressOf = (first: string, name: string | null): string =>
-  name === null ? first : `${baseOf(first)}${pathOfName(name)}`;
-
-/** Below the first issuer. */
-export const pathOfName = (name: string): string => `/i/${name}`;
 
 /** An issuer whose store is open. */
 export const viewOf = async (
