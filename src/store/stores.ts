@@ -3,7 +3,7 @@ import type { Store, StoreClock } from "./store.ts";
 /**
  * The port of the stores of a process: one for each issuer, which share nothing but the lock. The first issuer has no name.
  *
- * Guarantees (each is a test of `test/store/stores-contract.ts`, run against every adapter that keeps data):
+ * Guarantees (each is a test of `test/store/stores.test.ts`, run against every adapter that keeps data):
  *
  * 1. **Separate.** A record of one store is in no other store.
  * 2. **Kept.** `names` has every issuer that was opened and not removed, also after the process was killed.

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openStores } from "../../src/store/open.ts";
+import type { Stores } from "../../src/store/stores.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createIdp } from "../../src/index.ts";
+import { startPostgres } from "../helpers/postgres.ts";
+import { newFolder } from "./folder.ts";
+
+/** The port of the stores of a process (src/store/stores.ts), guarantee by guarantee, for each adapter that keeps data. */
+
+const shared = { kind: "server", version: "0.0.0", log: () => undefined } as const;
+const clock = { now: Date.now };
+
+const adapters: readonly (readonly [string, () => Promise<() => Promise<Stores>>])[] = [
+  [
+    "folder",
+    async () => {
+      const data = newFolder();
+      return () => openStores({ data, ...shared });
+    },
+  ],
+  [
+    "postgres",
+    async () => {
+      const postgres = await (await startPostgres()).database();
+      return () => openStores({ data: null, postgres, ...shared });
+    },
+  ],
+];
+
+const write = (store: Store, value: string): Promise<void> =>
+  store.transaction((tx) => tx.put("meta", { id: "issuer", value }));
+
+const read = (store: Store): Promise<unknown> => store.read((tx) => tx.get("meta", "issuer")?.value);
+
+test.each(adapters)(
+  "%s: a record of one store is in no other, and the first issuer has no name",
+  async (_, prepare) => {
+    const stores = await (await prepare())();
+    const [first, a, b] = [
+      await stores.open(null, clock),
+      await stores.open("a", clock),
+      await stores.open("b", clock),
+    ];
+    await write(a, "of a");
+    expect([await read(first), await read(a), await read(b)]).toEqual([undefined, "of a", undefined]);
+    expect([...(await stores.names())].sort()).toEqual(["a", "b"]);
+    for (const store of [first, a, b]) await store.close();
+    await stores.close();
+  },
+);
+
+test.each(adapters)("%s: what was opened is there the next time; what was removed is gone", async (_, prepare) => {
+  const open = await prepare();
+  const before = await open();
+  const [a, b] = [await before.open("a", clock), await before.open("b", clock)];
+  await write(a, "of a");
+  await write(b, "of b");
+  await a.close();
+  await b.close();
+  await before.remove("b");
+  await before.close();
+
+  const after = await open();
+  expect(await after.names()).toEqual(["a"]);
+  const [again, anew] = [await after.open("a", clock), await after.open("b", clock)];
+  expect([await read(again), await read(anew)]).toEqual(["of a", undefined]);
+  await again.close();
+  await anew.close();
+  await after.close();
+});
+
+test("a folder whose data cannot be read is reported, and the other issuers start", async () => {
+  const data = newFolder();
+  const before = await createIdp({ data });
+  await before.issuers.add("good");
+  await before.close();
+  mkdirSync(join(data, "issuers", "bad"));
+  writeFileSync(join(data, "issuers", "bad", "data.json"), "{");
+  const notes: string[] = [];
+  const idp = await createIdp({ data, log: (note) => notes.push(note) });
+  onTestFinished(() => idp.close());
+  expect(notes.join("\n")).toContain("issuer bad is not available");
+  expect((await idp.issuers.list()).map(({ name, problem }) => [name, problem === null])).toEqual([
+    ["bad", false],
+    ["good", true],
+  ]);
+  expect((await fetch(`${idp.issuer}/i/good/.well-known/openid-configuration`)).status).toBe(200);
+  expect((await fetch(`${idp.issuer}/i/bad/.well-known/openid-configuration`)).status).toBe(404);
+  await idp.issuers.remove("bad");
+  expect(existsSync(join(data, "issuers", "bad"))).toBe(false);
+});
