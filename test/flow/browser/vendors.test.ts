@@ -9,7 +9,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { UserManager } from "oidc-client-ts";
 import type { Page } from "playwright-core";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { signIn } from "../../../src/playwright.ts";
 import { idp, newFolder, startIdp } from "../../helpers/cli.ts";
 import { repository } from "../../helpers/readme.ts";
@@ -45,11 +45,11 @@ interface Place {
 
 async function start(vendor: string, flags: readonly string[] = []): Promise<Place> {
   const { app, url } = await startRelyingParty();
-  const cwd = newFolder(afterAll);
+  const cwd = newFolder();
   const [fixtures = ""] = blocks("# ", "yaml");
   const changed = fixtures.replaceAll("http://localhost:3000", url).replace("endpoints: auth0", `endpoints: ${vendor}`);
   writeFileSync(join(cwd, "idp.fixtures.yaml"), changed);
-  const { issuer } = await startIdp(flags, { cwd }, afterAll);
+  const { issuer } = await startIdp(flags, { cwd });
   const { origin, host } = new URL(issuer);
   const adapt = (code: string): string =>
     code
