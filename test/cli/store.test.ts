@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { exchange, refresh, userinfo } from "../helpers/client.ts";
 import { idpHere } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
-import { startPostgres, type TestPostgres } from "../helpers/postgres.ts";
+import { startPostgres } from "../helpers/postgres.ts";
 
 /** `--store` and IDP_STORE: commands and servers on a shared store, and what becomes of its password. */
 
@@ -50,12 +50,9 @@ describe("usage", () => {
   });
 });
 
-describe("with a database", () => {
-  let postgres: TestPostgres;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
+const postgres = await startPostgres();
 
+describe("with a database", () => {
   /** An address without its password, and the password apart, as an environment has both. */
   async function newStore(): Promise<{ url: string; env: { IDP_STORE: string; PGPASSWORD: string }; whole: string }> {
     const whole = await postgres.database();
