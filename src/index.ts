@@ -2,8 +2,8 @@ import type { RequestListener } from "node:http";
 import { changeFixtures, type FixtureChange } from "./core/fixtures/apply/change.ts";
 import type { Settings } from "./core/context.ts";
 import { OperationError } from "./core/errors.ts";
-import { unknownIssuer } from "./core/issuer.ts";
-import type { IssuerView } from "./core/issuer-view.ts";
+import { unknownIssuer } from "./core/issuers/issuer.ts";
+import type { IssuerView } from "./core/issuers/issuer-view.ts";
 import type { FixtureFile } from "./core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "./core/fixtures/read/source.ts";
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
@@ -73,7 +73,7 @@ export interface IdpIssuers {
   /**
    * Makes an issuer at `<issuer>/i/NAME`.
    * @param options its fixtures, as of {@link createIdp}; absent: those of the first issuer
-   * @throws {OperationError} usage, for a name that is none; conflict, where there is one of this name; invalid (fixtures)
+   * @throws {OperationError} usage, if the name is not valid; conflict, if the name is taken; invalid (fixtures)
    */
   add(name: string, options?: Pick<IdpOptions, "fixtures">): Promise<IdpIssuer>;
   /** @throws {OperationError} not_found */

@@ -1,4 +1,4 @@
-import { belowUrl, namedIssuer } from "./program/issuer-flag.ts";
+import { belowUrl, namedIssuer } from "./target/issuer-flag.ts";
 import { problemOfAddress, withoutPassword } from "../store/postgres/address.ts";
 import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
 

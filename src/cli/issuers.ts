@@ -1,4 +1,4 @@
-import type { IssuerView } from "../core/issuer-view.ts";
+import type { IssuerView } from "../core/issuers/issuer-view.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { confirmed, notConfirmed } from "./input/ask.ts";
 import type { Invocation } from "./invocation.ts";

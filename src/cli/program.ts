@@ -8,7 +8,7 @@ import { folder } from "./program/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
 import { declareCheck } from "./program/check.ts";
 import { declareIssuers } from "./program/issuers.ts";
-import { handIssuer } from "./program/issuer-flag.ts";
+import { handIssuer } from "./target/issuer-flag.ts";
 import { declareFaults } from "./program/faults.ts";
 import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";

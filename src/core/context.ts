@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
-import type { Issuers } from "./issuer-view.ts";
+import type { Issuers } from "./issuers/issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";

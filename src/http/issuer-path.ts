@@ -1,5 +1,5 @@
 import { metadataPath } from "../core/endpoints.ts";
-import { pathOfName } from "../core/issuer-view.ts";
+import { pathOfName } from "../core/issuers/issuer-view.ts";
 
 /** Which issuer a request is for. */
 

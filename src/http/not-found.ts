@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { devicePath } from "../core/device/device.ts";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
-import { issuerName } from "../core/issuer-view.ts";
+import { issuerName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
 import { issuerOfPath } from "./issuer-path.ts";

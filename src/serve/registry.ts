@@ -1,7 +1,7 @@
 import { issuersIn } from "../core/fixtures/apply/issuers.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
-import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuer.ts";
-import { addressOf, type Issuers, type IssuerView } from "../core/issuer-view.ts";
+import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
+import { addressOf, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { createTurns } from "../core/turns.ts";
 import type { Stores } from "../store/stores.ts";
 import { openIssuer, type Issuer, type SharedOptions } from "./issuer.ts";

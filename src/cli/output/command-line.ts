@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { plainCommandLine, type CommandLine } from "../../core/hint.ts";
-import { issuerName } from "../../core/issuer-view.ts";
+import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../repeated.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import type { GlobalFlags, Invocation } from "../invocation.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
-import { issuerName } from "../../core/issuer-view.ts";
+import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
 import { seconds } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";

@@ -1,5 +1,5 @@
-import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../../core/issuer.ts";
-import { addressOf, type Issuers } from "../../core/issuer-view.ts";
+import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../../core/issuers/issuer.ts";
+import { addressOf, type Issuers } from "../../core/issuers/issuer-view.ts";
 import { randomText } from "../../random.ts";
 import { openIssuer } from "../../serve/issuer.ts";
 import type { Stores } from "../../store/stores.ts";

@@ -6,7 +6,7 @@ import { addressBefore, issuerOf, layoutOf } from "../../core/layout/layout.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isUsed } from "../../core/fixtures/state/state.ts";
 import { createInspectorAccess } from "../../core/inspector/access.ts";
-import { unknownIssuer } from "../../core/issuer.ts";
+import { unknownIssuer } from "../../core/issuers/issuer.ts";
 import { openKeyRing } from "../../core/keys/keys.ts";
 import { createFaults } from "../../core/testing/faults/faults.ts";
 import { createLedger } from "../../core/testing/requests.ts";

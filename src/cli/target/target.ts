@@ -17,7 +17,7 @@ import { folderOf } from "../../store/json/stores.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
-import { belowUrl } from "../program/issuer-flag.ts";
+import { belowUrl } from "./issuer-flag.ts";
 import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";

@@ -1,5 +1,5 @@
 import { changes, creates, reads, removes } from "./operation.ts";
-import { fixtureBody, meantBy } from "./sources.ts";
+import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */
 

@@ -1,8 +1,8 @@
 import { OperationError } from "../errors.ts";
 import { issuersIn } from "../fixtures/apply/issuers.ts";
-import { changeIssuer } from "../issuer.ts";
+import { changeIssuer } from "../issuers/issuer.ts";
 import { changes, reads } from "./operation.ts";
-import { fixtureBody, meantBy, texts } from "./sources.ts";
+import { fixtureBody, meantBy, texts } from "../fixtures/read/input-sources.ts";
 
 /** All the data at once, and the server itself. */
 

@@ -1,10 +1,13 @@
-import type { ReadTx } from "../store/store.ts";
-import type { Context } from "./context.ts";
-import { OperationError } from "./errors.ts";
-import { addressBefore } from "./layout/layout.ts";
+/*
+ * core/issuers: the issuers of a process. issuer.ts says what an issuer is and changes its address; issuer-view.ts is how one is shown.
+ */
+import type { ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { addressBefore } from "../layout/layout.ts";
 import { issuerName, type IssuerView } from "./issuer-view.ts";
-import { didYouMean } from "./nearest.ts";
-import { recordsIn } from "./status.ts";
+import { didYouMean } from "../nearest.ts";
+import { recordsIn } from "../status.ts";
 
 /** What an issuer looks like, and how it changes while a server runs. */
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { OperationError } from "../../core/errors.ts";
-import { addressOf, issuerName } from "../../core/issuer-view.ts";
+import { addressOf, issuerName } from "../../core/issuers/issuer-view.ts";
 
 /**
  * `--issuer`: every command takes the name of an issuer, to work on that one. A few take a URL as well, and say in their help what it is

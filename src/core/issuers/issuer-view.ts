@@ -1,6 +1,6 @@
-import type { Store } from "../store/store.ts";
-import { baseOf } from "./endpoints.ts";
-import type { FixtureSource } from "./fixtures/read/source.ts";
+import type { Store } from "../../store/store.ts";
+import { baseOf } from "../endpoints.ts";
+import type { FixtureSource } from "../fixtures/read/source.ts";
 
 /** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
@@ -35,7 +35,7 @@ export interface Issuers {
   /**
    * Makes an issuer.
    * @param sources its fixtures; absent: those of the first issuer
-   * @throws {OperationError} usage, for a name that is none; conflict, where there is one of this name; invalid (fixtures)
+   * @throws {OperationError} usage, if the name is not valid; conflict, if the name is taken; invalid (fixtures)
    */
   add(name: string, sources: readonly FixtureSource[] | undefined): Promise<IssuerView>;
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
