@@ -16,7 +16,7 @@ export interface LogoutNotice {
 /** Whether a client wants to be told, so that its sessions are worth remembering. */
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
-/** Records that the client holds an ID token of this session, so that it is notified when the session ends (Back-Channel Logout 2.3). */
+/** Notes that the client has an ID token of this session, so the client is notified when the session ends (Back-Channel Logout 2.3). */
 export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
   const session = sid === null || !wantsLogoutTokens(client) ? undefined : tx.find("sessions", "sid", sid);
   if (session === undefined || session.clientIds.includes(client.client_id)) return;

@@ -79,7 +79,7 @@ export type Ending =
   /** Thrown after the transaction, because the end of the interaction must be kept. */
   | { readonly kind: "refused"; readonly error: Error };
 
-/** Whether the user of this session must sign in again. */
+/** True if the user of this session has to sign in again. */
 export function mustSignInAgain(ctx: Pick<Context, "now">, needs: Needs, { session, user }: LiveSession): boolean {
   if (needs.login !== "once") return true;
   if (needs.userId !== null && needs.userId !== user.id) return true;

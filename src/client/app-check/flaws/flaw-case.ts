@@ -9,8 +9,8 @@ export interface FlawRow {
   /** By its name of `idp faults flaws`. */
   readonly flaw: string;
   /**
-   * What the app has to do. `refuse`: sign nobody in. `work`: sign in all the same. `either`: both are right. `optional`: to refuse is
-   * right, and not required.
+   * What the app must do. `refuse`: it signs nobody in. `work`: it signs the user in. `either`: it may do both. `optional`: it should
+   * refuse, but need not.
    */
   readonly must: "refuse" | "work" | "either" | "optional";
   readonly mustNot: string;
