@@ -92,7 +92,7 @@ const inChromium = async (places: Places): Promise<Browser> => chromiumBrowser(p
 
 test("what the browser without scripts finds, Chromium finds too", { timeout: 120_000 }, async () => {
   const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri: `${served.url}/callback` };
-  careful = await CarefulApp.create({ ...config, neglects: "nonce" });
+  careful = await CarefulApp.create({ ...config, neglects: ["nonce"] });
   const names = ["response.state-wrong", "login-csrf", "id-token.nonce-wrong", "open-redirect"];
   const found = await verdicts("app", served.url, null, names, inChromium);
   expect(found).toHaveLength(names.length + 2);

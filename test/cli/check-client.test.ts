@@ -170,7 +170,7 @@ test("on a running server the faults are those of one client, and none is left",
   const folder = await appFolder();
   const { issuer } = await startIdp([], folder);
   const config = { issuer, clientId: "app", clientSecret: secret, redirectUri: `${folder.url}/callback` };
-  const app = await CarefulApp.create({ ...config, neglects: "nonce" });
+  const app = await CarefulApp.create({ ...config, neglects: ["nonce"] });
   const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
   onTestFinished(close);
   const wanted = ["id-token.nonce-wrong", "userinfo.sub-wrong", "keys.keys-empty", "keys-rotated"];

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from "jose";
 
 /**
- * An app that signs users in and checks everything that it can, by hand. It can neglect one thing at a time, so that `idp check client`
+ * An app that signs users in and checks everything that it can, by hand. It neglects what it is asked to, so that `idp check client`
  * has something to find.
  */
 
@@ -53,7 +53,7 @@ export interface AppConfig {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
-  readonly neglects?: Neglect;
+  readonly neglects?: readonly Neglect[];
   /** How the response comes. Absent: in the query. */
   readonly responseMode?: "form_post" | "fragment";
   /** Pushes its authorization requests (RFC 9126). */
@@ -124,7 +124,7 @@ export class CarefulApp {
   }
 
   #neglects(what: Neglect): boolean {
-    return this.#config.neglects === what;
+    return this.#config.neglects?.includes(what) ?? false;
   }
 
   async #readKeys(): Promise<void> {

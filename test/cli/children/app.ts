@@ -10,14 +10,14 @@ import { CarefulApp, serveApp, type Neglect } from "../../helpers/careful-app.ts
  * `dies` signs one user in and ends. `aimless` has no sign-in. `silent` never listens. `ends` ends at once.
  */
 
-const [, , mode = "careful", port = "0", neglects] = process.argv;
+const [, , mode = "careful", port = "0", ...neglects] = process.argv;
 const { OIDC_ISSUER = "", OIDC_CLIENT_ID = "", OIDC_CLIENT_SECRET = "", OIDC_REDIRECT_URI = "" } = process.env;
 
 async function signingIn(): Promise<void> {
   const app = await CarefulApp.create({
     ...{ issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
     redirectUri: OIDC_REDIRECT_URI,
-    ...(neglects !== undefined && { neglects: neglects as Neglect }),
+    neglects: neglects as Neglect[],
   });
   let callbacks = 0;
   await serveApp(Number(port), () => app, {
