@@ -1,10 +1,17 @@
 /**
- * `dev-idp/playwright`: signs a user in on the pages of `idp`, for tests with Playwright. Works with `@playwright/test`, `playwright` and
+ * `dev-idp/playwright`: signs a user in on the pages of `idp`, and gives each worker an issuer, for tests with Playwright. Works with `@playwright/test`, `playwright` and
  * `playwright-core`: nothing of them is imported, and the types here name only the members that are used.
  */
 
-export { idpFixtures } from "./playwright-requests.ts";
-export type { FailedTestInfo, ServerOfTests } from "./playwright-requests.ts";
+export { idpFixtures } from "./playwright-fixtures.ts";
+export type {
+  FailedTestInfo,
+  IdpTestFixtures,
+  IdpWorkerFixtures,
+  OneWorkerInfo,
+  RemoteIssuer,
+  ServerOfTests,
+} from "./playwright-fixtures.ts";
 
 /** The part of Playwright's `Locator` that is used. */
 interface PageLocator {

@@ -5,38 +5,12 @@ import { preparedChromium } from "../helpers/chromium.ts";
 import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
+import { signInApp } from "../helpers/sign-in-app.ts";
 
 /**
  * The Playwright recipe of docs/testing.md: its configuration, its test and its commands as they are printed, but for the ports.
  * @module-tag browser
  */
-
-/** An app with a link "Sign in", as a reader of the guide has one: openid-client does the work. */
-const app = `
-import { createServer } from "node:http";
-import * as oidc from "openid-client";
-const redirect_uri = "http://localhost:3000/callback";
-const config = await oidc.discovery(new URL("http://localhost:4370"), "demo-app", "demo-secret", undefined, { execute: [oidc.allowInsecureRequests] });
-const verifier = oidc.randomPKCECodeVerifier();
-const code_challenge = await oidc.calculatePKCECodeChallenge(verifier);
-const state = oidc.randomState();
-createServer(async (req, res) => {
-  const url = new URL(req.url, redirect_uri);
-  res.setHeader("Content-Type", "text/html");
-  if (url.pathname !== "/callback") {
-    const parameters = { redirect_uri, scope: "openid profile", state, code_challenge, code_challenge_method: "S256" };
-    res.end('<a href="' + oidc.buildAuthorizationUrl(config, parameters).href.replaceAll("&", "&amp;") + '">Sign in</a>');
-    return;
-  }
-  try {
-    const tokens = await oidc.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier, expectedState: state });
-    const { user } = await oidc.fetchUserInfo(config, tokens.access_token, oidc.skipSubjectCheck);
-    res.end("<p>Hello, " + user.displayName + "</p>");
-  } catch (error) {
-    res.end("<p>Not signed in: " + error.error + "</p>");
-  }
-}).listen(3000, "localhost");
-`;
 
 /** What of `@playwright/test` the recipe uses, in terms of playwright-core, which has the same pages. */
 const runner = `
@@ -84,7 +58,7 @@ test("the tests of the recipe pass, against the servers that its configuration s
   const [config = "", recipe = ""] = programs;
   write("playwright.config.js", own(config));
   write("sign-in.test.js", own(recipe));
-  write("app.js", own(app));
+  write("app.js", own(signInApp));
   write("package.json", JSON.stringify({ type: "module", scripts: { start: "node app.js" } }));
   // The demo, with the port of this app.
   write("idp.fixtures.json", own(readFileSync(join(repository, "fixtures/demo.json"), "utf8")));

@@ -53,7 +53,7 @@ test("dev-idp/playwright prints the requests of a test that failed, and no other
     `import { test as base } from ${JSON.stringify(join(playwright, "index.mjs"))};
 import { idpFixtures } from ${JSON.stringify(join(repository, "dist/playwright.js"))};
 const idp = ${JSON.stringify({ issuer: `${idp.issuer}/`, adminToken: idp.adminToken })};
-const test = base.extend(idpFixtures(idp));
+const test = base.extend(idpFixtures({ ...idp, perWorker: false }));
 const ask = (path) => fetch(idp.issuer + path);
 test("passes", () => ask("of-the-one-that-passes"));
 test("fails", async () => {
@@ -61,6 +61,10 @@ test("fails", async () => {
   throw new Error("as it should");
 });
 base.extend(idpFixtures({ ...idp, adminToken: "wrong" }))("has the wrong token", () => ask("never"));
+base.extend(idpFixtures(idp))("asks another issuer than that of its worker", async () => {
+  await ask("of-the-first-issuer");
+  throw new Error("as it should");
+});
 `,
   );
   const run = promisify(execFile)(process.execPath, [join(playwright, "cli.js"), "test", "--reporter=line"], {
@@ -76,5 +80,6 @@ base.extend(idpFixtures({ ...idp, adminToken: "wrong" }))("has the wrong token",
   );
   expect(printed.match(/What was asked of idp/g)).toHaveLength(1);
   expect(printed).not.toContain("of-the-one-that-passes");
-  expect(printed).toContain("status 401. Is it the right admin token?");
+  expect(printed).toContain("refuses the admin token (status 401)");
+  expect(printed).toContain(`This worker has the issuer ${idp.issuer}/i/w1, which was asked nothing`);
 });

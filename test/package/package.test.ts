@@ -174,10 +174,18 @@ test("types without those of other packages, which are looked into too", async (
 }, 120_000);
 
 test("types as a bundler looks for them, of dev-idp/vitest and of dev-idp/playwright with a page of Playwright too", async () => {
-  borrow("vitest", "playwright-core");
+  borrow("vitest", "playwright-core", "playwright", "@playwright/test");
   const tests = `import type { Page } from "playwright-core";
-import { signIn } from "dev-idp/playwright";
+import { test as base } from "@playwright/test";
+import { idpFixtures, signIn, type IdpTestFixtures, type IdpWorkerFixtures } from "dev-idp/playwright";
 import { idpTest } from "dev-idp/vitest";
+const inBrowser = base.extend<IdpTestFixtures, IdpWorkerFixtures>(
+  idpFixtures({ issuer: "http://localhost:4370", adminToken: process.env["IDP_ADMIN_TOKEN"] }),
+);
+inBrowser("one", async ({ idp }) => {
+  const revoked: readonly unknown[] = (await idp.revoke({ user: "alice", client: "demo-app" })).revoked;
+  console.log(revoked);
+});
 const test = idpTest({ settings: { login: "password" } });
 test("one", async ({ idp }) => {
   const status: "active" | "revoked" = (await idp.issueGrant({ user: "alice", client: "demo-app" })).status;

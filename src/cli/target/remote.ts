@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError, type Problem } from "../../core/errors.ts";
-import type { Operation } from "../../core/operations/operation.ts";
+import { requestOf } from "../../core/operations/operation.ts";
 import {
   operations,
   type OperationInput,
@@ -76,22 +76,10 @@ export async function callServer<N extends OperationName>(
   input: OperationInput<N>,
 ): Promise<OperationOutput<N>> {
   const { url, adminToken } = server;
-  const { method, path, fields }: Pick<Operation, "method" | "path" | "fields"> = operations[name];
-  const values: Record<string, unknown> = { ...input };
-  const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
-    const value = encodeURIComponent(String(values[parameter]));
-    Reflect.deleteProperty(values, parameter);
-    return value;
-  });
-  const whole = Object.keys(fields).find((field) => fields[field] === "body");
-  const given = Object.entries(
-    whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
-  ).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
-  const address = `${baseOf(url)}/_idp/api${filled}${method === "GET" && query !== "" ? `?${query}` : ""}`;
-  const content = method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(Object.fromEntries(given)) };
+  const { path, ...request } = requestOf(operations[name], input);
+  const address = `${baseOf(url)}/_idp/api${path}`;
   const { status, body } = await whileAnswering(server, healthPatience(name), (signal) =>
-    send(url, address, { method, adminToken, signal, ...content }),
+    send(url, address, { ...request, adminToken, signal }),
   );
   if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;

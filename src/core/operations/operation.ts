@@ -99,3 +99,25 @@ export const removes = { method: "DELETE", status: 204 } as const;
 
 /** Whose, for whom, and for what; the address of REST and that of `issue` mean the same. */
 export const consentFields = { user: "string", client: "string", scope: "string?" } as const;
+
+/** How an operation is asked for at the control API: the path is below `/_idp/api`. @param input as its `fields` say */
+export function requestOf(
+  { method, path, fields }: Pick<Operation, "method" | "path" | "fields">,
+  input: object,
+): { readonly method: string; readonly path: string; readonly body?: string } {
+  const values: Record<string, unknown> = { ...input };
+  const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
+    const value = encodeURIComponent(String(values[parameter]));
+    Reflect.deleteProperty(values, parameter);
+    return value;
+  });
+  const whole = Object.keys(fields).find((field) => fields[field] === "body");
+  const given = Object.entries(
+    whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
+  ).filter(([, value]) => value !== undefined);
+  if (method === "GET" || method === "DELETE") {
+    const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
+    return { method, path: method === "GET" && query !== "" ? `${filled}?${query}` : filled };
+  }
+  return { method, path: filled, body: JSON.stringify(Object.fromEntries(given)) };
+}

@@ -1,0 +1,141 @@
+import { baseOf } from "./core/endpoints.ts";
+import { OperationError, type OperationErrorCode } from "./core/errors.ts";
+import { addressOf } from "./core/issuers/issuer-view.ts";
+import { requestOf } from "./core/operations/operation.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
+import { ledgerText } from "./core/testing/expect-text.ts";
+import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
+
+/** Fixtures of Playwright: an issuer for each worker, and what a test asked of it. */
+
+/** The part of Playwright's `TestInfo` that is used. */
+export interface FailedTestInfo {
+  readonly status?: string | undefined;
+  readonly expectedStatus?: string | undefined;
+}
+
+/** The part of Playwright's `WorkerInfo` that is used. */
+export interface OneWorkerInfo {
+  readonly parallelIndex: number;
+}
+
+/** A server: one that `createIdp` started, or the one of `webServer`, started with the variable IDP_ADMIN_TOKEN. */
+export interface ServerOfTests {
+  readonly issuer: string;
+  readonly adminToken: string | undefined;
+  /** False: the app knows the first issuer only. All workers share it, and nothing is reset. Default: true. */
+  readonly perWorker?: boolean;
+}
+
+/** An issuer of a server that runs elsewhere. */
+export interface RemoteIssuer extends IssuerMethods {
+  readonly issuer: string;
+  readonly adminToken: string;
+}
+
+/** What every worker has. */
+export interface IdpWorkerFixtures {
+  /** The issuer of the worker: `w1` for the first one. It is reset after each test. */
+  readonly idp: RemoteIssuer;
+}
+
+/** What every test has. */
+export interface IdpTestFixtures {
+  readonly idpRequests: undefined;
+}
+
+/** The fixtures as Playwright takes them. `auto`: every test has it, without naming it. */
+interface PlaywrightFixtures {
+  readonly idp: [
+    (fixtures: object, use: (idp: RemoteIssuer) => Promise<void>, workerInfo: OneWorkerInfo) => Promise<void>,
+    { scope: "worker" },
+  ];
+  readonly idpRequests: [
+    (
+      fixtures: IdpWorkerFixtures,
+      use: (nothing: undefined) => Promise<void>,
+      testInfo: FailedTestInfo,
+    ) => Promise<void>,
+    { auto: true },
+  ];
+}
+
+/**
+ * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, made where the server has none of that name. Each test
+ * begins with its fixtures and an empty ledger, and a test that fails prints what its app asked of `idp`.
+ * `const test = base.extend(idpFixtures({ issuer, adminToken }))`.
+ * @throws {OperationError} in the test, where the server does not answer or refuses the token
+ */
+export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
+  const { perWorker = true } = server;
+  return {
+    idp: [
+      // Playwright reads from the parameters which fixtures are needed, so the pattern has to be there.
+      // eslint-disable-next-line no-empty-pattern
+      async ({}, use, { parallelIndex }) => {
+        await use(perWorker ? await issuerOfWorker(server, parallelIndex) : remoteIssuer(server, null));
+      },
+      { scope: "worker" },
+    ],
+    idpRequests: [
+      async ({ idp }, use, testInfo) => {
+        await idp.requests.clear();
+        await use(undefined);
+        if (testInfo.status !== testInfo.expectedStatus) console.error(await asked(idp, perWorker));
+        if (perWorker) await idp.reset();
+      },
+      { auto: true },
+    ],
+  };
+};
+
+/** What was asked of the issuer. The app of a test may ask another one. */
+async function asked({ issuer, requests }: RemoteIssuer, perWorker: boolean): Promise<string> {
+  const records = await requests.list();
+  if (records.length > 0 || !perWorker) return ledgerText(records);
+  return (
+    `This worker has the issuer ${issuer}, which was asked nothing. Start the app of the tests with this issuer; ` +
+    "or let all workers share the first one: perWorker: false"
+  );
+}
+
+/** Playwright replaces a worker after a test that failed. The new one has the same index, and so the same issuer. */
+async function issuerOfWorker(server: ServerOfTests, parallelIndex: number): Promise<RemoteIssuer> {
+  const name = `w${parallelIndex + 1}`;
+  const issuers = await remoteIssuer(server, null).call("issuers.list", {});
+  const idp = remoteIssuer(server, name);
+  if (issuers.some((issuer) => issuer.name === name)) await idp.reset();
+  else await remoteIssuer(server, null).call("issuers.add", { name });
+  return idp;
+}
+
+/** @param name null: the first issuer */
+function remoteIssuer({ issuer: first, adminToken = "" }: ServerOfTests, name: string | null): RemoteIssuer {
+  const issuer = addressOf(first, name);
+  return { issuer, adminToken, ...issuerMethods((operation, input) => call(issuer, adminToken, operation, input)) };
+}
+
+async function call<N extends OperationName>(
+  issuer: string,
+  adminToken: string,
+  name: N,
+  input: OperationInput<N>,
+): Promise<OperationOutput<N>> {
+  const { method, path, body } = requestOf(operations[name], input);
+  const response = await fetch(`${baseOf(issuer)}/_idp/api${path}`, {
+    method,
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    ...(body !== undefined && { body }),
+  }).catch((cause: unknown) => {
+    throw new OperationError("no_server", `nothing answers at ${issuer}`, { cause });
+  });
+  if (response.status === 204) return null as OperationOutput<N>;
+  if (response.ok) return (await response.json()) as OperationOutput<N>;
+  if (response.status === 401) {
+    throw new OperationError("usage", `${issuer} refuses the admin token (status 401)`, {
+      hint: "Start the server with the variable IDP_ADMIN_TOKEN, and give its value to idpFixtures",
+    });
+  }
+  const refusal = (await response.json()) as { readonly error: OperationErrorCode; readonly error_description: string };
+  throw new OperationError(refusal.error, refusal.error_description);
+}
