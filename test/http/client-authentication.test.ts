@@ -84,17 +84,17 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "a wrong secret by post",
       { body: { ...byPost(either).body, client_secret: "wrong" } },
-      /client_secret is not the one of/,
+      /client_secret is wrong for/,
     ],
     [
       "a wrong secret by basic",
       { authorization: header(either.credentials.client_id, "wrong") },
-      /client_secret is not the one of/,
+      /client_secret is wrong for/,
     ],
     [
       "a secret in capitals",
       { body: { ...byPost(either).body, client_secret: "SECRET" } },
-      /client_secret is not the one of/,
+      /client_secret is wrong for/,
     ],
     [
       "an unknown client",
@@ -106,7 +106,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "a confidential client, basic without a colon",
       { authorization: withoutColon(either.credentials.client_id) },
-      /client_secret is not the one of/,
+      /client_secret is wrong for/,
     ],
     ["basic without anything", { authorization: "Basic" }, /must contain client_id:client_secret/],
     ["basic that is not base64", { authorization: "Basic ???" }, /must contain client_id:client_secret/],
@@ -114,7 +114,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "basic, an empty secret",
       { authorization: header(either.credentials.client_id, "") },
-      /client_secret is not the one of/,
+      /client_secret is wrong for/,
     ],
     ["none registered, basic with a secret", { authorization: header(spa.credentials.client_id, "x") }, /with none/],
     [

@@ -156,7 +156,7 @@ function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): 
     basic === null || !/[+%]/.test(basic.raw)
       ? ""
       : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
-  return new OAuthError("invalid_client", `client_secret is not the one of client "${id}"${unencoded}`, {
+  return new OAuthError("invalid_client", `client_secret is wrong for client "${id}"${unencoded}`, {
     fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },
   });
 }
