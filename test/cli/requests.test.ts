@@ -37,7 +37,7 @@ test("list: a line for each request, and filters", async () => {
   expect(masked((await here("requests")).stdout).replaceAll(/ {2,}/g, "  ")).toMatchInlineSnapshot(`
     "ID  TIME  FLOW  REQUEST  STATUS  WHO  WHAT
     rN  hh:mm:ss  fN  GET authorize  303  demo-app  login page
-    rN  hh:mm:ss  fN  GET login  200  answered
+    rN  hh:mm:ss  fN  GET login  200  login page
     rN  hh:mm:ss  fN  POST login  303  alice  consent page
     rN  hh:mm:ss  fN  GET consent  200  demo-app alice  consent page
     rN  hh:mm:ss  fN  POST consent  303  demo-app alice  back to the client with a code

@@ -62,6 +62,7 @@ async function sendLogin(
 ): Promise<void> {
   const { ctx, base } = web;
   const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
+  if (refusal === null) note(res, { outcome: "login page" });
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client } = page;
   // The link "Use another user", and what leads on from there: a search, another page of users.
