@@ -60,8 +60,10 @@ function renew(
   // Also where its user is suspended: after a restore the family must not come back to life.
   const isOver = isDead(state) && state.isOver === true;
   if (place === "rotated" && !isOver) killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
-  if (isDead(state))
-    return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, fixOf(state));
+  if (isDead(state)) {
+    const refused = (why: string): string => `refresh_token is not accepted: ${why}`;
+    return new OAuthError("invalid_grant", refused(state.message), { cause: refused(state.detail), ...fixOf(state) });
+  }
   const { client, user, grant } = state;
   if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
   if (place === "rotated") {
