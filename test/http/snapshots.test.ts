@@ -7,6 +7,7 @@ import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, paths, pick, post, refresh, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
+import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
 /** Snapshots (CONTRACT 10): the state as it was, with what was issued since invalid and what was revoked since valid again. */
@@ -215,11 +216,7 @@ test("1,000 users: a restore takes less than 50 ms", async () => {
   });
   for (const { username } of users.slice(0, 300)) await many.issueTokens({ user: username, client: "app" });
   await many.snapshot("many");
-  const times = [];
-  for (let i = 0; i < 9; i++) {
-    const began = performance.now();
-    await many.restore("many");
-    times.push(performance.now() - began);
-  }
+  const times: number[] = [];
+  for (let i = 0; i < 9; i++) times.push(await cpuTimeOf(() => many.restore("many")));
   expect(times.sort((a, b) => a - b)[4]).toBeLessThan(50);
 });
