@@ -236,8 +236,9 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     ...tab,
     streamHref: "/_idp/stream",
     backHref: "/_idp/",
+    faultsHref: "/_idp/testing",
     flow: rowOf(flow, "/_idp/sign-ins/"),
-    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix },
+    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     steps: stepsOf(flow, "http://localhost:4370"),
   };
 }

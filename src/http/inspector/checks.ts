@@ -34,7 +34,7 @@ function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] 
   const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: "the app sent none" }] : [];
   return [
     ...state,
-    ...compared("state", asked["state"], answer["state"], "returned unchanged", "is not the one of the request"),
+    ...compared("state", asked["state"], answer["state"], "returned unchanged", "differs from the authorization request"),
   ];
 }
 
@@ -58,16 +58,17 @@ const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
 
 function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly CheckView[] {
   const { parameters } = record;
-  const idToken = valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
+  // Status 0: the app did not get the response.
+  const idToken = record.status === 0 ? {} : valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
   return [
     ...ofClient(record),
-    ...compared("code", code, parameters["code"], "the one of this sign-in", "not the one of this sign-in"),
+    ...compared("code", code, parameters["code"], "belongs to this sign-in", "does not belong to this sign-in"),
     ...compared(
       "redirect_uri",
       asked["redirect_uri"],
       parameters["redirect_uri"],
-      "the one of the authorization request",
-      "not the one of the authorization request",
+      "same as in the authorization request",
+      "differs from the authorization request",
     ),
     ...ofPkce(asked, record),
     ...compared("nonce", asked["nonce"], idToken["nonce"], "in the ID token unchanged", "differs in the ID token"),
@@ -84,7 +85,7 @@ export function checksOf(record: RequestRecord, earlier: readonly RequestRecord[
   if (record.endpoint === "userinfo") {
     const token = last((one) => issued(one)["access_token"]);
     const given = record.parameters["authorization"] ?? record.parameters["access_token"];
-    return compared("access token", token, given, "the last one that was issued", "an earlier one");
+    return compared("access token", token, given, "the newest one", "an earlier one");
   }
   if (record.endpoint !== "token") return [];
   if (record.grant_type === "authorization_code") {
@@ -99,6 +100,6 @@ export function checksOf(record: RequestRecord, earlier: readonly RequestRecord[
   const given = record.parameters["refresh_token"];
   return [
     ...ofClient(record),
-    ...compared("refresh token", refresh, given, "the last one that was issued", "an earlier one, used before"),
+    ...compared("refresh token", refresh, given, "the newest one", "an earlier one, used before"),
   ];
 }

@@ -54,6 +54,7 @@ export interface StepView {
   readonly method: string;
   readonly endpoint: string;
   readonly path: string;
+  /** Or that there was no response. English. */
   readonly status: string;
   readonly ms: number;
   /** Who sent the request, and who received the response in the end. */
@@ -75,8 +76,10 @@ export interface StepView {
 export interface SignInView extends TabView, LiveView {
   readonly flow: FlowRow;
   /** Where it failed. */
-  readonly failed: Pick<StepView, "id" | "rule" | "fix"> | null;
+  readonly failed: Pick<StepView, "id" | "rule" | "fix" | "clock"> | null;
   readonly steps: readonly StepView[];
+  /** The tab where faults are removed. */
+  readonly faultsHref: string;
   /** The list of all. */
   readonly backHref: string;
 }

@@ -9,6 +9,7 @@ import type { Web } from "../web.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
+import { tabs } from "./tabs.ts";
 import { matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
@@ -44,8 +45,9 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
     ...tabView(web, req, res, null),
     streamHref: web.base + streamPath,
     backHref: web.base + inspectorPath,
+    faultsHref: web.base + inspectorPath + tabs.testing,
     flow: rowOf(flow, web.base + signInPath),
-    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix },
+    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     steps: stepsOf(flow, web.issuer.origin),
   });
   sendPage(res, 200, page);

@@ -74,7 +74,7 @@ export const stepsOf = ({ records }: Flow, origin: string): readonly StepView[] 
     const location = response?.["location"];
     return {
       ...{ id, at: time, method, endpoint, path: record.path, ms, rule, fix, clock },
-      status: String(status),
+      status: status === 0 ? "no response" : String(status),
       from: senderOf(record),
       to: receiverOf(record),
       bad: isBad(record),
