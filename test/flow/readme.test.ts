@@ -1,8 +1,9 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
-import { expect, test } from "vitest";
-import { startIdp } from "../helpers/cli.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { blocks, headingsOf, repository } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
@@ -11,13 +12,17 @@ import { newProject, shell } from "../helpers/shell.ts";
 
 const lines = (heading: string): string[] => blocks(heading, "sh").flatMap((block) => block.split("\n"));
 
+/** Types a line into a shell. One command of plain words, with which a shell does nothing, runs in this process. */
+const type = (line: string, project: ReturnType<typeof newProject>): Promise<Ended> =>
+  /^idp( [\w.,:/@=-]+)+$/.test(line) ? idpIn(project.cwd, line.split(" ").slice(1)) : shell(line, project);
+
 test("your own users and clients", async () => {
   const { cwd, env } = newProject();
   const [fixtures = ""] = blocks("Your own users and clients", "yaml");
   writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   const [last, ...others] = lines("Your own users and clients").reverse();
   expect(others).not.toHaveLength(0);
-  for (const line of others.reverse()) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  for (const line of others.reverse()) expect(await type(line, { cwd, env }), line).toMatchObject({ code: 0 });
   expect(last).toBe("idp start");
   await startIdp([], { cwd, env });
   const { stdout } = await shell("idp users list --json; idp clients list --json", { cwd, env });
@@ -29,25 +34,33 @@ test("your users, and testers, in the README", async () => {
   const { cwd, env } = newProject();
   const [fixtures = ""] = blocks("Your users", "yaml");
   writeFileSync(join(cwd, "own.yaml"), fixtures);
-  expect(await shell("idp seed --check own.yaml", { cwd, env })).toMatchObject({ code: 0 });
+  expect(await type("idp seed --check own.yaml", { cwd, env })).toMatchObject({ code: 0 });
   await startIdp([], { cwd, env });
   expect(lines("Testers")).not.toHaveLength(0);
-  for (const line of lines("Testers")) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  for (const line of lines("Testers")) expect(await type(line, { cwd, env }), line).toMatchObject({ code: 0 });
 });
 
-test.each(headingsOf("docs/cookbook.md"))("cookbook: %s", async (heading) => {
-  const { cwd, env } = newProject();
-  await startIdp([], { cwd, env });
-  const recipes = blocks(heading, "sh");
-  expect(recipes).not.toHaveLength(0);
-  for (const recipe of recipes) expect(await shell(recipe, { cwd, env }), recipe).toMatchObject({ code: 0 });
+describe("the cookbook, on one server that each recipe finds as it began", () => {
+  const project = newProject(afterAll);
+  beforeAll(() => startIdp([], project, afterAll));
+
+  test.each(headingsOf("docs/cookbook.md"))("%s", async (heading) => {
+    expect(await idpIn(project.cwd, ["reset", "--yes"])).toMatchObject({ code: 0 });
+    const recipes = blocks(heading, "sh");
+    expect(recipes).not.toHaveLength(0);
+    for (const recipe of recipes) {
+      // What one line leaves in the shell is for the next one.
+      const typed = recipe.includes(" &\n") ? [recipe] : recipe.split("\n");
+      for (const line of typed) expect(await type(line, project), line).toMatchObject({ code: 0 });
+    }
+  });
 });
 
 test("commands", async () => {
   const { cwd, env } = newProject();
   const idp = await startIdp([], { cwd, env });
   for (const line of lines("All commands in one tour"))
-    expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+    expect(await type(line, { cwd, env }), line).toMatchObject({ code: 0 });
   expect(await idp.ended).toEqual({ code: 0, signal: null });
 });
 
@@ -70,7 +83,7 @@ test("reset, export, import, watch", async () => {
   writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   await startIdp([], { cwd, env });
   for (const line of lines("Reset, export, import, watch")) {
-    expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
+    expect(await type(line, { cwd, env }), line).toMatchObject({ code: 0 });
   }
 });
 

@@ -43,9 +43,11 @@ export function shell(script: string, place: Place): Promise<Ended> {
   });
 }
 
-/** A new project that has this package installed, so that `idp` is a command in its shell. */
-export function newProject(): Place & { readonly env: Readonly<Record<string, string>> } {
-  const cwd = newFolder();
+/** A new project that has this package installed, so that `idp` is a command in its shell. @param atEnd when it is removed */
+export function newProject(
+  ...atEnd: Parameters<typeof newFolder>
+): Place & { readonly env: Readonly<Record<string, string>> } {
+  const cwd = newFolder(...atEnd);
   const commands = join(cwd, "node_modules", ".bin");
   mkdirSync(commands, { recursive: true });
   symlinkSync(repository, join(cwd, "node_modules", "dev-idp"));
