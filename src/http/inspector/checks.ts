@@ -34,7 +34,13 @@ function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] 
   const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: "the app sent none" }] : [];
   return [
     ...state,
-    ...compared("state", asked["state"], answer["state"], "returned unchanged", "differs from the authorization request"),
+    ...compared(
+      "state",
+      asked["state"],
+      answer["state"],
+      "returned unchanged",
+      "differs from the authorization request",
+    ),
   ];
 }
 
