@@ -26,7 +26,7 @@ import { methods, routeOf, type Handlers, type Route } from "./route.ts";
 import { note, type Web } from "./web.ts";
 
 /**
- * The only place that gives a request its faults: one before the handler of an endpoint runs, and one for the response that it made.
+ * The only place that gives a request its faults: at most one before the handler of an endpoint runs, and one for the finished response.
  * A fault spoils a response and lets nothing pass: a handler either runs with all its checks, or does not run.
  */
 
@@ -86,7 +86,7 @@ const readRequest = (web: Web, endpoint: FaultEndpoint, req: Request): Promise<F
 /** Faults before anything is changed. @returns whether the handler still has to run */
 async function before(exchange: Exchange): Promise<boolean> {
   const { web, req, request } = exchange;
-  // An error is sent only to a redirect URI that is the client's. The handler refuses any other.
+  // An error goes only to a redirect URI of the client. The handler refuses any other.
   const raw = (): RawParameters => (req.method === "POST" ? bodyParameters(req) : queryParameters(req));
   const target = request.endpoint === "authorize" ? await provenTarget(web.ctx, raw()) : null;
   const fault = await web.ctx.faults.take("before", request, (one) => target !== null || !isRedirect(exchange, one));

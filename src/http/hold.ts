@@ -5,12 +5,12 @@ import type { Response } from "express";
 
 export interface MadeResponse {
   readonly status: number;
-  /** Beside those that are set on the response. */
+  /** In addition to those that are set on the response. */
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** @param release is handed the response when the handler ends it; from then on `res` sends again */
+/** @param release receives the response when the handler ends it; from then on, `res` sends as usual */
 export function holdResponse(res: Response, release: (made: MadeResponse) => void): void {
   const [writeHead, end] = [res.writeHead.bind(res), res.end.bind(res)];
   const before = new Set(res.getHeaderNames());
@@ -33,7 +33,7 @@ export function holdResponse(res: Response, release: (made: MadeResponse) => voi
   }) as Response["end"];
 }
 
-/** Sends a response. @param bytes after so many of the body the connection is closed; absent: all of it is sent */
+/** Sends a response. @param bytes closes the connection after so many bytes of the body; absent: sends all */
 export function sendMade(res: Response, { status, headers, body }: MadeResponse, bytes?: number): void {
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
   // RFC 9110 8.6.

@@ -15,18 +15,18 @@ export interface Observers {
 }
 
 /**
- * Hands each request to the ledger once it is answered, with the notes of its route: the only place that does. Before that it shows in the
- * response whether the clock was moved.
+ * The only place that adds requests to the ledger. It does so after the response, with the notes of the route. While the clock is moved, it
+ * also adds a header to each response.
  */
 export const observe =
   ({ ctx, base }: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
   (req, res, next) => {
     const began = performance.now();
-    // `req.path` is relative to the router that handles it by then.
+    // Read now, because `req.path` is relative to a router later.
     const { path, method, originalUrl: url } = req;
     const { authorization, dpop } = req.headers;
     const notes = takeNotes(res);
-    // After "finish", and also where the connection is closed before that.
+    // Comes after "finish", or when the connection closes early.
     res.on("close", () => {
       const exchange = {
         method,
@@ -44,11 +44,11 @@ export const observe =
         ms: Math.round((performance.now() - began) * 10) / 10,
       };
       try {
-        // CONTRACT 10: neither the control API nor the inspector is what the app under test does.
+        // CONTRACT 10: the app under test calls neither the control API nor the inspector.
         if (path.startsWith(`${base}/_idp/`)) onRequest?.(lineOf(exchange));
         else ctx.ledger.add(exchange, onRequest);
       } catch (error) {
-        // The request is answered; whatever it held must not end the server.
+        // The response is sent. Nothing in a request may end the server.
         onUnexpected(error);
       }
     });
@@ -56,7 +56,7 @@ export const observe =
       if (ctx.clock.isMoved()) showInResponse({ ctx }, res);
       next();
     };
-    // Whatever a request asks for, it never sees less than what another process answered before.
+    // A request sees every change that another process has answered for.
     const behind = catchUp(ctx);
     if (behind === null) goOn();
     else behind.then(goOn, next);

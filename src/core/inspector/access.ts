@@ -42,7 +42,7 @@ interface State {
 const stateIn = (tx: ReadTx): State =>
   (tx.get("testing", "inspector")?.value ?? { keys: [], sessions: [], markers: [] }) as State;
 
-/** @param now nobody moves it: a key lives for ten minutes of the person who was given it */
+/** @param now the real time, because a key is valid for ten real minutes */
 export async function createInspectorAccess(
   store: Store,
   now: () => number,
@@ -90,12 +90,12 @@ export async function createInspectorAccess(
 export const inspectorCsrf = (secret: string): string => hashOf(`inspector ${secret}`);
 
 /**
- * What tells the pages beyond the inspector that a person is in it, who may be offered a change there. It opens nothing, and a session cannot
- * be found from it.
+ * Tells the pages outside the inspector that a person is signed in to it and may be offered a change. It opens nothing, and no session can be
+ * derived from it.
  */
 export const inspectorMarker = (secret: string): string => hashOf(`marker ${secret}`);
 
-/** The value of a form on such a page: of one session, and of one change, so that no field of the form can be another. */
+/** The csrf value of a form on such a page. It is for one session and one change, so no field of the form can be replaced. */
 export const markedCsrf = (marker: string, change: readonly string[]): string =>
   hashOf(JSON.stringify([...change, marker]));
 

@@ -2,9 +2,9 @@ import type { ReadTx } from "../../store/store.ts";
 import type { Derived } from "../derived.ts";
 import { duration } from "../time-words.ts";
 
-/** How far a tester moved the clock: it is a record, which all processes on the records share. */
+/** How far a tester moved the clock. It is a record, so all processes on the same records share it. */
 export interface Moved {
-  /** Milliseconds; while it is frozen they do not count. */
+  /** Milliseconds. Ignored while the clock is frozen. */
   readonly ahead: number;
   /** Milliseconds since 1970. */
   readonly frozenAt: number | null;
@@ -14,7 +14,7 @@ const unmoved: Moved = { ahead: 0, frozenAt: null };
 
 export const movedIn = (tx: ReadTx): Moved => (tx.get("testing", "clock")?.value ?? unmoved) as Moved;
 
-/** What a clock that was moved like this shows. @param base the real time */
+/** The time that a moved clock shows. @param base the real time */
 export const timeOf = ({ ahead, frozenAt }: Moved, base: number): number => frozenAt ?? base + ahead;
 
 /**
@@ -26,13 +26,13 @@ export interface Clock {
   readonly now: () => number;
   /** The real time: what the clock would show if nobody had moved it. */
   readonly unmoved: () => number;
-  /** The time that has passed in reality, whatever anybody sets. */
+  /** The real time, by a clock that nobody can set. */
   readonly real: () => number;
-  /** A time that has passed by this clock and in reality: records that expired before it may be removed. */
+  /** A time that has passed by this clock and in reality. Records that expired before it may be removed. */
   readonly passed: () => number;
   readonly isMoved: () => boolean;
   readonly isFrozen: () => boolean;
-  /** Begins to show what the records say. */
+  /** Shows what the records say from now on. */
   readonly follow: (moved: Derived<Moved>) => void;
   /** Reads the records again. Call it after this process has changed them. */
   readonly reload: () => Promise<void>;
@@ -40,7 +40,7 @@ export interface Clock {
 
 /**
  * @param base the time, in milliseconds since 1970, which a test may set in both directions
- * @param elapsed milliseconds since any moment: nobody can set it
+ * @param elapsed milliseconds since some moment, by a clock that nobody can set
  */
 export function createClock(base: () => number, elapsed: () => number): Clock {
   const began = base() - elapsed();

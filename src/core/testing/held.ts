@@ -3,29 +3,29 @@ import { isKept } from "./kept.ts";
 import type { Exchange } from "./record.ts";
 import { bearerIn, schemeOf } from "./recording.ts";
 
-/** What the ledger holds of a request until somebody looks at its record. */
+/** What the ledger holds of a request until somebody reads its record. */
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A longer request is looked at at once: its sender chooses its length. */
+/** The record of a longer request is made at once, because its sender chooses the length. */
 const longest = 8192;
 
 /** Without the values that are never kept. */
 const bodyOf = (body: Values): Values =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""]));
 
-/** No parameter is an object, which may hold anything. */
+/** Whether a parameter is an object. It may hold anything, so it must not wait. */
 const hasObjects = (body: Values): boolean =>
   Object.values(body)
     .flat()
     .some((value) => typeof value === "object" && value !== null);
 
-/** A client's own entry holds its secret. */
+/** A response of this endpoint holds the client's secret. */
 const holdsSecret = "register";
 
 /**
- * The same request, which gives the same record, without what is never kept. Null: its record must be made at once, because it says what was
- * refused, or because the request is too long or may hold a secret elsewhere than in a parameter of its body.
+ * The request without the values that are never kept. It gives the same record later. Null: the record must be made at once, because the
+ * request was refused, is too long, or may hold a secret outside the parameters of its body.
  */
 export function heldOf(exchange: Exchange): Exchange | null {
   const { endpoint, status, url, authorization, dpop = "", notes } = exchange;

@@ -32,7 +32,7 @@ const plain = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Not even a fingerprint is kept of these: people choose them, so a fingerprint would let others guess them. */
+/** Of these, not even a fingerprint is kept: people choose them, and a fingerprint would let others check guesses. */
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 
 /** The senders of requests choose how long values are, and how many. */
@@ -66,7 +66,7 @@ const shownText = (text: string): string =>
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
 
-/** A real copy: a slice would keep the whole body in memory. */
+/** Copies a value. A slice of a string would keep the whole body in memory. */
 export function copied(value: unknown, text = shortened, depth = 0): unknown {
   if (typeof value === "string") return JSON.parse(JSON.stringify(text(value)));
   if (typeof value !== "object" || value === null) return value;
@@ -130,7 +130,7 @@ export interface Keeper {
   readonly sealed: (value: string) => Fingerprint;
   /**
    * What is kept of parameters.
-   * @param isKnown whether a value that people type may be shown: a password may stand where the username belongs
+   * @param isKnown whether a value that people type may be shown, because they may type a password into the wrong field
    */
   readonly parameters: (
     sent: Readonly<Record<string, unknown>>,
@@ -147,7 +147,7 @@ export interface Keeper {
   readonly whole: (value: unknown) => unknown;
 }
 
-/** @param key of this process, so that nobody can find a value by trying */
+/** @param key random for each process, so that nobody can find a value by trying */
 export function createKeeper(key: string): Keeper {
   const fingerprint = (value: string): string =>
     createHmac("sha256", key).update(value).digest("base64url").slice(0, 10);

@@ -7,7 +7,7 @@ import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved }
 
 /** How a tester moves the clock. */
 
-/** The latest time that the clock may show: a token that lives for ten years still ends in a year of four digits. */
+/** The latest time that the clock may show. A token that lives for ten years then still ends in a year of four digits. */
 const latest = Date.parse("9980-01-01T00:00:00Z");
 
 /** @throws {OperationError} usage */
@@ -17,8 +17,8 @@ function checkTime(to: number): number {
 }
 
 /**
- * Moves the clock; if it is set back, what is over by then stays over.
- * @param how where it then is, from where it is
+ * Moves the clock. If it is set back, what has ended stays ended.
+ * @param how the new position, from the old one
  */
 async function move(ctx: Context, how: (moved: Moved, base: number) => Moved): Promise<ClockState> {
   const { clock } = ctx;

@@ -17,7 +17,7 @@ export interface RequestRecord {
   readonly path: string;
   /** 0: the connection was closed before the response. */
   readonly status: number;
-  /** Milliseconds until the response was handed over. */
+  /** Milliseconds until the response was sent. */
   readonly ms: number;
   readonly client: string | null;
   /** Username. */
@@ -47,7 +47,7 @@ type Detail = "flow" | "grant_type" | "scope" | "parameters" | "response";
 
 /** One line of the request log. */
 export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Detail> {
-  /** Null: the ledger does not hold it, as the calls of the control API. */
+  /** Null: the ledger does not hold the request, such as a call of the control API. */
   readonly id: string | null;
   /** Null: the status says it all. */
   readonly outcome: string | null;
@@ -74,7 +74,7 @@ type Answer =
   | { readonly location: string; readonly parameters?: readonly (readonly [name: string, value: string])[] }
   | { readonly json: string };
 
-/** A request as it was sent, and what became of it. */
+/** A request as it was sent, and its outcome. */
 export interface Exchange {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -90,7 +90,7 @@ export interface Exchange {
   readonly dpop: string | undefined;
   /** 0: the connection was closed before the response. */
   readonly status: number;
-  /** All of the response was handed over. */
+  /** Whether the whole response was sent. */
   readonly isSent: boolean;
   readonly ms: number;
   readonly notes: RequestNotes;

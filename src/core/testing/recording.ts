@@ -5,7 +5,7 @@ import { byName, parametersOf, type Flows } from "./flows.ts";
 import { copied, looksRandom, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
-/** Makes the record of a request: everything that was sent goes through `kept.ts`. */
+/** Makes the record of a request. Everything that was sent goes through `kept.ts`. */
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ function valuesIn({ url, body }: Pick<Exchange, "url" | "body">): Values {
 export const bearerIn = (authorization: string): string | null =>
   /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 
-/** Names of users and clients are shown where the server knows them: a person may type a password there. */
+/** A username or client ID is shown only if the server knows it, because a person may type a password there. */
 const isKnownTo =
   ({ user, client }: Pick<RequestEvent, "user" | "client">) =>
   (name: string, value: string): boolean =>
@@ -38,11 +38,11 @@ const isKnownTo =
 const randomParts = ({ path, status }: Exchange): readonly string[] =>
   status < 400 ? [] : path.split("/").filter(looksRandom);
 
-/** Takes whatever may be a secret out of a text that repeats what was sent. */
+/** Removes possible secrets from a text that repeats what was sent. */
 function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
   const { status, notes } = exchange;
   const { client = null, user = null } = notes;
-  // What was accepted as a name is one, whatever else is called the same.
+  // An accepted client or user stays, even if another value of the request has the same text.
   const names = status < 400 ? [client, user] : [];
   const hidden = [...keeper.hidden(valuesIn(exchange), isKnownTo({ client, user })), ...randomParts(exchange)].filter(
     (value) => !names.includes(value),
@@ -51,10 +51,10 @@ function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
   return (text) => texts.reduce((left, secret) => left.replaceAll(secret, "…"), text);
 }
 
-/** Cuts names for the log: the sender of a request chooses their length. */
+/** Cuts names for the log, because the sender of a request chooses their length. */
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
 
-/** The line of the log of a request that the ledger does not hold. */
+/** The log line of a request that the ledger does not hold. */
 export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms, notes }: Exchange): RequestEvent {
   return {
     id: null,
@@ -73,12 +73,12 @@ export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms
   };
 }
 
-/** The line of the log of a request. */
+/** The log line of a request. */
 export function eventOf(keeper: Keeper, id: string, exchange: Exchange): RequestEvent {
   const line = { ...lineOf(exchange), id };
   if (line.error === null && line.status < 400) return line;
   const text = cleaner(keeper, exchange);
-  // A name of which anything is a secret is none.
+  // A name that contains a secret is left out.
   const name = (given: string | null): string | null => (given !== null && text(given) === given ? given : null);
   const { error, fix, mismatch } = line;
   return {
@@ -131,12 +131,12 @@ function headerOf(keeper: Keeper, authorization: string): Values {
   return { scheme: schemeOf(authorization), ...(token === null ? { fingerprint: null } : keeper.sealed(token)) };
 }
 
-/** Answers that hold claims of a user or of a token, whatever their names. */
+/** Their responses hold claims, which may have any name. */
 const holdsClaims = ["userinfo", "introspect"];
-/** Documents that everybody may fetch. */
+/** Public documents. */
 const documents = ["discovery", "jwks"];
 
-/** The JSON object of the response; null: it is none. A fault may have sent anything. */
+/** The response as a JSON object; null for anything else, because a fault can send any text. */
 function jsonOf({ notes: { answer } }: Exchange): Values | null {
   if (answer === undefined || !("json" in answer)) return null;
   try {

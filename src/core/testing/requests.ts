@@ -2,10 +2,10 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
- * what a record is, recording.ts makes it, kept.ts what is kept of a value, flows.ts which requests belong to one sign-in. held.ts is what the
- * ledger holds until somebody looks. filter.ts selects requests.
+ * what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests belong to one sign-in, held.ts what
+ * the ledger holds until somebody reads a record. filter.ts selects requests.
  *
- * faults/ has the responses that are wrong on purpose.
+ * faults/ makes responses wrong on purpose.
  */
 import { createFlows } from "./flows.ts";
 import { heldOf } from "./held.ts";
@@ -14,7 +14,7 @@ import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 import { eventOf, recordOf } from "./recording.ts";
 
 export interface Ledger {
-  /** Records a request. @param log is handed its line of the log */
+  /** Records a request. @param log receives its log line */
   add(exchange: Exchange, log?: (event: RequestEvent) => void): void;
   /** The oldest first. */
   list(): readonly RequestRecord[];
@@ -22,19 +22,19 @@ export interface Ledger {
   clear(): void;
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
-  /** Calls for each request that comes. @returns ends it */
+  /** Calls the listener for each new request. @returns a function that ends this */
   subscribe(listener: (record: RequestRecord) => void): () => void;
-  /** Whether a kept value is the one of a parameter. */
+  /** Whether a value is the one that was kept. */
   readonly isSame: Keeper["isSame"];
   /** The value of a parameter in words: a fingerprint, where it may be a secret. */
   readonly shown: Keeper["shown"];
-  /** Ends what waits for requests. */
+  /** Ends every wait for requests. */
   close(): void;
-  /** Aborted when it closes. */
+  /** Aborted when the ledger closes. */
   readonly closing: AbortSignal;
 }
 
-/** The requests of all issuers of the process are counted together. */
+/** Counts the requests of all issuers in the process. */
 let last = 0;
 
 /** The place of a request among all others; null: the text is not an id. */
@@ -46,7 +46,7 @@ export const placeOf = (id: string): number | null => {
 interface Entry {
   readonly place: number;
   readonly endpoint: string;
-  /** Most requests nobody looks at, so their records are made for the first who does. */
+  /** Nobody reads most records, so each one is made when it is first read. */
   content: Exchange | RequestRecord;
 }
 
@@ -63,7 +63,7 @@ export function createLedger(size: () => number, key: string): Ledger {
   const listeners = new Set<(record: RequestRecord) => void>();
   const closing = new AbortController();
 
-  /** Makes the records in their order, because a request says to which flow the later ones belong. */
+  /** Makes the records in order, because an earlier request decides to which flow later ones belong. */
   const read = (): readonly RequestRecord[] =>
     entries.map((entry) => {
       if ("id" in entry.content) return entry.content;

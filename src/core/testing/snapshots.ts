@@ -52,13 +52,13 @@ export async function saveSnapshot(ctx: Context, { name }: { readonly name: stri
       hint: "A name has up to 64 letters, digits, - and _",
     });
   }
-  // As for an export: only this process knows a password that is not hashed yet. And the keys must exist, so that a restore has them.
+  // Only this process knows a password that is not hashed yet. The keys must exist, so that a restore has them.
   await ctx.passwords.settle();
   await ctx.keys.jwks();
   return ctx.store.transaction((tx) => {
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
     const content: Content = { records, settings: tx.get("meta", "settings") ?? null, eras: saveEras(tx) };
-    // The real time: people ask how long ago that was, whatever the clock shows by then.
+    // The real time, because people ask how long ago that was, wherever the clock is now.
     const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
     tx.put("snapshots", snapshot);
     return view(snapshot);

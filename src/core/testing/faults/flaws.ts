@@ -19,7 +19,7 @@ export const flawNames = [
 ] as const;
 export type Flaw = (typeof flawNames)[number];
 
-/** Seconds: more than two clocks ever differ, or any verifier tolerates. */
+/** Seconds: more than clocks differ, and more than verifiers tolerate. */
 export const distance = 3600;
 
 /** Names that never resolve (RFC 6761 6.4). */
@@ -43,7 +43,7 @@ export function checkFlaws(flaws: readonly Flaw[]): void {
   }
 }
 
-/** When a token with these flaws is issued: an expired one so long ago that its life is over. */
+/** The time of issue of a token with these flaws. An expired token was issued so long ago that its lifetime is over. */
 export const madeAt = (ctx: Context, flaws: readonly Flaw[], life: number): Context =>
   flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
 
@@ -104,6 +104,6 @@ const warnings: Readonly<Record<Flaw, string>> = {
 export const warningsOf = (flaws: readonly Flaw[]): readonly string[] =>
   flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${warnings[flaw]}`);
 
-/** What is remembered of it, so that this server never accepts it, even if everything else is valid. */
+/** Recorded, so that this server never accepts the token, even if everything else is valid. */
 export const flawedReason = (flaws: readonly Flaw[]): string =>
   `it was made to be refused (${flaws.map(shown).join(", ")})`;
