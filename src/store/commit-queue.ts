@@ -8,7 +8,7 @@ import { OvertakenError, type Journal, type Missed, type Operation, type Place }
 import { StorageError, type CollectionName } from "./store.ts";
 import { allCollections } from "./table.ts";
 
-/** What became of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
+/** The outcome of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
 type Outcome = "written" | "overtaken" | StorageError;
 
 interface Batch {
@@ -22,7 +22,7 @@ interface Batch {
 const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
   new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
 
-/** Where no reader of a journal is. */
+/** A place that is in no journal: a reader there gets all records. */
 export const nowhere: Place = { seq: -1, id: "" };
 
 function createBatch(): Batch {
@@ -32,10 +32,10 @@ function createBatch(): Batch {
 }
 
 export interface CommitQueue extends Durability {
-  /** The place in the journal that memory is at, without the changes that wait. */
+  /** The place in the journal that memory has reached, without the changes that wait. */
   place(): Place;
-  /** Takes in what others have written until now. */
-  takeInMissed(): Promise<void>;
+  /** Applies to memory what others have written until now. */
+  readMissed(): Promise<void>;
   /**
    * Captures a state of memory that is on disk. Memory runs ahead of the disk, so `capture` is called where a batch has
    * just been closed and memory holds exactly the disk and that batch. The function it returns is called when the batch
@@ -50,12 +50,12 @@ export interface CommitQueue extends Durability {
 
 /**
  * @param journal where the changes are written; `place` is where memory is
- * @param memory takes in what other writers wrote; `tookIn` is called after it, with the collections that changed
+ * @param memory receives what other writers wrote; `onCaughtUp` is called afterwards with the collections that changed
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
   { journal, place: first }: { readonly journal: Journal; readonly place: Place },
-  memory: Pick<Engine, "replay" | "reset"> & { tookIn?(changed: ReadonlySet<CollectionName>): void },
+  memory: Pick<Engine, "replay" | "reset"> & { onCaughtUp?(changed: ReadonlySet<CollectionName>): void },
   closed: StorageError,
 ): CommitQueue {
   let place = first;
@@ -79,9 +79,9 @@ export function createCommitQueue(
   }
 
   /**
-   * Takes back what memory has beyond the journal and takes in what it lacks. No await: all of it happens before any other code runs.
+   * Undoes what memory has beyond the journal and applies what it lacks. No await: all of it happens before any other code runs.
    * Transactions that ended during a write may depend on what is now undone, so they are undone too.
-   * @returns what became of all that was taken back
+   * @returns the outcome of all that was undone
    */
   function giveUp(batch: Batch | null, missed: Missed | null, why: Exclude<Outcome, "written">): typeof why {
     const lost = [batch, waiting].filter((one) => one !== null);
@@ -89,7 +89,7 @@ export function createCommitQueue(
     for (const undo of lost.flatMap(({ undos }) => undos).reverse()) undo();
     let outcome = why;
     try {
-      if (missed !== null) takeIn(missed);
+      if (missed !== null) applyMissed(missed);
     } catch (error) {
       outcome = new StorageError(`what another idp wrote cannot be read: ${String(error)}`, { cause: error });
     }
@@ -97,24 +97,24 @@ export function createCommitQueue(
     return outcome;
   }
 
-  function takeIn({ records, entries, place: next }: Missed): void {
+  function applyMissed({ records, entries, place: next }: Missed): void {
     // If this fails, memory is unusable. No journal continues from there, so all records are read again the next time.
     place = nowhere;
     if (records !== undefined) memory.reset(records);
     const operations = entries.flat();
     for (const operation of operations) memory.replay(operation);
-    memory.tookIn?.(records === undefined ? collectionsIn(operations) : new Set(allCollections));
+    memory.onCaughtUp?.(records === undefined ? collectionsIn(operations) : new Set(allCollections));
     place = next;
   }
 
-  async function takeInMissed(): Promise<void> {
+  async function readMissed(): Promise<void> {
     for (;;) {
       const from = place;
       const missed = await journal.since(from);
       if (missed.records === undefined && missed.entries.length === 0) return;
-      // What is being written may be among it.
+      // The batch that is being written may be among the missed entries.
       while (inFlight !== null) await inFlight.done;
-      // No await from here on. Meanwhile memory may have got further.
+      // No await from here on. Meanwhile memory may have advanced.
       if (place === from) {
         const outcome = giveUp(null, missed, "overtaken");
         if (outcome !== "overtaken") throw outcome;
@@ -168,7 +168,7 @@ export function createCommitQueue(
 
   return {
     place: () => place,
-    takeInMissed,
+    readMissed,
     async commit(operations, undo) {
       if (!open) {
         undo();

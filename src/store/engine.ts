@@ -35,9 +35,9 @@ interface Change {
 export interface Engine extends Pick<Store, "transaction" | "read"> {
   /** Reads at once. Only where memory is known to be what the journal holds. */
   look<T>(work: (tx: ReadTx) => T): T;
-  /** Takes in a record of a data file. @throws {ConflictError} @throws {TypeError} */
+  /** Adds a record of a data file. @throws {ConflictError} @throws {TypeError} */
   load(collection: CollectionName, record: AnyRecord): void;
-  /** Takes in an operation of a journal: the last one wins. @throws {TypeError} */
+  /** Applies an operation of a journal: the last one wins. @throws {TypeError} */
   replay(operation: Operation): void;
   /** Replaces all records by these. @throws {ConflictError} @throws {TypeError} */
   reset(records: Records): void;
@@ -45,7 +45,7 @@ export interface Engine extends Pick<Store, "transaction" | "read"> {
   capture(): Records;
 }
 
-/** @param options `durability`: absent, everything is as durable as it gets at once */
+/** @param options `durability`: absent for a store in memory only */
 export function createEngine({
   now,
   passed = now,
@@ -71,7 +71,7 @@ export function createEngine({
   };
 
   const alive = (entry: Entry): boolean => entry.expiresAt > at;
-  /** Until then an expired record is only hidden: the clock may be set back. */
+  /** Records that expire later are only hidden, because the clock may be set back. */
   const removable = (): number => Math.min(at, passed());
 
   function handOut<C extends CollectionName>(_: C, entry: Entry): Collections[C] {
@@ -187,7 +187,7 @@ export function createEngine({
   };
 
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
-    // Memory has all that was written before this was asked for. What changes records is checked by the journal itself.
+    // A transaction that writes nothing must first catch up with the journal. One that writes is checked by the journal itself.
     let isCurrent = !isShared;
     for (;;) {
       const done: Change[] = [];

@@ -1,4 +1,4 @@
-/** Records into the tables and out of them as a whole: of a journal, of a snapshot. */
+/** Loads whole journals and snapshots into the tables, and captures the tables as a whole. */
 import type { CollectionName } from "./collections.ts";
 import type { Operation, Records } from "./journal.ts";
 import { allCollections, type Entry, type Table } from "./table.ts";
@@ -15,7 +15,7 @@ export function isOperation(value: unknown, names: readonly string[]): value is 
 
 const isOneOf = (names: readonly string[], name: unknown): boolean => typeof name === "string" && names.includes(name);
 
-/** Takes in an operation: the last one wins. @throws {TypeError} the record is not one of its collection */
+/** Applies an operation: the last one wins. @throws {TypeError} the record does not fit its collection */
 export function replay(tables: Tables, operation: Operation): void {
   if ("remove" in operation) {
     tables[operation.remove].set(operation.key, undefined);
@@ -23,7 +23,7 @@ export function replay(tables: Tables, operation: Operation): void {
   }
   const table = tables[operation.put];
   const entry = table.entryOf(operation.record);
-  // A rival expired and was purged, unheard of by the journal, before this record took its value.
+  // A rival may have expired and been purged, which the journal does not record, before this record took its value.
   for (let rival = table.rival(entry); rival !== undefined; rival = table.rival(entry))
     table.set(rival.entry.key, undefined);
   table.set(entry.key, { ...entry, seq: table.get(entry.key)?.seq ?? entry.seq });

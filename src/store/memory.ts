@@ -8,7 +8,7 @@ export function createMemoryStore({ now, passed }: StoreClock): Store {
   return { location: "memory", transaction, read, close: () => Promise.resolve() };
 }
 
-/** Nothing is kept, so that nothing is there at a start, and a store is gone with whoever opened it. */
+/** Nothing is kept: no issuer has data at a start. */
 export const createMemoryStores = (): Stores => ({
   names: () => Promise.resolve([]),
   open: (_name, clock) => Promise.resolve(createMemoryStore(clock)),

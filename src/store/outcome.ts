@@ -1,4 +1,4 @@
-/** What became of a piece of work: it is known before it may be told. */
+/** The outcome of some work, kept until it is on disk and may be reported. */
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export function outcomeOf<T>(work: () => T): Outcome<T> {

@@ -1,12 +1,12 @@
 /** Short-lived records: most wait for a person or a client, for minutes. Lasting ones are in records.ts. */
 
-/** A sign-in or a sign-out that waits for the person in front of the browser, and what is known of it so far. */
+/** A sign-in or a sign-out that waits for the person in front of the browser, with the steps done so far. */
 export interface Interaction {
   readonly uid: string;
   /** SHA-256 of the browser cookie that began it. */
   readonly browser: string;
   readonly csrf: string;
-  /** Of `core/sign-in/interactions.ts`: what it is for. */
+  /** What it is for: a type of `core/sign-in/interactions.ts`. */
   readonly purpose: unknown;
   /** Who signed in during this interaction, when (seconds) and how (RFC 8176); null: nobody yet. */
   readonly login: { readonly userId: string; readonly at: number; readonly amr: readonly string[] } | "canceled" | null;
@@ -23,7 +23,7 @@ export interface Code {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;
-  /** Of `core/authorize/codes.ts`: what of the request the token endpoint needs. */
+  /** The part of the request that the token endpoint needs: a type of `core/authorize/codes.ts`. */
   readonly request: unknown;
   readonly family: string;
   /** Seconds since 1970. */
@@ -72,6 +72,6 @@ export interface DeviceRequest {
 /** What a tester did to the clock and to responses, and who may use the inspector. */
 export interface Testing {
   readonly id: "clock" | "faults" | "inspector";
-  /** Of `core/testing/clock.ts`, `core/testing/faults/faults.ts` or `core/inspector/access.ts`. */
+  /** A type of `core/testing/clock.ts`, `core/testing/faults/faults.ts` or `core/inspector/access.ts`. */
   readonly value: unknown;
 }

@@ -10,7 +10,7 @@ export interface User {
   readonly emailVerified: boolean;
   /** `scrypt$N$r$p$salt$hash` (base64url); null: signs in from the picker only. */
   readonly passwordHash: string | null;
-  /** The password is known (from a fixture) and its hash is still being worked out. */
+  /** The password is known (from a fixture), but not hashed yet. */
   readonly passwordPending: boolean;
   /** Keyed digest of the fixture password that was hashed, so that the same one is not hashed again. Null: not from a fixture. */
   readonly passwordDigest: string | null;
@@ -33,7 +33,7 @@ export interface User {
 
 /**
  * A client: RFC 7591 and OpenID Connect registration metadata, under those names, beside `idp`'s own.
- * Metadata that is absent was not registered; what then holds is decided in `core/clients/clients.ts`.
+ * Metadata that is absent was not registered; `core/clients/clients.ts` decides what applies instead.
  */
 export interface Client {
   readonly client_id: string;
@@ -54,7 +54,7 @@ export interface Client {
   readonly id_token_signed_response_alg?: string;
   readonly skip_consent?: boolean;
   readonly audience?: string | readonly string[];
-  /** Of tokens without a user. */
+  /** Extra claims of tokens without a user. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
@@ -177,7 +177,7 @@ interface EndOfTokens {
   readonly at: number;
 }
 
-/** What a fixture last brought to a record, as a keyed hash, so that run-time changes are kept while the fixture stays the same. */
+/** What a fixture last said about a record, as a keyed hash, so that run-time changes are kept while the fixture stays the same. */
 export interface AppliedFixture {
   /** `user:alice`, `client:demo-app`, … */
   readonly id: string;
@@ -195,7 +195,7 @@ export interface Snapshot {
   readonly name: string;
   /** ISO 8601. */
   readonly savedAt: string;
-  /** Of `core/testing/snapshots.ts`. */
+  /** A type of `core/testing/snapshots.ts`. */
   readonly content: unknown;
 }
 

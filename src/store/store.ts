@@ -1,7 +1,7 @@
 /*
  * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts and
  * collections.ts say which records there are. engine.ts keeps them in memory with transactions. journal.ts is the port of the journal,
- * which makes changes durable. memory.ts has no journal, json/ keeps it in a file.
+ * which makes changes durable. memory.ts has no journal, json/ keeps it in a file, postgres/ in a table.
  */
 /**
  * The port: how records are found and changed, and what every store guarantees. It knows nothing of OAuth.
@@ -18,8 +18,8 @@
  * 6. **Durable before the answer.** `transaction` resolves after its changes are on disk (where the store has a disk).
  *    It rejects with {@link StorageError} if they could not be written, and then memory holds what the disk holds.
  * 7. **Nothing unwritten is read.** What `read` resolves with is on disk too: a change whose write failed is never seen.
- * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent. It is removed in the course of time once
- *    its end is not after `passed()` either: until then it is there again when the clock is set back to before its end.
+ * 8. **Expiry.** A record whose `expiresAt` (milliseconds) is not after `now()` is absent. It is removed some time after
+ *    `passed()` has reached its end too: until then it comes back when the clock is set back to before its end.
  * 9. **Indexed.** `get`, `find` and `findAll` cost the same however many records there are.
  * 10. **Volatile** collections may be lost when the process ends; nothing else about them differs.
  * 11. **Versions.** A record has another version after each change that was kept, also after it was removed and came back,
@@ -36,7 +36,7 @@ export type * from "./records.ts";
 /** What can be read; within a transaction its own changes are seen. */
 export interface ReadTx {
   get<C extends CollectionName>(collection: C, key: string): Collections[C] | undefined;
-  /** The version of the record with this key; undefined where there is none. See guarantee 11. */
+  /** The version of the record with this key; undefined if there is none. See guarantee 11. */
   version(collection: CollectionName, key: string): number | undefined;
   /** The record with this value in a unique index. */
   find<C extends CollectionName>(collection: C, index: UniqueIndex<C>, value: string): Collections[C] | undefined;
@@ -46,7 +46,7 @@ export interface ReadTx {
   findAll<C extends CollectionName>(collection: C, index: AnyIndex<C>, value: string): readonly Collections[C][];
   /** All records in the order of their insertion. The cost grows with their number, so requests must not use it. */
   all<C extends CollectionName>(collection: C): IterableIterator<Collections[C]>;
-  /** The same, and those that have expired and are not removed yet: see guarantee 8. With an index: those with this value. */
+  /** The same, with those that have expired and are not removed yet: see guarantee 8. With an index: those with this value. */
   everything<C extends CollectionName>(collection: C, index?: AnyIndex<C>, value?: string): readonly Collections[C][];
   count(collection: CollectionName): number;
 }
@@ -66,7 +66,7 @@ export interface Tx extends ReadTx {
 export interface StoreClock {
   /** May be moved in both directions. */
   readonly now: () => number;
-  /** A time that has passed permanently: whatever ended before it is never asked for again. Absent: `now`, which only moves on then. */
+  /** A time that has passed permanently: records that ended before it never come back. Absent: `now`, which then only moves forward. */
   readonly passed?: (() => number) | undefined;
 }
 
@@ -88,8 +88,8 @@ interface Others {
   /** Resolves when all that they wrote before the call can be read here. @throws {StorageError} */
   catchUp(): Promise<void>;
   /**
-   * From now on calls the listener whenever their changes came in, before anybody else reads them. So what is kept in another form than the
-   * records is never older than they are.
+   * Calls the listener whenever their changes arrive, before anybody else reads them, so that values derived from records are never
+   * older than the records.
    */
   follow(listener: OthersListener): void;
 }

@@ -27,7 +27,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Opens the store of the first issuer, closed with its lock: for whoever works on one issuer only. */
+/** Opens the store of one issuer; closing it also closes `stores`, with their lock. */
 export async function openOne(stores: Stores, name: string | null, clock: StoreClock): Promise<Store> {
   try {
     const store = await stores.open(name, clock);

@@ -1,15 +1,15 @@
 /** Removes records that have expired, a few with each change, so that they cannot pile up. */
 import type { Entry, Table } from "./table.ts";
 
-/** How many records are checked for each change. More than one, so that expired records cannot pile up. */
+/** How many records are checked for each change: more than one, so that removal keeps up with insertion. */
 const looksPerChange = 2;
 
-/** Writes nothing to the journal: a record that is read from it again has still expired. */
+/** Writes nothing to the journal: a record that is read from it again has expired anyway. */
 function purge(table: Table, entry: Entry, until: number): void {
   if (entry.expiresAt <= until && table.get(entry.key) === entry) table.set(entry.key, undefined);
 }
 
-/** Round and round over all that can expire; undefined after each round. */
+/** Cycles over all records that can expire; yields undefined after each round. */
 function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry: Entry } | undefined, never> {
   for (;;) {
     for (const table of tables) {

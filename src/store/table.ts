@@ -19,7 +19,7 @@ export interface Entry {
 
 type ValueOf = (record: AnyRecord) => string | readonly string[];
 
-/** `collections` with the record types forgotten: a table treats all of them alike. */
+/** `collections` without the record types: a table treats all of them alike. */
 const definitions = collections as unknown as Readonly<
   Record<
     CollectionName,
@@ -51,7 +51,7 @@ function createTable(collection: CollectionName) {
   const { key: keyField, unique = {}, index = {} } = definitions[collection];
   const uniques = Object.entries(unique).map(([name, valueOf]) => ({
     name,
-    // One record has one of these.
+    // In a unique index a record has a single value.
     valueOf: valueOf as (record: AnyRecord) => string,
     keys: new Map<string, string>(),
   }));
@@ -68,7 +68,7 @@ function createTable(collection: CollectionName) {
   let ordered = true;
   let expiring = 0;
 
-  /** Of a record of a data file, which may lack what an index is made of. @throws {TypeError} */
+  /** Checks a record of a data file, which may lack the fields of an index. @throws {TypeError} */
   function checkLookups(record: AnyRecord): void {
     for (const { name, valueOf } of lookups) {
       let value: unknown;

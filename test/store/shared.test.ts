@@ -37,7 +37,7 @@ async function openOn(journal: Journal, clock: StoreClock = { now: Date.now }): 
     new StorageError("closed"),
   );
   const engine = createEngine({ ...clock, durability: queue });
-  await queue.takeInMissed();
+  await queue.readMissed();
   return { location: "shared", transaction: engine.transaction, read: engine.read, close: () => queue.close() };
 }
 

@@ -1,11 +1,11 @@
-/** Files that are whole, private and on the disk, whatever happens. */
+/** Writes files that are whole, private and on disk even if the process or the machine stops. */
 import { randomBytes } from "node:crypto";
 import { chmod, open, readdir, readlink, rename, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "./fault.ts";
 
-/** Names in a folder are on disk only after this. Windows has no such thing, and needs none. */
+/** Names in a folder are on disk only after this. Windows has no such call and does not need it. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");

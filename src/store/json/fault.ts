@@ -13,7 +13,7 @@ const causes: Readonly<Record<string, string>> = {
   ENOTSUP: "the file system cannot do it: use a folder on a local disk with --data",
 };
 
-/** The code of a system error, "" for anything else: our own errors have a code too, but no number. */
+/** The code of a system error; "" for any other error. Our own errors have a `code` too, but no `errno`. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "errno" in error && "code" in error && typeof error.code === "string" ? error.code : "";
 

@@ -4,8 +4,8 @@ import { quoteWord } from "../../shell-word.ts";
 import { codeOf, describeFault } from "./fault.ts";
 import { DataFileError, StorageError } from "../store.ts";
 
-/** Ignores "already exists": several processes may prepare the folder at the same time. @returns whether it was created */
-function unlessThere(make: () => void): boolean {
+/** Ignores "already exists": another process may be faster. @returns whether `make` created it */
+export function unlessThere(make: () => void): boolean {
   try {
     make();
     return true;
@@ -15,7 +15,7 @@ function unlessThere(make: () => void): boolean {
   }
 }
 
-/** Removes a new data folder in which nothing was kept; one in which another process has begun to work stays. */
+/** Removes a new data folder in which nothing was kept, unless another process has begun to work in it. */
 export function removeFolder(dir: string): void {
   try {
     rmSync(join(dir, ".gitignore"), { force: true });

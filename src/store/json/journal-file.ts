@@ -28,7 +28,7 @@ export interface JournalContent {
     readonly offset: number;
     readonly operations: readonly Operation[];
   }[];
-  /** Bytes that hold; what follows them is torn. */
+  /** Bytes that are intact; what follows them is torn. */
   readonly length: number;
   readonly torn: number;
 }

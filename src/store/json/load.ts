@@ -1,11 +1,11 @@
-/** From the files into memory, with a refusal that says where something is wrong. */
+/** Loads the files into memory. A refusal says where something is wrong. */
 import { refuseDataFile, type Snapshot } from "./data-file.ts";
 import type { Engine } from "../engine.ts";
 import type { JournalContent } from "./journal-file.ts";
 import { ConflictError, DataFileError } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
-/** @throws {DataFileError} a record without its key or what it is found by, or two that claim the same */
+/** @throws {DataFileError} a record lacks its key or the value of an index, or two have the same */
 export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: string): Promise<void> {
   for (const collection of durableCollections) {
     let position = 0;
@@ -32,10 +32,8 @@ export function heldLines(
 ): { readonly lines: number; readonly offset: number } {
   if (journal === null || journal.lines.length === 0) return { lines: 0, offset: 0 };
   const { generation, lines, length } = journal;
-  let from: number | undefined;
-  if (generation === snapshot.generation) from = 0;
-  else if (generation === snapshot.after?.generation) from = snapshot.after.offset;
-  const start = from;
+  const { after } = snapshot;
+  const start = generation === snapshot.generation ? 0 : generation === after?.generation ? after.offset : undefined;
   const boundary = start === 0 || start === length || lines.some(({ offset }) => offset === start);
   if (start === undefined || !boundary) {
     const hint = `Put back the data.json that it belongs to; or move ${path} away to continue with the current data.json`;
@@ -44,7 +42,7 @@ export function heldLines(
   return { lines: lines.filter(({ offset }) => offset < start).length, offset: start };
 }
 
-/** @throws {DataFileError} a line that holds something else than records */
+/** @throws {DataFileError} a line holds something other than records */
 export function replayLines(engine: Engine, lines: JournalContent["lines"], path: string): void {
   for (const { number, operations } of lines) {
     try {

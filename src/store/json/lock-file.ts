@@ -10,7 +10,7 @@ import { pidNamespace, stateOfProcess } from "./process.ts";
 import { DataFileError } from "../store.ts";
 
 export interface Lock {
-  /** Names this one lock. */
+  /** Identifies this lock. */
   readonly id: string;
   readonly pid: number;
   readonly host: string;
@@ -86,7 +86,7 @@ export function stateOf(lock: Lock, path: string): LockState {
 
 /**
  * The lock of a data folder, without opening the data.
- * @returns null where nobody holds it (or there is no such folder) @throws {DataFileError} where the file is not a lock
+ * @returns null if nobody holds it (or there is no such folder) @throws {DataFileError} the file is not a lock
  */
 export function readLock(dir: string): (Lock & { readonly state: LockState }) | null {
   const path = lockFile(dir);

@@ -13,6 +13,7 @@ import { linkSync, renameSync, rmSync, utimes, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, describeFault } from "./fault.ts";
+import { unlessThere } from "./folder.ts";
 import {
   deadAfter,
   isOfOtherContainer,
@@ -47,21 +48,10 @@ function place(path: string, lock: Lock, put: (from: string, to: string) => void
   }
 }
 
-/** @returns whether `make` ran: false where it found a file in its place */
-function unlessTaken(make: () => void): boolean {
-  try {
-    make();
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
 /** Replaces the lock of a dead process. @returns false where another process is faster */
 function takeOver(path: string, dead: Lock, lock: Lock): boolean {
   const guard = `${path}.${dead.id}`;
-  if (!unlessTaken(() => writeFileSync(guard, "", { flag: "wx", mode: 0o600 }))) {
+  if (!unlessThere(() => writeFileSync(guard, "", { flag: "wx", mode: 0o600 }))) {
     // A process that died in here leaves its guard behind.
     if (Date.now() - touchedAt(guard) > deadAfter) rmSync(guard, { force: true });
     return false;
@@ -110,7 +100,7 @@ async function acquire(lock: Lock, { dir, waitMs }: LockOptions): Promise<Lock |
     const holder = readLockFile(path);
     const state = holder === null ? null : stateOf(holder, path);
     if (holder === null) {
-      if (unlessTaken(() => place(path, lock, linkSync))) return null;
+      if (unlessThere(() => place(path, lock, linkSync))) return null;
     } else if (state === "dead") {
       if (takeOver(path, holder, lock)) return holder;
       await delay(pause);

@@ -37,7 +37,7 @@ import { DataFileError, StorageError, type Store, type StoreClock } from "../sto
 export interface JsonStoreOptions extends StoreClock {
   /** The folder; made where there is none. */
   readonly dir: string;
-  /** Whether this process still holds the lock of the data. */
+  /** Whether this process still holds the lock. */
   readonly isHeld: () => boolean;
   /** Receives notes for the operator: a torn line was dropped, data.json could not be rewritten. */
   readonly log: (note: string) => void;
@@ -54,7 +54,7 @@ const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null }
  * For a start after a crash: the journal's content and a renamed data.json may be only in the system's cache, and a power loss would undo
  * what is acknowledged from now on.
  */
-async function settle(journalPath: string): Promise<void> {
+async function syncJournal(journalPath: string): Promise<void> {
   await syncFile(journalPath);
   await syncFolder(dirname(journalPath));
 }
@@ -76,7 +76,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   const content = await readJournal(journalPath);
   if (content !== null) {
     await closeToOthers(journalPath);
-    await settle(journalPath).catch((error: unknown) => {
+    await syncJournal(journalPath).catch((error: unknown) => {
       throw new StorageError(`${journalPath} could not be written: ${describeFault(error)}`, { cause: error });
     });
   }
@@ -95,7 +95,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   const { generation } = db.data;
   const held = heldLines(db.data, content, journalPath);
   const journal = openJournalFile(journalPath, { content, held: held.lines, generation }, isHeld);
-  /** Up to where data.json holds the journal already. */
+  /** The part of the journal up to here is already in data.json. */
   let folded: Position = { seq: 0, offset: held.offset };
   const queue = createCommitQueue(
     { journal: { ...journal, append }, place: placeAt(journal.position().seq) },
@@ -116,7 +116,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   // All of the journal is in data.json already: a crash prevented its removal.
   if (content !== null && folded.offset === content.length) await continueFrom(generation, folded);
   let folding: Promise<void> | null = null;
-  /** After a failure the journal must grow on before folding is tried again. */
+  /** After a failure the journal must grow beyond this before folding is tried again. */
   let retryBeyond = 0;
 
   const unfolded = (): number => journal.position().offset - folded.offset;

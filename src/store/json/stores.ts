@@ -30,7 +30,7 @@ const issuersFolder = "issuers";
 export const folderOf = (data: string, name: string | null): string =>
   name === null ? data : join(data, issuersFolder, name);
 
-/** What a removal leaves behind if it is interrupted; no name begins like this. */
+/** Prefix of the folders that an interrupted removal leaves behind; no issuer's name begins like this. */
 const removed = ".removed-";
 
 function entriesOf(folder: string): readonly string[] {
@@ -42,7 +42,7 @@ function entriesOf(folder: string): readonly string[] {
   }
 }
 
-/** A folder that cannot be read counts: whoever opens it hears why. */
+/** A folder that cannot be read counts as one with data: opening it then reports why. */
 function hasData(folder: string): boolean {
   try {
     return entriesOf(folder).some((file) => /^data\.(json|journal)$/.test(file));

@@ -44,15 +44,15 @@ export async function openPostgresStore(
     {
       replay: (operation) => engine.replay(operation),
       reset: (records) => engine.reset(records),
-      tookIn(changed) {
+      onCaughtUp(changed) {
         for (const listener of listeners) listener(changed, (work) => engine.look(work));
       },
     },
     new StorageError(`${database.location} is closed`),
   );
-  const catchUp = createCatchUp(() => queue.takeInMissed());
+  const catchUp = createCatchUp(() => queue.readMissed());
   const engine = createEngine({ now, passed, durability: { ...queue, catchUp } });
-  await queue.takeInMissed();
+  await queue.readMissed();
 
   /** Never rejects: without a snapshot the journal still has all changes. */
   async function save(): Promise<void> {
