@@ -1,5 +1,5 @@
 import { createAttempts } from "../core/attempts.ts";
-import { tellAll, type Telling } from "../core/logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../core/logout/backchannel.ts";
 import { derive } from "../core/derived.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { OperationError } from "../core/errors.ts";
@@ -96,7 +96,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
-  let ended: Telling = [];
+  let ended: EndedSessions = [];
   const isLost = options.isFound === true && (options.isShared || (await store.read(hasOwnFixtures)));
   const sources = isLost ? [] : sourcesOf(options.fixtures);
   // A shared store may be a team's, and this instance one more, without fixtures of its own.
@@ -157,7 +157,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     ...{ name, ctx, seeded },
     startBackground() {
       passwords.start();
-      void tellAll(ctx, ended);
+      void notifyClients(ctx, ended);
     },
     endWaits: () => ctx.ledger.close(),
     close: async () => {

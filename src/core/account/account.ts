@@ -2,7 +2,7 @@
  * core/account: the user's own page.
  */
 import type { Grant, User } from "../../store/store.ts";
-import { tellAll } from "../logout/backchannel.ts";
+import { notifyClients } from "../logout/backchannel.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { revokeGrant } from "../grants/grants.ts";
@@ -98,7 +98,7 @@ export const removeApp = (
 export type SessionChoice = "this" | "all" | { readonly sid: string };
 
 /**
- * Ends sessions of the user who is signed in; the clients that took part in them are told.
+ * Ends sessions of the user who is signed in; their clients are notified.
  * @returns how many sessions ended; null if nobody is signed in
  * @throws {InteractionError | OtherUserError}
  */
@@ -119,7 +119,7 @@ export async function signOut(
     return endSessions(tx, sessions);
   });
   if (ended === null) return null;
-  await tellAll(ctx, ended);
+  await notifyClients(ctx, ended);
   return ended.length;
 }
 

@@ -3,9 +3,9 @@ import type { Context } from "../context.ts";
 import { reachOf, send } from "../outbound.ts";
 import { signLogoutToken } from "../tokens/sign.ts";
 
-/** OpenID Connect Back-Channel Logout 1.0: the clients of a session are told when it ends. */
+/** OpenID Connect Back-Channel Logout 1.0: notifies the clients of a session when it ends. */
 
-/** What became of telling one client. */
+/** The result of notifying one client. */
 export interface LogoutNotice {
   readonly client: string;
   readonly ok: boolean;
@@ -13,7 +13,7 @@ export interface LogoutNotice {
   readonly detail: string;
 }
 
-/** Whether a client wants to be told, so that its sessions are worth remembering. */
+/** Whether a client wants to be notified; only then its sessions have to be remembered. */
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
 /** Notes that the client has an ID token of this session, so the client is notified when the session ends (Back-Channel Logout 2.3). */
@@ -23,28 +23,31 @@ export function rememberClient(tx: Tx, client: Client, sid: string | null): void
   tx.put("sessions", { ...session, clientIds: [...session.clientIds, client.client_id] });
 }
 
-/** The clients to tell when this session ends. */
-const clientsToTell = (tx: ReadTx, session: Session): readonly Client[] =>
+/** The clients to notify when this session ends. */
+const clientsToNotify = (tx: ReadTx, session: Session): readonly Client[] =>
   session.clientIds.flatMap((id) => {
     const client = tx.get("clients", id);
     return client !== undefined && wantsLogoutTokens(client) ? [client] : [];
   });
 
-/** Sessions that are about to end, and whom to tell afterwards. */
-export type Telling = readonly (readonly [session: Session, clients: readonly Client[]])[];
+/** Sessions that are about to end, each with the clients to notify afterwards. */
+export type EndedSessions = readonly (readonly [session: Session, clients: readonly Client[]])[];
 
-export const whomToTell = (tx: ReadTx, sessions: readonly Session[]): Telling =>
-  sessions.map((session) => [session, clientsToTell(tx, session)]);
+export const withClients = (tx: ReadTx, sessions: readonly Session[]): EndedSessions =>
+  sessions.map((session) => [session, clientsToNotify(tx, session)]);
 
-/** Tells the clients of sessions that have ended. */
-export const tellAll = async (ctx: Context, telling: Telling): Promise<readonly LogoutNotice[]> =>
-  (await Promise.all(telling.map(([session, clients]) => tellClients(ctx, session, clients)))).flat();
+/** Notifies the clients of sessions that have ended. */
+export const notifyClients = async (ctx: Context, endedSessions: EndedSessions): Promise<readonly LogoutNotice[]> =>
+  (await Promise.all(endedSessions.map(([session, clients]) => notifyOfOne(ctx, session, clients)))).flat();
 
-/** Tells all clients at once, each within the time limit of `outbound.ts`: the person who signs out waits for it. A client that does not listen keeps nobody from signing out. */
-const tellClients = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
-  Promise.all(clients.map((client) => tell(ctx, session, client)));
+/**
+ * Notifies all clients of a session at once, each within the time limit of `outbound.ts`, because the person who signs out waits. A client
+ * that does not respond does not prevent the sign-out.
+ */
+const notifyOfOne = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
+  Promise.all(clients.map((client) => notify(ctx, session, client)));
 
-async function tell(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {
+async function notify(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {
   const notice = await deliver(ctx, session, client, client.backchannel_logout_uri ?? "");
   ctx.log(`back-channel logout of client "${client.client_id}": ${notice.detail}`);
   return notice;
@@ -56,9 +59,9 @@ async function deliver(ctx: Context, session: Session, client: Client, uri: stri
     const logoutToken = await signLogoutToken(ctx, client, session);
     const form = new URLSearchParams({ logout_token: logoutToken });
     const { status } = await send(uri, { form, reach: reachOf(ctx, client) });
-    // Back-Channel Logout 2.8: 200; others are seen in use.
+    // Back-Channel Logout 2.8 says 200, but real clients also send other 2xx codes.
     return notice(status >= 200 && status < 300, `${uri} answered ${status}`);
   } catch (error) {
-    return notice(false, `${uri} was not told: ${(error as Error).message}`);
+    return notice(false, `${uri} was not notified: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,7 @@
  * core/logout: signing out. logout.ts is the endpoint and the page that asks; backchannel.ts tells the clients.
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
-import { tellAll, type LogoutNotice, type Telling } from "./backchannel.ts";
+import { notifyClients, type LogoutNotice, type EndedSessions } from "./backchannel.ts";
 import { clientName, findClient, mayUseAnyPort, type ClientName } from "../clients/clients.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
@@ -54,7 +54,7 @@ export interface AskLogout {
 
 /**
  * Begins a logout. With a valid hint for this session it happens at once; otherwise the person is asked.
- * @throws {OAuthError} to be shown: a forged hint, an address that is not registered. Then nothing is ended, and nobody is sent anywhere.
+ * @throws {OAuthError} shown to the person: a forged hint, or an address that is not registered. No session is ended.
  */
 export async function beginLogout(
   ctx: Context,
@@ -81,10 +81,10 @@ export async function beginLogout(
       return { kind: "ask", uid: interaction.uid } as const;
     }
     const stays = address !== undefined && client === null ? "no-hint" : null;
-    const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSession(tx, browser);
+    const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSessionOfCookie(tx, browser.session);
     return { kind: "end", ended, location, back: wayBack(client), stays, uiLocales } as const;
   });
-  return outcome.kind === "ask" ? outcome : tellAndReturn(ctx, outcome);
+  return outcome.kind === "ask" ? outcome : notifyAndReturn(ctx, outcome);
 }
 
 /** The client of the hint; if there is also a `client_id`, it must be the same one (RP-Initiated Logout 2). */
@@ -100,7 +100,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   return findClient(tx, clientId);
 }
 
-/** As a redirect URI is. */
+/** Compares as redirect URIs are compared. */
 function isRegisteredAddress(ctx: Context, client: Client, uri: string): boolean {
   const anyPort = mayUseAnyPort(ctx, client);
   return client.post_logout_redirect_uris?.some((registered) => matchRedirectUri(registered, uri, anyPort)) === true;
@@ -134,11 +134,8 @@ function returnAddress(
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
 }
 
-/** Also ends the session of a suspended user: it would be valid again after a restore. */
-const endSession = (tx: Tx, browser: Browser): Telling => endSessionOfCookie(tx, browser.session);
-
 /** Without a cookie, as from a server, the hint names the session (CONTRACT 5). It must be the user's own. */
-function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
+function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   const sessions = hint?.sid == null ? [] : tx.everything("sessions", "sid", hint.sid);
   return endSessions(
     tx,
@@ -146,13 +143,13 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): Telling {
   );
 }
 
-/** The page links only to an address that the client registered for this, and to none that a browser would run. */
+/** The page links only to an address that the client registered for this, and never to a `javascript:` URL. */
 function wayBack(client: Client | null): SignedOut["back"] {
   const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri));
   return client === null || href === undefined ? null : { name: clientName(client), href };
 }
 
-async function tellAndReturn(
+async function notifyAndReturn(
   ctx: Context,
   {
     ended,
@@ -160,9 +157,9 @@ async function tellAndReturn(
     back,
     stays,
     uiLocales,
-  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales"> & { readonly ended: Telling },
+  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales"> & { readonly ended: EndedSessions },
 ): Promise<SignedOut> {
-  const notices = await tellAll(ctx, ended);
+  const notices = await notifyClients(ctx, ended);
   return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales };
 }
 
@@ -191,7 +188,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
   });
 
 /**
- * Takes the answer, once.
+ * Handles the answer to the confirmation page, once.
  * @returns null if the person stays signed in
  * @throws {InteractionError}
  */
@@ -212,12 +209,12 @@ export async function answerLogout(
     const sent = asked.postLogoutRedirectUri !== undefined;
     const stays = !sent || isRegistered ? null : client === null ? "no-hint" : "not-registered";
     return {
-      ended: endSession(tx, browser),
+      ended: endSessionOfCookie(tx, browser.session),
       location,
       back: wayBack(client),
       stays,
       uiLocales: asked.uiLocales,
     } as const;
   });
-  return ending === null ? null : tellAndReturn(ctx, ending);
+  return ending === null ? null : notifyAndReturn(ctx, ending);
 }

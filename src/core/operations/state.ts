@@ -23,7 +23,7 @@ export const stateOperations = {
       },
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
-      const [{ seed }, { faultsOf }, { tellAll }] = await Promise.all([
+      const [{ seed }, { faultsOf }, { notifyClients }] = await Promise.all([
         import("../fixtures/apply/seed.ts"),
         import("../testing/faults/fault-admin.ts"),
         import("../logout/backchannel.ts"),
@@ -31,7 +31,7 @@ export const stateOperations = {
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);
       const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
       try {
-        const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => tellAll(ctx, ended) });
+        const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => notifyClients(ctx, ended) });
         const known = (await ctx.issuers.list()).map(({ name }) => name);
         for (const [name, own] of await issuersIn(meant)) if (!known.includes(name)) await ctx.issuers.add(name, own);
         const faults = await faultsOf(meant);

@@ -1,5 +1,5 @@
 import type { ReadTx, Session } from "../../store/store.ts";
-import { tellAll, type LogoutNotice } from "../logout/backchannel.ts";
+import { notifyClients, type LogoutNotice } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { endSessions, endSessionsOf } from "./sessions.ts";
@@ -55,7 +55,7 @@ export const showSession = (ctx: Context, { id }: { readonly id: string }): Prom
 
 export interface EndedSessions {
   readonly ended: readonly SessionView[];
-  /** What became of telling the clients (OpenID Connect Back-Channel Logout). */
+  /** The results of notifying the clients (OpenID Connect Back-Channel Logout). */
   readonly notices: readonly LogoutNotice[];
 }
 
@@ -75,11 +75,11 @@ export async function endSelected(ctx: Context, selection: SessionSelection): Pr
       hint: { text: "For example", command: ["idp", "sessions", "end", "--user", "alice"] },
     });
   }
-  const { ended, telling } = await ctx.store.transaction((tx) => {
+  const { ended, endedSessions } = await ctx.store.transaction((tx) => {
     const { user, id } = selection;
     const all = user !== undefined && id === undefined;
-    const telling = all ? endSessionsOf(tx, requireUser(tx, user).id) : endSessions(tx, select(tx, selection));
-    return { ended: telling.map(([session]) => viewSession(tx, session)), telling };
+    const endedSessions = all ? endSessionsOf(tx, requireUser(tx, user).id) : endSessions(tx, select(tx, selection));
+    return { ended: endedSessions.map(([session]) => viewSession(tx, session)), endedSessions };
   });
-  return { ended, notices: await tellAll(ctx, telling) };
+  return { ended, notices: await notifyClients(ctx, endedSessions) };
 }

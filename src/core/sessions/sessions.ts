@@ -2,7 +2,7 @@
  * core/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; admin.ts is for the operator.
  */
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
-import { whomToTell, type Telling } from "../logout/backchannel.ts";
+import { withClients, type EndedSessions } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";
 import { hashOf } from "../secrets.ts";
 import { seconds } from "../time.ts";
@@ -45,7 +45,7 @@ export function startSession(
   user: User,
   amr: readonly string[],
   previous: string | null,
-): { readonly cookie: string; readonly session: Session; readonly telling: Telling } {
+): { readonly cookie: string; readonly session: Session; readonly endedSessions: EndedSessions } {
   const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
   const same = before !== undefined && before.userId === user.id ? before : undefined;
   const cookie = ctx.random(32);
@@ -61,26 +61,26 @@ export function startSession(
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
   };
   tx.insert("sessions", session);
-  const telling = before === undefined || same !== undefined ? [] : whomToTell(tx, [before]);
-  return { cookie, session, telling };
+  const endedSessions = before === undefined || same !== undefined ? [] : withClients(tx, [before]);
+  return { cookie, session, endedSessions };
 }
 
 /**
- * Ends sessions. One that has expired ends too: it must not be there again when the clock is set back. Nobody is told of it.
- * @returns the clients to tell, once that is on disk
+ * Ends sessions. An expired one is removed too, so that it does not come back when the clock is set back; its clients are not notified.
+ * @returns the ended sessions with the clients to notify once the change is on disk
  */
-export const endSessions = (tx: Tx, sessions: readonly Session[]): Telling =>
-  whomToTell(
+export const endSessions = (tx: Tx, sessions: readonly Session[]): EndedSessions =>
+  withClients(
     tx,
     sessions.filter(({ id }) => tx.remove("sessions", id) !== undefined),
   );
 
-/** Ends the session of this cookie, as {@link endSessions} does. */
-export function endSessionOfCookie(tx: Tx, cookie: string | null): Telling {
+/** Ends the session of this cookie, also of a suspended user: it would be valid again after a restore. */
+export function endSessionOfCookie(tx: Tx, cookie: string | null): EndedSessions {
   const session = cookie === null ? undefined : tx.remove("sessions", hashOf(cookie));
-  return session === undefined ? [] : whomToTell(tx, [session]);
+  return session === undefined ? [] : withClients(tx, [session]);
 }
 
 /** Ends every session of a user, as {@link endSessions} does. */
-export const endSessionsOf = (tx: Tx, userId: string): Telling =>
+export const endSessionsOf = (tx: Tx, userId: string): EndedSessions =>
   endSessions(tx, tx.everything("sessions", "user", userId));

@@ -6,7 +6,7 @@
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { authorizationPurpose } from "../authorize/purpose.ts";
-import { tellAll, type Telling } from "../logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../logout/backchannel.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
@@ -36,7 +36,7 @@ export interface Advance {
   /** The new value of the session cookie, if the user has just signed in. */
   readonly sessionCookie: string | null;
   /** The clients to tell that the session which the new one replaced has ended. */
-  readonly telling: Telling;
+  readonly endedSessions: EndedSessions;
 }
 
 /** What is left for the response. */
@@ -110,7 +110,7 @@ export function advance(
   return stepOnly({ kind: "page", page: next.kind, uid: interaction.uid });
 }
 
-const stepOnly = (step: Advance["step"]): Advance => ({ step, sessionCookie: null, telling: [] });
+const stepOnly = (step: Advance["step"]): Advance => ({ step, sessionCookie: null, endedSessions: [] });
 
 /** The user of `login: auto:alice`, who signs in without a page if the account is active. */
 function automaticLogin(tx: ReadTx, ctx: Context, interaction: Interaction): User | null {
@@ -131,15 +131,15 @@ export function signIn(
   amr: readonly string[],
   browser: Browser,
 ): Advance {
-  const { cookie, session, telling } = startSession(tx, ctx, user, amr, browser.session);
+  const { cookie, session, endedSessions } = startSession(tx, ctx, user, amr, browser.session);
   const signedIn = recordFact(tx, interaction, { login: { userId: user.id, at: seconds(ctx), amr } });
   const { step } = advance(tx, ctx, signedIn, { session, user }, browser);
-  return { step, sessionCookie: cookie, telling };
+  return { step, sessionCookie: cookie, endedSessions };
 }
 
 /** What follows the transaction of a step. @throws what the sign-in was refused with */
-export async function settle(ctx: Context, { step, sessionCookie, telling }: Advance): Promise<StepResult> {
-  await tellAll(ctx, telling);
+export async function settle(ctx: Context, { step, sessionCookie, endedSessions }: Advance): Promise<StepResult> {
+  await notifyClients(ctx, endedSessions);
   if (step.kind === "refused") throw step.error;
   return { step, sessionCookie };
 }

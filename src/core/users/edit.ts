@@ -1,5 +1,5 @@
 import type { Tx, User } from "../../store/store.ts";
-import { tellAll } from "../logout/backchannel.ts";
+import { notifyClients } from "../logout/backchannel.ts";
 import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
@@ -8,12 +8,12 @@ import type { FixtureUser } from "../fixtures/schema/user.ts";
 import { hashPassword } from "../login/passwords.ts";
 import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
 
-/** Adds, changes and removes users one at a time. What a user may be is what a fixture may say. */
+/** Adds, changes and removes users one at a time, by the rules of fixtures. */
 
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
 
-/** Whether a user has a password is shown but cannot be set. @param is as it would be after the change */
+/** `hasPassword` is shown but cannot be set. @param is its value after the change */
 const checkHasPassword = (given: unknown, is: boolean): void =>
   checkComputed("user", { field: "hasPassword", given, is, rule: "set a password instead" });
 
@@ -55,7 +55,7 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
 }
 
 /**
- * Changes fields of a user; each that is given takes the place of what was there, and `username` renames.
+ * Changes the given fields of a user. `username` renames the user.
  * A change to `banned` ends sessions and revokes grants permanently, as a ban does.
  * @param input `username`: who is meant; `entry`: fields of a user of a fixture
  * @throws {OperationError} not_found; invalid, with every problem; conflict where the new name is taken
@@ -81,7 +81,7 @@ export async function editUser(
     checkHasPassword(shown, given.password !== undefined || viewUser(before).hasPassword);
     const passwordHash = await hashed(ctx, given);
     const done = await ctx.store.transaction((tx) => {
-      // If the user was changed since, what was checked is not what would be written.
+      // If the user was changed in the meantime, the check was for another record: start again.
       if (tx.version("users", before.id) !== version) return null;
       if (given.username !== before.username) requireFree(tx, given.username);
       const user: User = {
@@ -90,19 +90,19 @@ export async function editUser(
         updatedAt: new Date(ctx.now()).toISOString(),
       };
       const isBan = user.status === "banned" && before.status !== "banned";
-      const telling = isBan ? banEffects(tx, ctx, user.id).telling : [];
+      const endedSessions = isBan ? banEffects(tx, ctx, user.id).endedSessions : [];
       tx.put("users", user);
-      return { view: viewUser(user), telling };
+      return { view: viewUser(user), endedSessions };
     });
     if (done === null) continue;
-    await tellAll(ctx, done.telling);
+    await notifyClients(ctx, done.endedSessions);
     return done.view;
   }
 }
 
-/** Removes a user, and with them their grants and sessions, whose clients are told. @throws {OperationError} not_found */
+/** Removes a user with their grants and sessions, whose clients are notified. @throws {OperationError} not_found */
 export async function removeUser(ctx: Context, input: { readonly username: string }): Promise<null> {
-  const telling = await ctx.store.transaction((tx) => removeUserRecord(tx, requireUser(tx, input.username)));
-  await tellAll(ctx, telling);
+  const endedSessions = await ctx.store.transaction((tx) => removeUserRecord(tx, requireUser(tx, input.username)));
+  await notifyClients(ctx, endedSessions);
   return null;
 }

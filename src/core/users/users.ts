@@ -2,7 +2,7 @@
  * core/users: the people. users.ts shows, suspends, bans and restores them; edit.ts adds and changes them.
  */
 import type { ReadTx, Tx, User } from "../../store/store.ts";
-import { tellAll, type Telling } from "../logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { revokeGrant } from "../grants/grants.ts";
@@ -14,7 +14,7 @@ export type UserView = UserFields & { readonly hasPassword: boolean };
 
 type UserFields = Omit<User, "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt">;
 
-/** A user as a fixture would say it; the password is known to nobody. */
+/** A user with the fields of a fixture, without the password. */
 export function fieldsOf(user: User): UserFields {
   const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...fields } = user;
   return fields;
@@ -60,7 +60,7 @@ export const listUsers = (ctx: Context, { limit }: Limit): Promise<readonly User
 export const showUser = (ctx: Context, input: { readonly username: string }): Promise<UserView> =>
   ctx.store.read((tx) => viewUser(requireUser(tx, input.username)));
 
-/** A user after a change of status, and what the change took along. */
+/** A user after a change of status, and the effects of the change. */
 export type StatusChange = UserView & {
   readonly previousStatus: User["status"];
   readonly sessionsEnded: number;
@@ -72,7 +72,7 @@ function setStatus(
   ctx: Context,
   user: User,
   status: User["status"],
-  { sessionsEnded, grantsRevoked }: Omit<BanEffects, "telling"> = { sessionsEnded: 0, grantsRevoked: 0 },
+  { sessionsEnded, grantsRevoked }: Omit<BanEffects, "endedSessions"> = { sessionsEnded: 0, grantsRevoked: 0 },
 ): StatusChange {
   const changed: User =
     user.status === status ? user : { ...user, status, updatedAt: new Date(ctx.now()).toISOString() };
@@ -83,20 +83,20 @@ function setStatus(
 interface BanEffects {
   readonly sessionsEnded: number;
   readonly grantsRevoked: number;
-  /** The clients to notify once it is on disk. */
-  readonly telling: Telling;
+  /** Their clients are notified once the change is on disk. */
+  readonly endedSessions: EndedSessions;
 }
 
-/** What a ban takes along: sessions end, grants are revoked permanently (CONTRACT 2.1). */
+/** The effects of a ban: sessions end, grants are revoked permanently (CONTRACT 2.1). */
 export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): BanEffects {
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
   for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
   const ended = endSessionsOf(tx, userId);
-  return { sessionsEnded: ended.length, grantsRevoked: active.length, telling: ended };
+  return { sessionsEnded: ended.length, grantsRevoked: active.length, endedSessions: ended };
 }
 
-/** Removes a user with all their grants and sessions. @returns the clients to notify once it is on disk */
-export function removeUserRecord(tx: Tx, user: User): Telling {
+/** Removes a user with all their grants and sessions. @returns the sessions, whose clients are notified once the change is on disk */
+export function removeUserRecord(tx: Tx, user: User): EndedSessions {
   for (const grant of tx.findAll("grants", "user", user.id)) tx.remove("grants", grant.id);
   tx.remove("users", user.id);
   return endSessionsOf(tx, user.id);
@@ -118,16 +118,17 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
   });
 
 /**
- * Bans a user: as suspended, and their sessions end and their grants are revoked permanently (CONTRACT 2.1). The clients of those sessions are told.
+ * Bans a user: they cannot sign in, their sessions end, and their grants are revoked permanently (CONTRACT 2.1). The clients of those
+ * sessions are notified.
  * @throws {OperationError} not_found
  */
 export async function banUser(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {
-  const { change, telling } = await ctx.store.transaction((tx) => {
+  const { change, endedSessions } = await ctx.store.transaction((tx) => {
     const user = requireUser(tx, input.username);
     const effects = banEffects(tx, ctx, user.id);
-    return { change: setStatus(tx, ctx, user, "banned", effects), telling: effects.telling };
+    return { change: setStatus(tx, ctx, user, "banned", effects), endedSessions: effects.endedSessions };
   });
-  await tellAll(ctx, telling);
+  await notifyClients(ctx, endedSessions);
   return change;
 }
 
