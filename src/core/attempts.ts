@@ -13,33 +13,33 @@ import { hashOf } from "./secrets.ts";
 export interface Limit {
   /** What is guessed, and who guesses. */
   readonly key: string;
-  /** So many wrong guesses pass at once. */
+  /** How many wrong guesses are allowed at once. */
   readonly guesses: number;
-  /** Seconds after which one more does. */
+  /** Seconds after which one more is allowed. */
   readonly every: number;
 }
 
 export interface Attempts {
   /**
-   * Takes a guess from each allowance, before it is known whether it is right: so that those sent at the same moment count as well.
-   * @returns gives them back: the guess was right
-   * @throws {OAuthError} too_many_requests, with the seconds to wait, where an allowance is used up; then none is taken
+   * Takes a guess from each allowance before it is known whether it is right, so that guesses sent at the same moment count as well.
+   * @returns gives them back; to be called if the guess was right
+   * @throws {OAuthError} too_many_requests, with the seconds to wait, if an allowance is used up; then none is taken
    */
   begin(what: string, limits: readonly Limit[]): () => void;
   /**
-   * As {@link begin}, of a guess that is known to be right or wrong at once: a right one takes nothing.
+   * Like {@link begin}, for a guess that can be checked at once: a right one takes nothing.
    * @returns whether it was right @throws {OAuthError} too_many_requests, before `isRight` is asked
    */
   check(what: string, limits: readonly Limit[], isRight: () => boolean): boolean;
-  /** As if nobody had ever guessed. */
+  /** Forgets all guesses. */
   forget(): void;
   /** How many sources are remembered. */
   readonly size: number;
 }
 
 /**
- * How many allowances are remembered. The one that was used least recently goes first. To push one out takes as many wrong guesses elsewhere,
- * which the allowance of a source altogether makes slow.
+ * How many allowances are remembered. The least recently used one is dropped first. To drop one takes as many wrong guesses elsewhere, which
+ * the total allowance of a source makes slow.
  */
 const mostRemembered = 10_000;
 
@@ -125,7 +125,7 @@ export const clientSecretLimits = (clientId: string, address: string): readonly 
   { key: `secrets ${address}`, guesses: 3000, every: 0.1 },
 ];
 
-/** Clients that register themselves (RFC 7591 5): none is given back. */
+/** Clients that register themselves (RFC 7591 5). Each registration counts. */
 export const registrationLimits = (address: string): readonly Limit[] => [
   { key: `registrations ${address}`, guesses: 1000, every: 10 },
 ];

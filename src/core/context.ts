@@ -17,7 +17,7 @@ import type { FixtureSource } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
-/** What fixtures and flags of `start` set; seconds where it is a time. Flags win over fixtures. */
+/** What fixtures and flags of `start` set; times are seconds. Flags win over fixtures. */
 export interface Settings {
   readonly code_ttl: number;
   readonly access_token_ttl: number;
@@ -30,9 +30,9 @@ export interface Settings {
   readonly access_token_alg: "HS256" | "RS256";
   /** `JWT`: for resource servers that do not accept `at+jwt` (RFC 9068 2.1). */
   readonly access_token_typ: "at+jwt" | "JWT";
-  /** Of clients that register none. */
+  /** For clients that register none. */
   readonly userinfo_format: "native" | "standard" | "combined";
-  /** Of clients that register none. */
+  /** For clients that register none. */
   readonly id_token_claims: "all" | "minimal";
   /** `picker`, `password`, or `auto:<username>`. */
   readonly login: string;
@@ -79,16 +79,16 @@ interface FixturesInUse {
   sources(): readonly FixtureSource[];
   /** Reads again the files that the server was started with. @throws {OperationError} invalid, if they cannot be read */
   latest(): readonly FixtureSource[];
-  /** They were applied: the latest ones, or others in their place. */
+  /** Call it once they were applied: the latest ones, or others in their place. */
   use(sources: readonly FixtureSource[]): void;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: Turns;
 }
 
-/** Something an operator may want to know that is no refusal: "scope x is not defined: ignored". */
+/** A note for the operator that is not a refusal: "scope x is not defined: ignored". */
 type Log = (note: string) => void;
 
-/** Everything that an operation needs from outside. Core reads no clock, random source or environment of its own. */
+/** Everything that an operation needs from outside. Core itself reads no clock, no random source and no environment. */
 export interface Context {
   /** The URL that everything is served under. `issuer.ts` may change its scheme, host and port while the server runs. */
   address: string;

@@ -1,9 +1,9 @@
 import type { CollectionName, ReadTx, Store } from "../store/store.ts";
 
-/** Something that is made from the records and kept, because it is needed at once or costs too much to make for each request. */
+/** A value made from the records and kept, because it is needed without a wait or is too expensive to make for each request. */
 export interface Derived<T> {
   readonly value: T;
-  /** Makes it again, after this process changed the records. What other processes change it follows by itself. */
+  /** Makes it again, after this process changed the records. It follows the changes of other processes by itself. */
   reload(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function derive<T>(
       for (;;) {
         const before = followed;
         const next = await store.read(make);
-        // Else a later change came in meanwhile.
+        // A later change of another process came in meanwhile: read again.
         if (before !== followed) continue;
         value = next;
         return;

@@ -17,19 +17,19 @@ function endEra(tx: Tx): number {
   return era;
 }
 
-/** A past that is over, although the clock was set back: what is of this era or an earlier one and ended by then stays expired. */
+/** A past that stays over although the clock was set back: tokens of this era or an earlier one that expired by `end` stay expired. */
 interface Past {
   readonly era: number;
   /** Milliseconds since 1970. */
   readonly end: number;
 }
 
-/** The later its era, the earlier a past ended: the others say nothing more. */
+/** A past with a later era always has an earlier end; the others add nothing. */
 const pasts = (tx: ReadTx): readonly Past[] => (tx.get("meta", "pasts")?.value ?? []) as readonly Past[];
 
 /**
- * Call it before the clock is set back. What is remembered of expired tokens is forgotten in the course of time, and they would be good
- * again.
+ * Call it before the clock is set back. Records about expired tokens are removed after some time, so without this the tokens would become
+ * valid again.
  * @param end milliseconds since 1970, up to which records may be forgotten by now
  */
 export function endPast(tx: Tx, end: number): void {
@@ -43,7 +43,7 @@ export function isPast(tx: ReadTx, { era = 0, exp }: { readonly era?: number; re
   return pasts(tx).some((past) => era <= past.era && exp * 1000 <= past.end);
 }
 
-/** Whether what may be used once, up to this time (milliseconds), may have been used in a past that is over. */
+/** Whether something that may be used only once, and until this time (milliseconds), may have been used in a past that is over. */
 export const mayBeForgotten = (tx: ReadTx, expiresAt: number): boolean => expiresAt <= (pasts(tx)[0]?.end ?? -Infinity);
 
 /** Whose tokens: of a user, of a client, of both; null: of any. */

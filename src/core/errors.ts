@@ -2,7 +2,7 @@ import { cut, redacted } from "../repeated.ts";
 import { hintOf, type Hint } from "./hint.ts";
 
 /**
- * The errors of the core. Each is turned into an answer in exactly two places: `http/answer/errors.ts` and `cli/run.ts`.
+ * The errors of the core. Only `http/answer/errors.ts` and `cli/run.ts` turn them into output.
  * A message names the rule that failed, what was given, and what to change; never a secret, a code or a whole token.
  */
 
@@ -20,8 +20,6 @@ const statuses = {
   login_required: 400,
   unmet_authentication_requirements: 400,
   consent_required: 400,
-  interaction_required: 400,
-  account_selection_required: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,
   invalid_request_uri: 400,
@@ -31,7 +29,6 @@ const statuses = {
   invalid_dpop_proof: 400,
   invalid_client_metadata: 400,
   invalid_redirect_uri: 400,
-  registration_not_supported: 400,
   missing_token: 401,
   invalid_token: 401,
   too_many_requests: 429,
@@ -39,9 +36,6 @@ const statuses = {
   access_revoked: 403,
   account_suspended: 403,
   account_banned: 403,
-  unsupported_token_type: 400,
-  server_error: 500,
-  temporarily_unavailable: 503,
 } as const;
 
 export type OAuthErrorCode = keyof typeof statuses;
@@ -56,7 +50,7 @@ export interface Mismatch {
   readonly rule: string;
 }
 
-/** As descriptions go to clients (RFC 6749 4.1.2.1, 5.2): nothing but printable ASCII, whatever was sent. */
+/** The form in which descriptions go to clients (RFC 6749 4.1.2.1, 5.2): printable ASCII only, whatever was sent. */
 export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?");
 
 /** The same without quotes and backslashes, which a client may refuse in a redirect or a challenge (RFC 6750 3). */
@@ -70,7 +64,7 @@ const redactedHint = ({ text, command }: Hint): Hint => ({
   ...(command !== undefined && { command: command.map(redacted) }),
 });
 
-/** Whose token or code a refused request sent: for the ledger; no response says it. */
+/** Whose token or code a refused request sent. Only the ledger shows it, no response. */
 export interface About {
   /** Absent: the one that the request authenticated. */
   readonly client?: string;
@@ -133,11 +127,11 @@ export interface Problem {
   readonly message: string;
 }
 
-/** `file:line:column path message`, as editors and CI systems understand it; of what is in no file `path: message`. */
+/** `file:line:column path message`, which editors and CI systems understand; without a file `path: message`. */
 export function problemText({ file, line, column, path, message }: Problem): string {
   if (file === undefined) return [path, message].filter((part) => part !== "").join(": ");
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  // "$" is the whole file, of which the position says enough.
+  // "$" is the whole file, for which the position is enough.
   return [place, path, message].filter((part) => part !== "" && part !== "$").join(" ");
 }
 

@@ -6,20 +6,20 @@ import { checkRedirectUri } from "./clients/redirect-uri.ts";
 import { usernameForm } from "./users/username.ts";
 
 /**
- * The commands that make a refused request pass, for the log and the error page. They hold what the request sent, which anybody may have
- * written. If no command would help, there is none.
+ * The commands that make a refused request pass, for the log and the error page. They contain values of the request, which may come from
+ * anybody. If no command would help, there is none.
  */
 
 const fix = (command: readonly string[]): Hint => ({ text: "", command });
 
-/** No command line should hold line breaks, or letters that run backwards. */
+/** A command must not contain line breaks or right-to-left letters, which could disguise what it does. */
 const printable = (command: readonly string[]): Hint | undefined =>
   command.every((word) => /^[\x20-\x7e]+$/.test(word)) ? fix(command) : undefined;
 
 const editClient = (clientId: string, flags: readonly string[]): Hint | undefined =>
   printable(commandOn(["idp", "clients", "edit"], clientId, flags));
 
-/** Whether a URI can be registered as things are. */
+/** Whether a URI can be registered under the present settings. */
 const isUsable = (uri: string, settings: UriSettings): boolean =>
   checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
 

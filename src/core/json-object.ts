@@ -1,4 +1,4 @@
-/** A JSON object: what has members by name, and not a list of them. */
+/** A JSON object; an array is not one. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>

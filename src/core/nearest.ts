@@ -3,7 +3,7 @@ import { hintOf, type Hint } from "./hint.ts";
 import { distance } from "fastest-levenshtein";
 
 /**
- * The candidate that somebody who typed `given` may have meant; undefined where none is near.
+ * The candidate that somebody who typed `given` may have meant; undefined if none is near.
  * A third of the letters may differ, so that "alcie" finds "alice" and "x" finds nothing.
  */
 export function nearest(given: string, candidates: Iterable<string>): string | undefined {
@@ -26,9 +26,9 @@ export function didYouMean(given: string, candidates: Iterable<string>, nextStep
 }
 
 /** How many names a refusal lists. */
-const told = 10;
+const mostListed = 10;
 
-/** The refusal of a name, with those that this server knows: where no other command sees it, none can list them. */
+/** The refusal of a name, with the names that this server knows, for a server whose records no other command can list. */
 export function unknownHere(
   error: unknown,
   given: string,
@@ -36,8 +36,8 @@ export function unknownHere(
 ): unknown {
   if (!(error instanceof OperationError) || error.code !== "not_found") return error;
   const meant = nearest(given, known);
-  const names = known.slice(0, told).join(", ");
-  const all = known.length === 0 ? "none" : `${names}${known.length > told ? ", …" : ""}`;
+  const names = known.slice(0, mostListed).join(", ");
+  const all = known.length === 0 ? "none" : `${names}${known.length > mostListed ? ", …" : ""}`;
   return new OperationError("not_found", `${error.message}. ${title}: ${all}`, {
     ...(meant !== undefined && { hint: `Did you mean ${meant}?` }),
   });

@@ -12,14 +12,15 @@ import { OAuthError } from "./errors.ts";
  * authorization request, never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
  */
 
-/** Milliseconds for all of it. Of the answer no more is read than the bytes. */
+/** Milliseconds for the whole request. */
 const timeLimit = 5000;
+/** Bytes of the answer. */
 const sizeLimit = 102_400;
 
 type Net = readonly [address: string, prefix: number];
 const familyOf = (address: string): "ipv4" | "ipv6" => (address.includes(":") ? "ipv6" : "ipv4");
 
-/** Whether an address is in one of these. */
+/** Makes a check whether an address is in one of these networks. */
 function isIn(...nets: readonly Net[]): (address: string) => boolean {
   // Created at first use: few servers ever send anything.
   let list: BlockList | null = null;
@@ -64,7 +65,7 @@ const isLocal = isIn(
 
 const isLoopback = isIn(["127.0.0.0", 8], ["::1", 128]);
 
-/** Whether this machine has it now, as a public address of its own. */
+/** Whether it is now one of this machine's addresses, even a public one. */
 function isOwn(address: string): boolean {
   const own = new BlockList();
   for (const { address: mine } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
@@ -73,7 +74,7 @@ function isOwn(address: string): boolean {
   return own.check(address, familyOf(address));
 }
 
-/** What of the operator's network a client may name: all of it, this machine, or nothing. */
+/** Which part of the operator's network a client may name: all of it, this machine, or nothing. */
 export type Reach = "local" | "loopback" | "public";
 
 /** For clients that registered themselves (RFC 7591). Otherwise any page could make this server call into the operator's network. */
@@ -84,7 +85,7 @@ export const reachOfRegistered = ({ registration_loopback: allowed }: Settings):
 export const reachOf = ({ settings }: Pick<Context, "settings">, client: Client): Reach =>
   client.registrationTokenHash === undefined ? "local" : reachOfRegistered(settings);
 
-/** A refusal of our own; its message says nothing of what was answered. */
+/** Our own refusal; its message repeats nothing of the answer. */
 class OutboundError extends Error {}
 
 function checkAddress(address: string, reach: Reach): void {
@@ -115,12 +116,12 @@ export function addressProblem(url: string, reach: Reach): string | null {
   }
 }
 
-/** Resolves a name, and lets pass only what may be connected to: what was checked is what is connected to (DNS rebinding). */
+/** Resolves a name and checks its addresses. The connection goes to exactly those addresses (DNS rebinding). */
 const checkedLookup =
   (lookup: typeof systemLookup, reach: Reach): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
-      // Then there are no addresses, whatever the type says; what is thrown here would end the process.
+      // With an error there are no addresses, whatever the type says. An exception thrown here would end the process.
       if (error !== null) {
         callback(error, "");
         return;
@@ -156,7 +157,7 @@ export interface OutboundAnswer {
 
 /**
  * Sends one request, without following redirects.
- * @throws {Error} what the operator may know, beginning with "it"; nothing of what was answered
+ * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
 export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
   const { form, reach, lookup = systemLookup, timeLimit: limit = timeLimit } = request;
@@ -173,7 +174,7 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
         ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
       },
       lookup: checkedLookup(lookup, reach),
-      // A connection of its own, made to an address that was checked.
+      // A new connection, because a reused one may lead to an address that was not checked.
       agent: false,
       signal,
     };
@@ -181,7 +182,7 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       ask(url, options, resolve)
         .on("error", reject)
-        // Nobody asked for another protocol (RFC 9110 7.8); by then the request is done for Node.js, and its signal too.
+        // Nobody asked for another protocol (RFC 9110 7.8). For Node.js the request has ended here, so the signal does not end the socket.
         .on("upgrade", (_response, socket) => {
           socket.destroy();
           reject(new Error("it changed the protocol"));
@@ -190,7 +191,7 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
     });
     const status = response.statusCode ?? 0;
     if (form === undefined) return { status, text: await readLimited(response) };
-    // Nothing in it matters.
+    // The body does not matter.
     response.destroy();
     return { status, text: "" };
   } catch (error) {
@@ -215,7 +216,7 @@ async function readLimited(response: IncomingMessage): Promise<string> {
 
 /**
  * A JSON document of a client.
- * @throws {OAuthError} invalid_client where it cannot be had
+ * @throws {OAuthError} invalid_client if it cannot be fetched
  */
 export async function fetchJson(ctx: Pick<Context, "settings">, url: string, client: Client): Promise<unknown> {
   const refuse = (reason: string, cause?: unknown): OAuthError =>

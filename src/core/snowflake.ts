@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 
 /**
- * Snowflake ids: a string of digits whose upper bits are a time in milliseconds and whose lower 22 bits tell apart what was made in
- * the same one. Ids made here are derived, not drawn, so that a user of a fixture has the same id on every run.
+ * Snowflake ids: a string of digits. The upper bits are a time in milliseconds, and the lower 22 bits tell apart ids of the same
+ * millisecond. Ids are derived, not random, so that a user of a fixture has the same id on every run.
  */
 
 const lowBits = 22n;
@@ -12,7 +12,7 @@ const latest = 2 ** 41 - 1;
 
 /**
  * The id of a user.
- * @param createdAt milliseconds since 1970; what is before counts as 1970, what is after 2039 as 2039
+ * @param createdAt milliseconds since 1970; earlier times count as 1970, times after 2039 as 2039
  * @param username decides the lower bits
  * @param attempt counts up from 0 where an id is taken by another user
  */

@@ -5,7 +5,7 @@ import { endpointsOf } from "./layout/layout.ts";
 import { activeFaults } from "./testing/faults/faults.ts";
 import { showClock, type ClockState } from "./testing/clock.ts";
 
-/** What there is: for `idp status`. */
+/** What `idp status` shows. */
 export interface Status {
   readonly issuer: string;
   /** Their addresses. */
@@ -35,7 +35,6 @@ export function recordsIn(tx: ReadTx): Pick<Status, "users" | "clients" | "grant
 /** @throws {StorageError} while the data cannot be read */
 export const checkReadable = ({ store }: Context): Promise<void> => store.read(() => undefined);
 
-/** Counts what there is. */
 export const status = async (ctx: Context): Promise<Status> => ({
   issuer: ctx.issuer,
   endpoints: endpointsOf(ctx),

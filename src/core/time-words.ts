@@ -1,4 +1,4 @@
-/** Times as a person says them. Seconds, everywhere. */
+/** Times in words. All numbers are seconds. */
 
 const units = [
   { name: "s", seconds: 1, until: 90 },
@@ -15,7 +15,7 @@ export function duration(seconds: number): string {
   return `${Math.round(length / unit.seconds)} ${unit.name}`;
 }
 
-/** `2023-11-14 22:13:20 UTC`; null where the number of seconds is no date that can be told. */
+/** `2023-11-14 22:13:20 UTC`; null if the number is beyond the range of dates. */
 export function utcTime(seconds: number): string | null {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? null : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;

@@ -1,4 +1,4 @@
-/** Runs a piece of work when all that was handed in before has ended. */
+/** Runs work one piece after the other, in the order in which it was handed in. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createTurns(): Turns {

@@ -37,7 +37,7 @@ describe("what is refused", () => {
   test.each([
     ["keyclaok", "Did you mean keycloak?"],
     ["{token}", "It is the name of a vendor, or JSON"],
-    ['{"token":"/_idp/token"}', 'settings.endpoints.token "/_idp/token" meets /_idp'],
+    ['{"token":"/_idp/token"}', 'settings.endpoints.token "/_idp/token" clashes with /_idp'],
   ])("--endpoints %s: exit 2", async (endpoints, message) => {
     const { code, stderr } = await idp(["start", "--memory", "--endpoints", endpoints], { cwd: newFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

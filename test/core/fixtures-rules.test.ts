@@ -509,15 +509,15 @@ describe("what is refused", () => {
       "/.well-known/openid-configuration",
     ].map((path): [unknown, string] => [
       settings({ endpoints: { token: path } }),
-      `settings.endpoints.token "${path}" meets `,
+      `settings.endpoints.token "${path}" clashes with `,
     ]),
     [
       settings({ endpoints: { token: "/api/v2/oauth/revoke" } }),
-      'settings.endpoints.token "/api/v2/oauth/revoke" meets the path of revoke, "/api/v2/oauth/revoke"',
+      'settings.endpoints.token "/api/v2/oauth/revoke" clashes with the path of revoke, "/api/v2/oauth/revoke"',
     ],
     [
       settings({ endpoints: { register: "/clients", token: "/clients/token", revoke: "/revoke" } }),
-      'settings.endpoints.register "/clients" meets the path of token, "/clients/token"',
+      'settings.endpoints.register "/clients" clashes with the path of token, "/clients/token"',
     ],
     [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl unknown key. Did you mean access_token_ttl?"],
   ])("%j", async (value, line) => {

@@ -19,7 +19,7 @@ test("a POST that is too long to come again as GET is answered as it is: with th
   const body = new URLSearchParams(new URL(authorizeUrl(idp, { nonce: "x".repeat(50_000) })).search);
   const { status, left } = await new Browser(idp.issuer).open(paths.authorize, { method: "POST", body });
   expect([status, left?.origin]).toEqual([303, "http://localhost:3000"]);
-  expect(left?.searchParams.get("error_description")).toMatch(/characters long; at most 16384 are taken/);
+  expect(left?.searchParams.get("error_description")).toMatch(/characters long; at most 16384 are accepted/);
 });
 
 describe("with a page of status 400, and never a redirect", () => {

@@ -1,5 +1,5 @@
 /*
- * core/account: the user's own page.
+ * core/account: the user's own page, with connected apps and how to remove them, sessions, language and theme.
  */
 import type { Grant, User } from "../../store/store.ts";
 import { notifyClients } from "../logout/backchannel.ts";
@@ -11,8 +11,6 @@ import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/scope-display.ts";
 import { hashOf } from "../secrets.ts";
 import { endSessions, liveSession, sessionOf, type LiveSession } from "../sessions/sessions.ts";
-
-/** The user's own page: connected apps and how to remove them, sessions, language and theme. */
 
 export interface ConnectedApp {
   readonly clientId: string;

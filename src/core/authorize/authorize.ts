@@ -34,7 +34,7 @@ import { liveSession } from "../sessions/sessions.ts";
 
 /**
  * Begins an authorization request (RFC 6749 4.1.1, OpenID Connect Core 3.1.2).
- * @throws {OAuthError} to be shown to the person; {RedirectedError} to be sent to the client
+ * @throws {OAuthError} shown to the person; {RedirectedError} sent to the client
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
   const { parameters, pushed } = await takePushed(ctx, raw);
@@ -53,7 +53,7 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   }
 }
 
-/** The only user that will do, by `id_token_hint` or the `claims` parameter; null: any user. */
+/** The only user who may sign in, by `id_token_hint` or the `claims` parameter; null: any user. */
 async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<string | null> {
   const { idTokenHint: hint, requiredUserId } = request;
   if (hint === null) return requiredUserId;

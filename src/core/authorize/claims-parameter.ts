@@ -63,7 +63,7 @@ export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: str
 
 /**
  * @param text the parameter; undefined: not sent
- * @param scopes the scopes of the request: the claims they release need no consent of their own
+ * @param scopes the scopes of the request: the claims that they release need no separate consent
  * @throws {OAuthError} invalid_request; unmet_authentication_requirements (Core 5.5.1.1)
  */
 export function readClaimsParameter(

@@ -12,7 +12,7 @@ export const challengeOf = (verifier: string): string => createHash("sha256").up
 /**
  * The code challenge of an authorization request (RFC 7636 4.3).
  * @param required whether the client must use PKCE
- * @returns null where the request uses no PKCE
+ * @returns null if the request uses no PKCE
  * @throws {OAuthError} invalid_request
  */
 export function checkChallenge(
@@ -77,7 +77,7 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
       "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~ (RFC 7636 4.1)",
     );
   }
-  // The challenge is no secret, so a plain comparison does.
+  // The challenge is not a secret, so a plain comparison is enough.
   if (challengeOf(verifier) !== challenge) {
     throw new OAuthError(
       "invalid_grant",

@@ -48,7 +48,7 @@ function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Ou
   return { kind: "return", answer, clientId: client.client_id, username: user.username };
 }
 
-/** The grant that the code is for: by what the user allowed, else the one there is, else by policy (`skip_consent`, `consent: skip`). */
+/** The grant that the code is for: what the user allowed, else the existing one, else one by policy (`skip_consent`, `consent: skip`). */
 function settleGrant(
   tx: Tx,
   ctx: Context,

@@ -3,7 +3,7 @@ import { singleClaim } from "../scopes/claims.ts";
 
 /** An authorization request in short, for the developer: folded away at the foot of the login and the consent page. */
 
-/** What is worth knowing of a request that is no reason to refuse it. */
+/** A note on a request for the developer; it is not a reason to refuse the request. */
 export type RequestNote =
   | { readonly kind: "no-pkce" | "no-state" | "no-nonce" }
   /** Names that nobody defined: ignored (CONTRACT 2.1). */
@@ -15,7 +15,7 @@ export interface RequestSummary {
   readonly notes: readonly RequestNote[];
 }
 
-/** The beginning of a token: enough to tell it from another, too little to use it. */
+/** The beginning of a token: enough to recognize it, too little to use it. */
 const shortened = (token: string): string => `${token.slice(0, 16)}…`;
 
 export function summarize(request: AuthorizationRequest): RequestSummary {

@@ -40,7 +40,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly maxAge: number | null;
   readonly loginHint: string | null;
   readonly idTokenHint: string | null;
-  /** The only user that will do: `sub` of the `claims` parameter. */
+  /** The only user who may sign in: `sub` of the `claims` parameter. */
   readonly requiredUserId: string | null;
   /** Languages for the pages, best first. */
   readonly uiLocales: string | null;

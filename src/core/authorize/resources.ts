@@ -28,13 +28,13 @@ export function checkResources(sent: readonly string[]): readonly string[] {
 }
 
 /**
- * What a token request may have of what was granted: it may narrow (RFC 8707 2.2).
+ * The resources of a token request, which may narrow those that were granted (RFC 8707 2.2).
  * @throws {OAuthError} invalid_target
  */
 export function narrowResources(granted: readonly string[], values: readonly string[]): readonly string[] {
   const asked = checkResources(values);
   if (asked.length === 0) return granted;
-  // Where the authorization request named none, the token request may still choose.
+  // If the authorization request named none, the token request may still choose.
   const foreign = granted.length === 0 ? [] : asked.filter((value) => !granted.includes(value));
   if (foreign.length > 0) {
     throw new OAuthError(

@@ -6,7 +6,7 @@ import { inQuotes, type OAuthError } from "../errors.ts";
 
 /** Where and how the client wants the response. */
 export interface ResponseTarget {
-  /** The one that was asked. */
+  /** The issuer that received the request. */
   readonly issuer: string;
   readonly redirectUri: string;
   readonly state: string | null;
@@ -20,7 +20,7 @@ export interface ResponseTarget {
 const responseModes = ["query", "fragment", "form_post"] as const;
 export type ResponseMode = (typeof responseModes)[number] | MessageMode["mode"];
 
-/** Those of an issuer. */
+/** The response modes of an issuer. */
 export const responseModesOf = ({ layout: { messages } }: Pick<Context, "layout">): readonly ResponseMode[] =>
   messages === undefined ? responseModes : [...responseModes, messages.mode];
 
@@ -56,7 +56,7 @@ export const answerClient = (
   }),
 });
 
-/** The address that carries a response. The redirect URI in it stays exactly as it was registered; it has no fragment of its own. */
+/** The address that carries a response. The redirect URI stays exactly as it was registered; it never has a fragment. */
 export function responseLocation({ target: { redirectUri, mode }, parameters }: AuthorizationResponse): string {
   const separator = mode === "fragment" ? "#" : redirectUri.includes("?") ? "&" : "?";
   return (

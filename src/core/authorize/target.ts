@@ -8,9 +8,9 @@ import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "./response.ts";
 import { responseParametersOf } from "./request-object.ts";
 
-/** Who sent an authorization request, and where its answer goes: settled before anything else of it is read. */
+/** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */
 
-/** How the answer travels: a refusal too, and so before anything else is checked. */
+/** Where and how the answer travels. A refusal travels the same way, so this comes before the other checks. */
 export function targetOf(
   ctx: Pick<Context, "issuer" | "layout">,
   raw: RawParameters,

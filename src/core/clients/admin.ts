@@ -14,7 +14,7 @@ export type ClientView = Readonly<Record<string, unknown>> & {
   readonly public: boolean;
 };
 
-/** A client as a fixture would say it: what was registered, without what is kept beside it. */
+/** A client with the fields of a fixture: its metadata, without what is kept beside it. */
 export function metadataOf(
   client: Client,
 ): Readonly<Record<string, unknown>> & Pick<Client, "client_id" | "client_secret" | "redirect_uris"> {
@@ -22,7 +22,7 @@ export function metadataOf(
   return metadata;
 }
 
-/** A client as it is shown. @param secrets with its secret */
+/** A client as it is shown. @param secrets whether its secret is shown too */
 export function viewClient(client: Client, secrets: boolean): ClientView {
   const { client_secret, ...shown } = metadataOf(client);
   const view = { ...shown, public: isPublic(client) };
@@ -44,7 +44,7 @@ export function requireClient(tx: ReadTx, clientId: string): Client {
   return client;
 }
 
-/** Takes a client away, and with it its grants and all that it began: one of the same id that comes after it has nothing of it. */
+/** Removes a client with its grants and everything it began, so that a later client with the same id inherits nothing. */
 export function removeClientRecord(tx: Tx, { client_id }: Client): void {
   for (const grant of tx.findAll("grants", "client", client_id)) tx.remove("grants", grant.id);
   for (const name of ["codes", "pushedRequests", "deviceRequests"] as const) {

@@ -26,7 +26,7 @@ const refuse = (reason: string, cause?: unknown): OAuthError =>
   new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
 
 /**
- * Whose assertion this says it is; nothing is proven by that.
+ * The client that an assertion names; this proves nothing.
  * @throws {OAuthError} invalid_client
  */
 export function assertedClientId(assertion: string): string {
@@ -87,12 +87,12 @@ export async function verifyAssertion(
     throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
   }
   const { jti = "", exp = 0 } = claims;
-  // Not for longer than it says: until then its jti is remembered.
+  // Its jti is remembered until exp, so the clock tolerance does not apply here.
   if (exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
   if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {
-    // Its keys were fetched, which takes as long as their server likes: it may have others by now.
+    // Fetching its keys may take long: the client may have been changed in the meantime.
     if (tx.version("clients", client.client_id) !== version) {
       throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
     }

@@ -9,13 +9,13 @@ import { sameSecret } from "../secrets.ts";
 
 /** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3, CONTRACT 2.3). */
 
-/** What a request says of its client, as the http layer read it. */
+/** The credentials of a request, as the http layer read them. */
 export interface ClientCredentials {
   /** Values of an `Authorization: Basic` header, form-decoded (RFC 6749 2.3.1); null: none was sent. */
   readonly basic: {
     readonly id: string;
     readonly secret: string;
-    /** The secret as it stood there. */
+    /** The secret as it was sent. */
     readonly raw: string;
   } | null;
   /** `client_id` and `client_secret` of the body. */
@@ -24,7 +24,7 @@ export interface ClientCredentials {
   /** `client_assertion` and its type (RFC 7523 2.2). */
   readonly assertion: string | undefined;
   readonly assertionType: string | undefined;
-  /** The address of who sent it. */
+  /** The address of the sender. */
   readonly address: string;
   /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer (CONTRACT 1). */
   readonly base: string | null;
@@ -38,7 +38,7 @@ const explained: Readonly<Record<string, string>> = {
   none: "client_id in the body and no secret",
 };
 
-/** RFC 6749 2.3: no more than one method in a request. An equal `client_id` beside another method is none. */
+/** RFC 6749 2.3: at most one method in a request. An equal `client_id` beside another method is not a second one. */
 function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): void {
   const used = [
     basic !== null && "the Authorization header",
@@ -98,7 +98,7 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
 function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
   if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
   if (basic === null) return [secret !== undefined ? "client_secret_post" : "none"];
-  // With an empty secret it may be a public client: an empty secret may as well be left out (RFC 6749 2.3.1).
+  // With an empty secret it may be a public client, because an empty secret may be left out (RFC 6749 2.3.1).
   return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
 }
 
@@ -108,8 +108,8 @@ export type Missing = (allowed: readonly string[]) => string;
 /**
  * The client that a request proves to be.
  * @param missing for an endpoint whose usual clients send no secret
- * @throws {OAuthError} invalid_request where it authenticates in two ways at once, invalid_client where the proof fails,
- *   too_many_requests where too many proofs have failed before
+ * @throws {OAuthError} invalid_request for two methods at once; invalid_client if the proof fails; too_many_requests if too many proofs
+ *   have failed before
  */
 export async function authenticateClient(
   ctx: Context,

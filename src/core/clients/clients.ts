@@ -8,7 +8,7 @@ import { OAuthError } from "../errors.ts";
 import { addUnknownClient } from "../fix-commands.ts";
 import { nearest } from "../nearest.ts";
 
-/** What holds for a client where its metadata says nothing (CONTRACT sections 2.3 and 3). */
+/** What applies to a client whose metadata says nothing (CONTRACT sections 2.3 and 3). */
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
 type Stated<Name extends "client_secret" | "grant_types" | "token_endpoint_auth_method"> = {
@@ -69,7 +69,7 @@ export const clientLinks =
     tosUri: inLanguage(client, "tos_uri", language),
   });
 
-/** Metadata for people, in their language where it was given in it (RFC 7591 2.2); null where it was not given. */
+/** Metadata for people, in their language if it was given in it (RFC 7591 2.2); null if it was not given. */
 function inLanguage(
   client: Readonly<Record<string, unknown>>,
   wanted: "client_name" | "policy_uri" | "tos_uri",
@@ -81,7 +81,7 @@ function inLanguage(
   return typeof found === "string" ? found : null;
 }
 
-/** What the client of this id is called; null where there is none. */
+/** The name of the client with this id; null if there is none. */
 export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName | null> =>
   ctx.store.read((tx) => {
     const client = tx.get("clients", clientId);
@@ -102,7 +102,7 @@ export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Cli
 export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
   ctx.store.read((tx) => tx.has("clients", "origin", origin));
 
-/** So many clients are looked at for the one that somebody may have meant: a refusal costs the same however many there are. */
+/** At most so many clients are searched for a similar id, so that a refusal costs the same however many there are. */
 const lookedAt = 200;
 
 function similarId(tx: ReadTx, clientId: string): string | undefined {

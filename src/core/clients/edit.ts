@@ -9,12 +9,12 @@ import { normalizeClient } from "../fixtures/schema/normalize.ts";
 import type { FixtureClient } from "../fixtures/schema/client.ts";
 import { commandOn } from "../hint.ts";
 
-/** Adds, changes and removes clients one at a time. What a client may be is what a fixture may say. */
+/** Adds, changes and removes clients one at a time, by the rules of fixtures. */
 
 /** An entry that {@link checkEntry} has let through. */
 const checked = (entry: Entry): FixtureClient => entry as unknown as FixtureClient;
 
-/** `public` is shown but cannot be set: it follows from other fields (RFC 6749 2.1). @param client as it would be after the change */
+/** `public` is shown but cannot be set: it follows from other fields (RFC 6749 2.1). @param client after the change */
 const checkPublic = (given: unknown, client: Client): void =>
   checkComputed("client", {
     field: "public",
@@ -23,16 +23,16 @@ const checkPublic = (given: unknown, client: Client): void =>
     rule: 'a client is public with the token_endpoint_auth_method "none", or without any where it has no client_secret',
   });
 
-/** Without a word on authentication a client is a confidential one, as in RFC 7591 2: a secret that nobody gave is made. */
+/** A client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, one is generated. */
 function wantsSecret({ client_secret, token_endpoint_auth_method: method }: Entry): boolean {
   return client_secret === undefined && method !== "none" && method !== "private_key_jwt";
 }
 
 /**
- * Adds a client. Unless `token_endpoint_auth_method` is "none" or "private_key_jwt", it has a secret: the given one, or one that is made.
+ * Adds a client. Unless `token_endpoint_auth_method` is "none" or "private_key_jwt", it has a secret: the given one, or a generated one.
  * @param input `entry`: a client of a fixture
- * @returns the client, with its secret where that was made here
- * @throws {OperationError} invalid, with every problem; conflict where the id is taken
+ * @returns the client, with its secret if that was generated here
+ * @throws {OperationError} invalid, with every problem; conflict if the id is taken
  */
 export async function addClient(ctx: Context, input: { readonly entry: Entry }): Promise<ClientView> {
   const { public: shown, ...given } = input.entry;
@@ -55,7 +55,7 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
   });
 }
 
-/** Writes the client that `work` makes of the present one, once it is checked. @param shown whether it is public, as the caller says */
+/** Writes the client that `work` makes of the current one, once it is checked. @param shown the caller's value of `public` */
 async function change(
   ctx: Context,
   clientId: string,
@@ -75,7 +75,7 @@ async function change(
       true,
     );
     const done = await ctx.store.transaction((tx) => {
-      // If the client was changed since, what was checked is not what would be written.
+      // If the client was changed in the meantime, the check was for another record: start again.
       if (tx.version("clients", clientId) !== version) return null;
       const { registrationTokenHash } = before;
       const client: Client = {
@@ -92,7 +92,7 @@ async function change(
 }
 
 /**
- * Changes metadata of a client; each that is given takes the place of what was there, and null takes it away.
+ * Changes the given metadata of a client; null removes a field.
  * @param input `client_id`: which is meant; `entry`: metadata of a client of a fixture
  * @throws {OperationError} not_found; invalid, with every problem
  */
@@ -116,9 +116,9 @@ export async function editClient(
 }
 
 /**
- * Gives a client another secret; the old one is worth nothing from here on.
- * @param input `client_secret`: absent, one is made
- * @returns the client, with its secret where that was made here
+ * Gives a client a new secret; the old one becomes invalid.
+ * @param input `client_secret`: if absent, one is generated
+ * @returns the client, with its secret if that was generated here
  * @throws {OperationError} not_found; refused for a client that has no secret; invalid
  */
 export async function rotateSecret(

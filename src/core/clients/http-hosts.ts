@@ -2,7 +2,7 @@ import type { Settings } from "../context.ts";
 import { checkEndpointUri, isLoopbackHost } from "./redirect-uri.ts";
 
 /**
- * The settings that widen what addresses a client may have (CONTRACT 2.1): hosts of a container network that are reached by plain http, and
+ * The settings that allow a client more addresses (CONTRACT 2.1): hosts of a container network that are reached by plain http, and
  * open ports for confidential clients.
  */
 
@@ -49,7 +49,7 @@ export function checkHttpHost(
   return hosts === null ? wrong : `${wrong}, or list "${host}" in the setting http_redirect_hosts`;
 }
 
-/** Whether a redirect URI leads to loopback or to a listed host, by a port that it names: nothing else is registered by a click. */
+/** Whether a redirect URI has a fixed port on loopback or on a listed host: only such a URI may be registered by a click. */
 export function staysNear(
   uri: string,
   { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,

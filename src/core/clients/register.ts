@@ -26,10 +26,10 @@ function refuse(problems: readonly Problem[]): OAuthError {
   return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said);
 }
 
-/** Of one client: whoever may register can fill the disk with them. */
+/** Characters for one client: anybody who may register could fill the disk. */
 const longestMetadata = 16_384;
 
-/** Where a client that registers itself may not have this server send something, or a browser (OpenID Connect Registration 2). */
+/** Addresses of a self-registered client to which this server must send nothing, and no browser (OpenID Connect Registration 2). */
 function addressProblems(client: Metadata, settings: Settings): Problem[] {
   const problems = ["jwks_uri", "backchannel_logout_uri"].flatMap((path) => {
     const uri = client[path];
@@ -42,7 +42,7 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
   return [...problems, { path: "initiate_login_uri", message }];
 }
 
-/** The metadata that is taken: names nobody registered are ignored (RFC 7591 2), and no client exempts itself from consent. */
+/** The accepted metadata: unknown names are ignored (RFC 7591 2), and no client can exempt itself from consent. */
 async function check({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
     throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
@@ -51,7 +51,7 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
   const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
-  // A client of no particular make expects what the standards say (OpenID Connect Core 5.3.2 and 5.4).
+  // A client that registers itself expects what the standards say (OpenID Connect Core 5.3.2 and 5.4).
   const client: Metadata = {
     userinfo_format: "standard",
     id_token_claims: "minimal",
@@ -65,14 +65,14 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   }
   const problems = addressProblems(client, settings);
   if (problems.length > 0) throw refuse(problems);
-  // Of what is kept, now that it is known not to be nested too deep to be written.
+  // Only now: a value that is nested too deep cannot be written as JSON.
   if (JSON.stringify(client).length > longestMetadata) {
     throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
   }
   return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });
 }
 
-/** Whether the client proves itself by a secret, or signs with one: then it is given one. @throws {OAuthError} where it may have none */
+/** Whether the client gets a secret, to authenticate or to verify HS256. @throws {OAuthError} if it asks for HS256 without a secret */
 function needsSecret(sent: unknown): boolean {
   const { token_endpoint_auth_method: method, id_token_signed_response_alg: alg } = (sent ?? {}) as Metadata;
   if (method === "none" && alg === "HS256") {
@@ -87,7 +87,7 @@ function needsSecret(sent: unknown): boolean {
 function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
   const uri = `${baseOf(ctx.address)}${ctx.layout.paths.register}/${encodeURIComponent(client.client_id)}`;
   return {
-    // RFC 7591 2: the defaults that were taken are told too.
+    // RFC 7591 3.2.1: the response includes the defaults that were used.
     grant_types: grantTypesOf(client),
     response_types: ["code"],
     ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
@@ -129,7 +129,7 @@ export interface RegistrationAccess {
   readonly token: string | undefined;
 }
 
-/** RFC 7592 2: an unknown client and a wrong token are not told apart. */
+/** RFC 7592 2: an unknown client and a wrong token get the same response. */
 function requireAccess(client: Client | undefined, token: string | undefined): Client {
   if (token === undefined) {
     throw new OAuthError(

@@ -85,7 +85,7 @@ export interface ConsentForm {
 }
 
 /**
- * Takes the consent form: records the decision, and takes the next step in the same transaction, so that a decision counts once.
+ * Handles the consent form: records the decision, and takes the next step in the same transaction, so that a decision counts once.
  * @throws {InteractionError}; {RedirectedError} if the user denies
  */
 export async function consent(ctx: Context, uid: string, browser: Browser, form: ConsentForm): Promise<StepResult> {

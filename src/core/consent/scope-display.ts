@@ -1,15 +1,15 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
 import { everythingOf, idTokenClaims, singleClaim, userInfo, type Defaults } from "../scopes/claims.ts";
 
-/** What the consent page says of a scope. */
+/** What the consent page says about a scope. */
 
-/** A scope's name, and what a fixture says of it by language. */
+/** A scope's name, and the description of a fixture by language. */
 export interface NamedScope {
   readonly name: string;
   readonly description: Readonly<Record<string, string>> | null;
 }
 
-/** The fixture's own words by language; null for a scope of the spec, whose words are the pages' own. */
+/** The fixture's description by language; null for a built-in scope, which the pages describe. */
 const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
   tx.get("scopes", name)?.description ?? null;
 
@@ -53,7 +53,7 @@ function newLeavesOf(document: Record<string, unknown>, known: readonly Released
 
 const prefix = "user.";
 
-/** As a page names them: the paths of UserInfo without the `user.` before most of them. */
+/** The names that a page shows: paths of UserInfo without the leading `user.`. */
 const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
   values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
 
@@ -62,7 +62,7 @@ export const ownValues = (user: User): readonly ReleasedValue[] => shown(leavesO
 
 /** The user's values that a client would receive. */
 export interface Released {
-  /** What UserInfo sends whatever is granted; `sub` says the same as `id`. */
+  /** What UserInfo always sends; `sub` is left out if it equals `id`. */
   readonly always: readonly ReleasedValue[];
   /** What is sent because of this scope alone: in UserInfo, or else in the ID token. */
   readonly by: (scope: string) => readonly ReleasedValue[];

@@ -196,8 +196,8 @@ export interface DeviceDecision {
 }
 
 /**
- * Takes the decision, once.
- * @returns what came of it; null if nobody is signed in
+ * Handles the decision of the user, once.
+ * @returns the outcome; null if nobody is signed in
  * @throws {InteractionError | OtherUserError}; {OAuthError} too_many_requests
  */
 export async function decideDevice(

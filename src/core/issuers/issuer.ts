@@ -9,8 +9,6 @@ import { issuerName, type IssuerView } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
 import { recordsIn } from "../status.ts";
 
-/** What an issuer looks like, and how it changes while a server runs. */
-
 /**
  * Only characters of a URL (RFC 3986 2), since the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot
  * contain one (RFC 6265 4.1.1). No path that begins with two slashes: its redirects would lead to another host.
@@ -33,8 +31,7 @@ const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "
 
 /**
  * Changes scheme, host and port, for an outside port that is known only later (CONTRACT 1). Every token names its issuer, so those of the
- * previous one are no longer accepted. The other issuers of the process move as well.
- * Other processes on the data follow.
+ * previous one are no longer accepted. The other issuers of the process move as well, and other processes on the data follow.
  * @throws {OperationError} usage
  */
 export async function changeIssuer(ctx: Context, issuer: string): Promise<void> {
@@ -64,7 +61,7 @@ export function rememberedIssuer(tx: ReadTx): string | null {
   return typeof issuer === "string" ? issuer : null;
 }
 
-/** Takes over the issuer that another process remembered. One with another path has other routes. */
+/** Uses the address that another process remembered, unless it has another path: that would need other routes. */
 export function followIssuer(ctx: Pick<Context, "address" | "layout">, issuer: string | null): void {
   if (issuer === null) return;
   const address = addressBefore(issuer, ctx.layout);
@@ -92,7 +89,7 @@ export const brokenView = (name: string, issuer: string, error: unknown): Issuer
   problem: error instanceof Error ? error.message : String(error),
 });
 
-/** @param known the names that there are */
+/** @param known the existing names */
 export const unknownIssuer = (name: string, known: readonly string[]): OperationError =>
   new OperationError("not_found", `there is no issuer "${name}"`, {
     hint: didYouMean(name, known, { text: "To list them", command: ["idp", "issuers", "list"] }),

@@ -45,9 +45,9 @@ export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<
   ctx.store.read((tx) => viewKey(requireKey(tx, id)));
 
 /**
- * Makes a new key of each kind that is in use, and from here on signs with it. The old ones stay published until every token that
+ * Makes a new key of each kind that is in use, and signs with it from then on. The old ones stay published until every token that
  * they signed has expired.
- * @param input `alg`: this kind only, also where there was none
+ * @param input `alg`: only this kind, even if there was no such key
  * @throws {OperationError} usage for an unknown kind
  */
 export async function rotateKeys(
@@ -59,7 +59,7 @@ export async function rotateKeys(
   }
   const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
-  // Wanted, or in use: whether or not it has been asked for yet.
+  // RS256 is the default of ID tokens, so it is in use even if no token has needed the key yet.
   algs.add(input.alg ?? "RS256");
   const createdAt = new Date(ctx.now()).toISOString();
   const made = await Promise.all(
@@ -70,18 +70,18 @@ export async function rotateKeys(
   );
   await ctx.store.transaction((tx) => {
     const retired = { retiredAt: ctx.now(), expiresAt: tokensEnd(tx, ctx) };
-    // Looked up here: who rotates at the same time may have put new ones in.
+    // Looked up inside the transaction, because another rotation at the same time may have added keys.
     const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
     for (const key of old) tx.put("keys", { ...key, ...retired });
     for (const key of made) tx.insert("keys", key);
   });
   await ctx.keys.reload();
-  // Without making any that is missing, which may fail: the rotation is on disk.
+  // Unlike listKeys, this makes no missing key, which may fail: the rotation is already on disk.
   return viewKeys(ctx);
 }
 
 /**
- * Takes a retired key back at once, as after a leak: it is no longer published, and what it signed no longer counts.
+ * Removes a retired key at once, for example after a leak: it is no longer published, and tokens that it signed become invalid.
  * @param input `id`: its `kid`
  * @throws {OperationError} not_found; conflict for a key that still signs
  */

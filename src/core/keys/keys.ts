@@ -45,17 +45,17 @@ export const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 export interface KeyRing {
   /** Signs HS256 access and refresh tokens. */
   readonly secret: SigningKey;
-  /** The key of a public algorithm; it is made where there is none yet. */
+  /** The key of a public algorithm; it is made if there is none yet. */
   signing(alg: PublicAlg): Promise<SigningKey>;
   /** The secret or public key named by `kid`, also a retired one that is still published. */
   verifying(kid: string | undefined): VerifyingKey | undefined;
-  /** The public keys, that of RS256 and of every kind that a client registered among them; the same object until they change. */
+  /** The public keys, including RS256 and every kind that a client registered; the same object until they change. */
   jwks(): Promise<JwkSet>;
   /** Reads the keys again, after they were changed in the store. */
   reload(): Promise<void>;
 }
 
-/** Whether the ID tokens of a client are signed so. */
+/** Whether any client registered this algorithm for its ID tokens. */
 const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.has("clients", "idTokenAlg", alg);
 
 const generate = promisify(generateKeyPair);
@@ -96,8 +96,8 @@ export const newSecret = (random: (bytes: number) => string, createdAt: string):
 });
 
 /**
- * The key ring of the data. The signing secret is made here where there is none. That of RS256 takes a quarter of a second: it is made when it
- * is first asked for.
+ * The key ring of the data. A missing signing secret is made here. An RS256 key takes a quarter of a second, so it is made when it is first
+ * needed.
  * @param random `bytes` random bytes as base64url
  */
 export async function openKeyRing(
@@ -112,10 +112,10 @@ export async function openKeyRing(
     if (!has(tx, "HS256")) tx.insert("keys", secret);
   });
 
-  // The clock decides which of the retired ones are published.
+  // It also depends on the clock, which decides which retired keys are published.
   const ring = await derive(store, ["keys", "testing"], load);
   const making = new Map<PublicAlg, Promise<void>>();
-  /** Those that could not be written so far: the next attempt needs no other. */
+  /** Keys that could not be written so far: the next attempt uses them. */
   const unwritten = new Map<PublicAlg, Key>();
   async function make(alg: PublicAlg): Promise<void> {
     const key = unwritten.get(alg) ?? (await newPublicKey(alg, new Date(now()).toISOString()));
@@ -150,7 +150,7 @@ export async function openKeyRing(
       return found === undefined || found.expiresAt <= now() ? undefined : found;
     },
     async jwks() {
-      // A client reads the keys before it is handed what they sign, and may not soon read them again.
+      // A client may read the keys once, before it gets the first token: so the key must exist by now.
       await signing("RS256");
       const needed = await store.read((tx) =>
         publicAlgs.filter((alg) => !ring.value.signers.has(alg) && isUsed(tx, alg)),
@@ -168,7 +168,7 @@ interface Ring {
   readonly signers: ReadonlyMap<string, SigningKey>;
   readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;
   readonly jwks: JwkSet;
-  /** When the first of the published keys is taken away (milliseconds). */
+  /** When the first of the published keys expires (milliseconds). */
   readonly firstExpiry: number;
 }
 

@@ -5,7 +5,7 @@ import { presetNames } from "./presets.ts";
 
 /** What the setting `endpoints` may hold. */
 
-/** No character that a router gives a meaning, no empty segment, and none that a client would resolve (RFC 3986 5.2.4). */
+/** No characters that are special to a router, no empty segments, and no dot segments, which clients resolve (RFC 3986 5.2.4). */
 const pathForm = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 
 const path = z.string().regex(pathForm, {
@@ -30,18 +30,18 @@ export const endpointsSchema = z
 export const endpointsSchemaOf = (value: unknown): z.ZodType =>
   typeof value === "string" ? presetSchema : pathsSchema;
 
-/** What is served below these beside the endpoints; `/i` holds the other issuers (CONTRACT 11). */
+/** Paths that other routes use; `/i` has the other issuers (CONTRACT 11). */
 const taken = ["/_idp", "/i", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
 
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 
 /** A registered client's own entry is one step below `register` (RFC 7592). */
-const meets = (name: EndpointName, path: string, other: EndpointName, otherPath: string): boolean =>
+const clash = (name: EndpointName, path: string, other: EndpointName, otherPath: string): boolean =>
   path === otherPath ||
   (name === "register" && isAtOrBelow(otherPath, path)) ||
   (other === "register" && isAtOrBelow(path, otherPath));
 
-/** What the schema cannot say: paths that meet something else, each pair once. @param given by the schema */
+/** Paths that clash with other paths, each pair once; a schema cannot say this. @param given already checked by the schema */
 export function endpointProblems(
   given: Readonly<Partial<Record<EndpointName, string>>>,
 ): readonly { readonly name: EndpointName; readonly message: string }[] {
@@ -49,10 +49,10 @@ export function endpointProblems(
     const own = given[name];
     if (own === undefined) return [];
     const page = taken.find((above) => isAtOrBelow(own, above));
-    if (page !== undefined) return [{ name, message: `"${own}" meets ${page}, which is taken` }];
+    if (page !== undefined) return [{ name, message: `"${own}" clashes with ${page}, which is taken` }];
     const others = endpointNames.filter((one, before) => one !== name && (given[one] === undefined || before < at));
-    const other = others.find((one) => meets(name, own, one, given[one] ?? endpoints[one]));
+    const other = others.find((one) => clash(name, own, one, given[one] ?? endpoints[one]));
     if (other === undefined) return [];
-    return [{ name, message: `"${own}" meets the path of ${other}, "${given[other] ?? endpoints[other]}"` }];
+    return [{ name, message: `"${own}" clashes with the path of ${other}, "${given[other] ?? endpoints[other]}"` }];
   });
 }

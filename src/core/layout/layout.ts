@@ -49,10 +49,10 @@ export function endpointsOf(at: { readonly address: string; readonly layout: Lay
   return Object.fromEntries(paths) as Layout["paths"];
 }
 
-/** The issuer that is served under an address. An address is kept to the letter where no vendor's path follows it. */
+/** The issuer that is served under an address. Without a vendor's path the address is used exactly as given. */
 export const issuerOf = (address: string, layout: Layout): string =>
   layout.issuer === "" ? address : baseOf(address) + layout.issuer;
 
-/** The address that an issuer is served under. @param issuer the address itself is taken too */
+/** The address that an issuer is served under. @param issuer or already the address */
 export const addressBefore = (issuer: string, layout: Layout): string =>
   layout.issuer !== "" && issuer.endsWith(layout.issuer) ? issuer.slice(0, -layout.issuer.length) : issuer;

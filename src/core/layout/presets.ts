@@ -1,8 +1,8 @@
 import type { EndpointName } from "../endpoints.ts";
 
-/** Where the endpoints of known vendors are (CONTRACT 11), for their SDKs: data, and no check depends on it. */
+/** Where known vendors have their endpoints (CONTRACT 11), for their SDKs. Only data: no security check depends on it. */
 
-/** `type`: the parameters are in the `response` of a message of this type; else they are the message. */
+/** `type`: the parameters are the `response` member of a message of this type; without it they are the message itself. */
 export type MessageMode =
   | { readonly mode: "web_message"; readonly type: string }
   | { readonly mode: "okta_post_message"; readonly type?: undefined };
@@ -18,11 +18,11 @@ export interface Preset {
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
   /** What the vendor calls `post_logout_redirect_uri`. */
   readonly returnParameter?: string;
-  /** How the vendor's SDK takes a response in a frame or a popup: by a message of this form (`response_mode`). */
+  /** The form of the message by which the vendor's SDK receives a response in a frame or a popup (`response_mode`). */
   readonly messages?: MessageMode;
   /** Pages that the vendor's SDK loads in a frame and waits for: what each says to the page around it. */
   readonly frames?: Readonly<Record<string, string>>;
-  /** Whether the response of a device authorization has a sentence for the user, which the vendor's samples print and nothing else. */
+  /** The response of a device authorization has a sentence for the user; the vendor's samples print only that. */
   readonly deviceMessage?: true;
   /** Grant types under the names that the vendor's SDK sends. */
   readonly grantTypes?: Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ export const presets = {
       device_authorization: `${protocol}/auth/device`,
       register: `${realm}/clients-registrations/openid-connect`,
     },
-    // Asks whether it may watch the session in a frame, which is not there.
+    // Its SDK asks whether it may watch the session in a frame. There is no such frame here.
     frames: { [`${protocol}/3p-cookies/step1.html`]: "unsupported" },
   },
   cognito: {

@@ -29,7 +29,7 @@ export interface LoginPage {
   readonly client: (NamedApp & Pick<AskingApp, "redirectUri">) | null;
   /** The path of that page, below the issuer. */
   readonly ownPage: string | null;
-  /** The user who has to prove again who they are. */
+  /** The user who has to sign in again. */
   readonly reauth: User | null;
   /** Another user may sign in: neither `id_token_hint` nor `claims` names the user. */
   readonly mayBeAnother: boolean;
@@ -104,7 +104,7 @@ interface Refused {
   readonly state: "error-credentials" | "error-suspended" | "error-banned";
   /** The user who proved who they are, and may not sign in. */
   readonly barred: User | null;
-  /** Of the user who was named; null: there is none of this name, which may be a password. */
+  /** The user who was named; null: there is none. What was typed may be a password, so it is not repeated. */
   readonly username: string | null;
 }
 
@@ -123,7 +123,7 @@ const wrong = (user: User | undefined): Refused => ({
 });
 
 /**
- * Takes the login form: records who signed in, and takes the next step in the same transaction.
+ * Handles the login form: records who signed in, and takes the next step in the same transaction.
  * @throws {InteractionError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong passwords
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
@@ -178,7 +178,7 @@ async function checkPassword(
   return true;
 }
 
-/** Records that nobody signs in. What follows is for the purpose to say: back to the client, or to our own page. */
+/** Records that nobody signs in. The purpose decides where the browser goes: back to the client, or to our own page. */
 const cancel = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Advance> =>
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);

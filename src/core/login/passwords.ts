@@ -1,8 +1,7 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
 
 /**
- * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Working one out takes about 25 ms of a thread
- * that is not the main one.
+ * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Computing one takes about 25 ms of a worker thread.
  */
 
 interface Parameters {
@@ -14,7 +13,7 @@ interface Parameters {
 /** Characters. Normalizing a password of 50,000 characters would block the main thread for two seconds. */
 export const longestPassword = 1024;
 
-/** What a new hash costs. The tests of other rules lower N, since a hash at 2^14 takes 25 ms. */
+/** The cost of a new hash. Tests of other rules lower N. */
 export const cost = { N: 2 ** 14, r: 8, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
@@ -49,7 +48,7 @@ interface StoredHash {
 
 const storedHash = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{22,86})\$([\w-]{43})$/;
 
-/** A kept hash in its parts; null where it is not one, or asks for more work than ours ever do. */
+/** The parts of a kept hash; null if it is not a hash, or asks for more work than ours ever do. */
 function parseHash(text: string): StoredHash | null {
   const parts = storedHash.exec(text);
   if (parts === null) return null;
@@ -69,7 +68,7 @@ const lanes = 3;
 let working = 0;
 const waiting: (() => void)[] = [];
 
-/** Works hashes out side by side, at most as many as there are lanes: the others wait for their turn. */
+/** Computes hashes in parallel, at most as many as there are lanes; the others wait. */
 async function inLane<T>(work: () => Promise<T>): Promise<T> {
   if (working === lanes) await new Promise<void>((resolve) => waiting.push(resolve));
   else working += 1;
@@ -82,7 +81,7 @@ async function inLane<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether this is the password of a kept hash; always takes the time of one hash. A null hash fits no password. */
+/** Whether this is the password of a kept hash; always takes the time of one hash. Null matches no password. */
 export async function matchesHash(password: string, kept: string | null): Promise<boolean> {
   const parsed = kept === null ? null : parseHash(kept);
   const { parameters, salt, hash } = parsed ?? nobody;

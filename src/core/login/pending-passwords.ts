@@ -40,12 +40,12 @@ type Replaced = readonly [before: Job | undefined, after: Job | undefined];
 /** The background work of all issuers of the process hashes one password at a time: the other threads are for requests and files. */
 const inTurn = createTurns();
 
-/** libuv has four threads for this unless told otherwise. */
+/** libuv has four threads for this by default. */
 const threads = 4;
 
 /**
- * @param ctx where the hashes go, and where their salt comes from
- * @param onError is called with what the background work could not write, for example on a full disk; the password waits for the next start
+ * @param ctx the store for the hashes, and the source of their salt
+ * @param onError is called if the background work cannot write, for example on a full disk; the password then waits for the next start
  */
 export function createPendingPasswords(
   ctx: { readonly store: Store; readonly random: (bytes: number) => string },
@@ -57,7 +57,7 @@ export function createPendingPasswords(
   let closed = false;
   /** What the background work writes now, or wrote last. */
   let writing: Promise<void> | null = null;
-  // Of the transaction under way. Undefined in it: nobody waited, or nobody does.
+  /** The changes of the running transaction. An undefined job: the user has no waiting password. */
   let replaced: Map<string, Replaced> | null = null;
 
   function replace(userId: string, after: Job | undefined): void {

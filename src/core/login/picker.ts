@@ -10,7 +10,7 @@ export interface UserPage {
   /** From 1. */
   readonly page: number;
   readonly pages: number;
-  /** How many there are, of whom {@link lookedThrough} were looked at. */
+  /** How many users there are; at most {@link lookedThrough} of them were looked at. */
   readonly everybody: number;
 }
 
@@ -25,10 +25,10 @@ const fold = (text: string): string =>
 /** What a search looks at. */
 const searchable = (user: User): string => fold(`${user.displayName}\n${user.username}\n${user.email}`);
 
-/** So many users are looked at, however many there are: a search costs no more with 100,000 of them. */
+/** At most so many users are looked at, so that a search costs no more with 100,000 of them. */
 export const lookedThrough = 5_000;
 
-/** Who has just this name or address: found by an index, wherever they stand. */
+/** The users with exactly this name or address, found by an index. */
 function namedExactly(tx: ReadTx, name: string, most: number): readonly User[] {
   const byName = tx.find("users", "username", name);
   const byEmail = tx.findAll("users", "email", name.toLowerCase()).slice(0, most);

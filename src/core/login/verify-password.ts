@@ -5,7 +5,7 @@ import { matchesHash } from "./passwords.ts";
 import type { PendingPasswords } from "./pending-passwords.ts";
 
 /**
- * Whether this is the user's password. A user whose fixture password still waits to be hashed goes first; no other user waits.
+ * Whether this is the user's password. If it is a fixture password that still waits to be hashed, it is hashed before the others.
  * @param user undefined if nobody has the name that was typed: the same time is spent
  */
 export async function verifyPassword(
@@ -17,7 +17,7 @@ export async function verifyPassword(
   const pending = user.passwordPending ? await passwords.hashNow(user.id) : null;
   const known = pending ?? user.passwordHash;
   if (known !== null || !user.passwordPending) return matchesHash(password, known);
-  // Another process has it to hash. The same time is spent.
+  // Another process will hash it. The same time is spent.
   await matchesHash(password, null);
   const key = await store.read(digestKey);
   return key !== undefined && sameSecret(digestOf(key, password), user.passwordDigest ?? "");

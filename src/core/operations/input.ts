@@ -2,7 +2,7 @@ import { OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import type { Fields, InputOf } from "./operation.ts";
 
-/** What an operation is handed, whoever calls it: held against its table of fields. */
+/** Checks the input of an operation against its table of fields, whoever calls it. */
 
 /** @param kind without the mark of what may be absent */
 function isKind(kind: string, value: unknown): boolean {
@@ -15,7 +15,7 @@ function isKind(kind: string, value: unknown): boolean {
 export const kindOf = (declared: string): string => declared.replace("?", "");
 
 /**
- * The input of an operation, out of what was given.
+ * The checked input of an operation.
  * @throws {OperationError} usage, with every problem at once
  */
 export async function checkInput(fields: Fields, given: ReadonlyMap<string, unknown>): Promise<InputOf<Fields>> {

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 
-/** What an operation is, and how the tables of operations write one down. */
+/** The type of an operation, and the helpers for the tables of operations. */
 
 /** What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean.
  * `body`: the whole of the request's body, an object, which the operation itself checks. */
@@ -46,13 +46,12 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   /** 204: it returns null. */
   readonly status: 200 | 201 | 204;
   readonly fields: F;
-  /** It changes data, or may have to (a key that is missing), which a full disk refuses (503). */
+  /** It changes data, or may have to (a missing key is made), so it fails on a full disk (503). */
   readonly changes: boolean;
-  /** It makes the data folder where there is none. */
+  /** It makes the data folder if there is none. */
   readonly createsData?: true;
   /**
-   * It means nothing on data that no server holds. `unless shared`: it works on records that only the memory of a server keeps, or a shared
-   * store.
+   * It needs a running server. `unless shared`: it works on records that only the memory of a server or a shared store has.
    */
   readonly needsServer: boolean | "unless shared";
   /** Bytes of a request body. */

@@ -56,7 +56,7 @@ export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
 export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
 
-/** Runs an operation by its name. @throws {OperationError | OAuthError} usage, where the input is none of it; what the operation refuses */
+/** Runs an operation by its name. @throws {OperationError | OAuthError} usage for a wrong name or input; what the operation refuses */
 export async function runOperation<N extends OperationName>(
   ctx: Context,
   name: N,
@@ -70,7 +70,7 @@ export async function runOperation<N extends OperationName>(
     throw new OperationError("usage", `there is no operation "${name}"`, { hint });
   }
   const operation = known[name] as Operation<Fields, OperationOutput<N>>;
-  // Not each of them reads the records: some show what was made from them.
+  // Some operations read no records, only values derived from them.
   await catchUp(ctx);
   return operation.run(
     ctx,

@@ -39,7 +39,7 @@ export interface RequestedClaims {
 
 export const noClaims: RequestedClaims = { userinfo: [], id_token: [] };
 
-/** Consent to a single claim is recorded in the grant as a scope of its own. No token contains such a scope. */
+/** Consent to a single claim is recorded in the grant as a scope with this prefix. No token contains such a scope. */
 const claimPrefix = "claim:";
 export const claimScope = (name: string): string => claimPrefix + name;
 /** The claim that such a scope stands for; null for a scope of any other kind. */
@@ -69,7 +69,7 @@ export const isProtocolClaim = (name: string): boolean => protocolNames.has(name
 /** In a native client `details` stands for these two of `profile` (CONTRACT 2.5). */
 const detailsNames = new Set(["website", "birthdate"]);
 
-/** What of the context decides what clients are told. */
+/** The part of the context that decides which claims clients receive. */
 export type Defaults = Pick<Context, "settings">;
 
 const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_format"] =>
@@ -77,7 +77,7 @@ const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_f
 
 const isNative = (ctx: Defaults, client: Client): boolean => formatFor(ctx, client) === "native";
 
-/** The scopes that release a claim to this client; none where it is unknown here, or released always. */
+/** The scopes that release a claim to this client; empty if the claim is unknown, or always released. */
 export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name: string): readonly string[] {
   const standard =
     isNative(ctx, client) && detailsNames.has(name)
@@ -181,7 +181,7 @@ const standardForm = (
 ): Record<string, unknown> =>
   Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, ctx, client, user, scopes));
 
-/** The address in tokens and in UserInfo: of the user's `claims` where they have one. */
+/** The e-mail address in tokens and in UserInfo. The one in the user's `claims` wins. */
 export const emailOf = (user: User): unknown => pick(standardClaims(user), ["email"])["email"];
 
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */

@@ -26,8 +26,8 @@ const builtIn: ReadonlyMap<string, string> = new Map(builtInScopes.map((name) =>
 const isBuiltIn = (name: string): boolean => builtIn.has(name);
 
 /**
- * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string object: grants share it, and
- * V8 keeps pages that show it in one byte per character.
+ * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string object, which all grants
+ * share.
  */
 export function splitScope(scope: string): string[] {
   const names = new Set<string>();
@@ -60,7 +60,7 @@ const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
   offline_access: "Accepted; a refresh token is always issued",
 };
 
-/** What scopes of the spec release beyond OpenID Connect's: fields of the native UserInfo (CONTRACT 2.5). */
+/** What the other built-in scopes release: fields of the native UserInfo (CONTRACT 2.5). */
 const otherClaims: Readonly<Partial<Record<string, readonly string[]>>> = {
   openid: ["sub"],
   details: ["website", "location", "birthDate"],
@@ -90,7 +90,7 @@ export const supportedScopes = (
     return { scopes: [...builtInScopes, ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
   });
 
-/** Whether the client's registered `scope` holds this one; a client without `scope` may ask for every one. */
+/** Whether the client's registered `scope` includes this one; a client without `scope` may ask for any. */
 export function mayAsk(client: Client, name: string): boolean {
   return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
 }
@@ -131,9 +131,9 @@ export function foreignScopes(client: Client, foreign: readonly string[]): OAuth
 }
 
 /**
- * Those of the granted scopes that a request asks for; all of them where it names none.
- * @param whose the token that holds them, and `rule`, for the refusal
- * @throws {OAuthError} invalid_scope, for one that is not among them
+ * The granted scopes that a request asks for; all of them if it names none.
+ * @param whose the token that has them, for the message, as is `rule`
+ * @throws {OAuthError} invalid_scope, for a scope that is not among them
  */
 export function narrowScope(
   granted: readonly string[],

@@ -6,7 +6,7 @@ import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
 import { requireLive, tokenState } from "../tokens/state.ts";
 import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
 
-/** UserInfo (the spec; OpenID Connect Core 5.3): what the token's scopes and the grant's present scopes both allow. */
+/** UserInfo (the spec; OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
 export interface UserInfoResult {
   readonly body: Record<string, unknown>;

@@ -24,9 +24,9 @@ const viewSession = (tx: ReadTx, session: Session): SessionView => ({
 });
 
 export interface SessionSelection {
-  /** Of this user. */
+  /** All sessions of this user. */
   readonly user?: string | undefined;
-  /** This one: a `sid`. */
+  /** The `sid` of one session. */
   readonly id?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export const listSessions = (ctx: Context, selection: SessionSelection): Promise
 export const showSession = (ctx: Context, { id }: { readonly id: string }): Promise<SessionView> =>
   ctx.store.read((tx) => viewSession(tx, requireSession(tx, id)));
 
-export interface EndedSessions {
+export interface EndResult {
   readonly ended: readonly SessionView[];
   /** The results of notifying the clients (OpenID Connect Back-Channel Logout). */
   readonly notices: readonly LogoutNotice[];
@@ -66,10 +66,10 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
 };
 
 /**
- * Ends sessions, and tells the clients that want to know.
+ * Ends sessions, and notifies their clients.
  * @throws {OperationError} not_found for an unknown name; usage where nothing is named
  */
-export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndedSessions> {
+export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndResult> {
   if (selection.user === undefined && selection.id === undefined) {
     throw new OperationError("usage", "sessions end needs a user or a session id", {
       hint: { text: "For example", command: ["idp", "sessions", "end", "--user", "alice"] },

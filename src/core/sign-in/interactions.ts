@@ -10,7 +10,7 @@ import { hashOf, sameSecret } from "../secrets.ts";
 export interface AuthorizationRecord {
   readonly kind: "authorization";
   readonly request: AuthorizationRequest;
-  /** The only user that will do, by a hint of the request; null: any. */
+  /** The only user who may sign in, by a hint of the request; null: any. */
   readonly hintedUserId: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface LogoutRecord {
   readonly uiLocales?: string | undefined;
 }
 
-/** What stays of a sign-in that returned to its client, to answer a person who uses the back button or clicks twice. */
+/** Remains of a sign-in that returned to its client, for a person who uses the back button or clicks twice. */
 interface FinishedRecord {
   readonly kind: "finished";
   readonly app: AskingApp;
@@ -63,7 +63,7 @@ export interface Browser {
   readonly address: string;
 }
 
-/** Why a page of an interaction cannot be shown, or its form cannot be taken. */
+/** Why a page of an interaction cannot be shown, or its form is refused. */
 export class InteractionError extends Error {
   override readonly name = "InteractionError";
   readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
@@ -143,7 +143,7 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
   tx.put("interactions", {
     uid: interaction.uid,
     browser: interaction.browser,
-    // No form of it is taken any more.
+    // No form of it is accepted any more.
     csrf: "",
     purpose: { kind: "finished", app } satisfies FinishedRecord,
     login: null,

@@ -23,7 +23,7 @@ import { mustSignInAgain, ownPagePurpose, type Ending, type Outcome, type Purpos
 import { liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
 
-/** The next step of a sign-in (the diagram is in `authorize.ts`), and taking it. */
+/** Decides on the next step of a sign-in, and takes it. The diagram is in `authorize.ts`. */
 
 /** Where the browser goes next. */
 type Step =
@@ -35,7 +35,7 @@ export interface Advance {
   readonly step: Step | Extract<Ending, { kind: "refused" }>;
   /** The new value of the session cookie, if the user has just signed in. */
   readonly sessionCookie: string | null;
-  /** The clients to tell that the session which the new one replaced has ended. */
+  /** The session that the new one replaced, whose clients are notified. */
   readonly endedSessions: EndedSessions;
 }
 

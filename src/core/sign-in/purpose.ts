@@ -27,7 +27,7 @@ export interface Needs {
   readonly login: "once" | "again" | "choice";
   /** How many seconds ago the sign-in may be; null: any number. */
   readonly maxAge: number | null;
-  /** The only user that will do; null: any. */
+  /** The only user who may sign in; null: any. */
   readonly userId: string | null;
   /** The name of the user who is expected. */
   readonly loginHint: string | null;
@@ -57,7 +57,7 @@ interface Shown {
   summary(): RequestSummary;
 }
 
-/** What came of a sign-in. */
+/** The outcome of a sign-in. */
 export type Outcome =
   | "canceled"
   | "denied"

@@ -2,8 +2,8 @@ import { hashOf, sameSecret } from "../secrets.ts";
 import { InteractionError } from "./interactions.ts";
 
 /**
- * Forms that are shown to one user: another one who signs in, in another tab, does not decide for them. Their `csrf` value has a part for
- * the page and a part for the user. So a form of our own that was shown to somebody else is not taken for one that another page sent.
+ * Forms that are shown to one user: another user who signs in in another tab must not decide for them. The `csrf` value has a part for
+ * the page and a part for the user, so that the error can tell a form shown to another user from a forged one.
  */
 
 export const userFormValue = (page: string, reader: string): string => `${page}.${hashOf(`${page} ${reader}`)}`;

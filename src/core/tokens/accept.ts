@@ -68,7 +68,7 @@ function parse(token: string, algorithms: readonly string[]): Jws {
   return jws;
 }
 
-/** What a token of another issuer is refused with; null: it names this one, or none. What it says is not verified. */
+/** The refusal of a token of another issuer; null if it names this one or none. The `iss` claim is not verified. */
 function foreign(ctx: Context, { payload }: Jws): string | null {
   const { iss } = payload;
   if (typeof iss !== "string" || iss === ctx.issuer) return null;

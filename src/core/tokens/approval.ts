@@ -10,9 +10,9 @@ interface Approval {
 }
 
 /**
- * The user and the grant behind a code, both in order.
+ * The user and the grant behind a code, both active.
  * @param what the code, as the client knows it: "code", "device_code"
- * @throws {OAuthError} invalid_grant, saying what became of them (CONTRACT 2.3)
+ * @throws {OAuthError} invalid_grant, with what happened to them (CONTRACT 2.3)
  */
 export function requireApproval(tx: ReadTx, approval: Approval | null, what: string): { user: User; grant: Grant } {
   const user = approval === null ? undefined : tx.get("users", approval.userId);

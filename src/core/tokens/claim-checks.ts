@@ -38,7 +38,7 @@ export const verification = (checks: readonly Check[], notes: readonly string[])
 });
 
 /**
- * What a token says, for the checks that follow. Where the text is no JWT, that is the only check, and it failed.
+ * Decodes a token for the checks that follow. If the text is not a JWT, the result is that one failed check.
  * @param now milliseconds since 1970
  */
 export function decodeOrFail(token: string, now: number): DecodedToken | Verification {

@@ -19,7 +19,7 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
 const kinds = Object.keys(tokenTypes) as readonly TokenKind[];
 
 /**
- * The kind of a token of this server; undefined: it issues none of this kind. The setting `access_token_typ: JWT` gives access tokens the
+ * The kind of a token of this server; undefined if it issues no such kind. The setting `access_token_typ: JWT` gives access tokens the
  * `typ` of ID tokens. Then `epoch` decides: every access token has it, and no ID token can, since no `claims` may have that name.
  */
 export function kindOfToken({ header, payload }: Pick<Jws, "header" | "payload">): TokenKind | undefined {

@@ -57,8 +57,8 @@ export interface IssuedToken {
 }
 
 /**
- * By these this server tells what a token is and what it may do: none of them can be set, or a token would gain rights that its
- * grant does not hold. Those with a flag of their own name it.
+ * By these claims this server decides what a token is and what it may do. None of them can be set, because the token would gain rights
+ * that its grant does not have. The value is the flag that sets the claim, if there is one.
  */
 export const reservedInTokens: Readonly<Record<string, string>> = {
   ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
@@ -68,8 +68,8 @@ export const reservedInTokens: Readonly<Record<string, string>> = {
 
 /**
  * Issues one token under the rules of {@link approve}: the grant is recorded as if the user had allowed it.
- * A token with a flaw is dead here from the start, so that this server never takes it, even where nothing of it is wrong for it.
- * @throws {OperationError} not_found, refused; usage where what is asked for contradicts itself
+ * A token with a flaw is recorded as dead, so that this server never accepts it, even if the flaw concerns only others.
+ * @throws {OperationError} not_found, refused; usage if the input contradicts itself
  */
 export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<IssuedToken> {
   const kind = kindOf(input.type);
@@ -106,7 +106,7 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   };
 }
 
-/** Makes the token as of a moment. */
+/** Makes the token as of the moment of that context. */
 type Make = (at: Context) => Promise<UnsignedToken>;
 
 async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInput, user: string): Promise<Make> {

@@ -103,7 +103,7 @@ function decodePart(part: string, what: "header" | "payload"): Record<string, un
 /**
  * Reads a JWT without any check: no signature, no times, no issuer. Needs no server and no data.
  * @param now milliseconds since 1970, from which `expiresIn` is counted
- * @throws {OperationError} refused, where the value is no JWT, with what is wrong about it
+ * @throws {OperationError} refused, with what is wrong, if the value is not a JWT
  */
 export function decodeToken(token: string, now: number): DecodedToken {
   const parts = token.split(".");

@@ -60,7 +60,7 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
     if (mayBeForgotten(tx, (issuedAt + proofWindow) * 1000 + 1))
       throw refuse("it was made before the clock was set back");
     if (tx.get("usedProofs", id) !== undefined) return false;
-    // For as long as the proof would pass otherwise.
+    // For as long as the proof would otherwise be accepted.
     tx.insert("usedProofs", { id, expiresAt: (issuedAt + proofWindow) * 1000 + 1 });
     return true;
   });
@@ -68,7 +68,7 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   return jkt;
 }
 
-/** Its signature holds, by the public key in its own header. */
+/** Verifies the signature with the public key in the proof's own header. */
 async function readProof(
   ctx: Context,
   jwt: string,
@@ -105,7 +105,7 @@ async function readProof(
   }
 }
 
-/** It was made for this request. */
+/** Checks that the proof was made for this request. */
 function checkRequest({ htm, htu }: JWTPayload, { method, url }: Proof, refuse: Refuse): void {
   if (htm !== method) throw refuse(`its "htm" is ${JSON.stringify(htm)}, the request is a ${method}`);
   if (typeof htu !== "string" || !isSameUri(htu, url)) {
@@ -124,7 +124,7 @@ function checkTokenHash({ ath }: JWTPayload, accessToken: string, refuse: Refuse
 const httpUri =
   /^(https?):\/\/([\w.-]+|\[[0-9a-f:.]+\])(?::(\d*))?((?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*)*)(?:[?#].*)?$/i;
 
-/** Only RFC 3986 6.2.2 and 6.2.3: other repairs that a browser would make are not made. Null: not an http URI. */
+/** Only RFC 3986 6.2.2 and 6.2.3, without the other repairs that a browser would make. Null: not an http URI. */
 function normalize(uri: string): string | null {
   const [, scheme, host, port, path] = httpUri.exec(uri) ?? [];
   if (scheme === undefined || host === undefined || path === undefined) return null;

@@ -1,5 +1,5 @@
 /*
- * core/tokens: what happens to tokens.
+ * core/tokens: issues, verifies, revokes and describes tokens.
  *
  * endpoint.ts authenticates the client and chooses the grant type (grant-types/); response.ts settles the tokens in a transaction and
  * signs them after it. claims.ts has the types of claims, sign.ts is the only file that signs (with jws.ts), accept.ts the only one
@@ -69,7 +69,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   return grant(ctx, client, { ...request, resource: targetsOf(request) }, await provenKey(ctx, client, request.proof));
 }
 
-/** Vendors' SDKs send names of their own. */
+/** Vendors' SDKs send other names. */
 function standardName({ layout: { grantTypes = {} } }: Context, given: string | undefined): string | undefined {
   return given !== undefined && Object.hasOwn(grantTypes, given) ? grantTypes[given] : given;
 }

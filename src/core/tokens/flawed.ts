@@ -4,8 +4,8 @@ import { hashOf } from "../secrets.ts";
 import { tenYears } from "../time.ts";
 
 /**
- * ID tokens that were made to be refused. They have no `jti` to remember them by, and some of their flaws are for clients only to notice.
- * An ID token is accepted as a hint long after it expired, so they are remembered for as long as anything here can live.
+ * ID tokens with a flaw on purpose. They have no `jti`, and some flaws can be noticed only by clients, so a hash of each is kept. An ID
+ * token is accepted as a hint long after it expired, so they are kept for the longest lifetime that can be set.
  */
 
 const prefix = "id_token ";

@@ -9,9 +9,9 @@ import { scopesNow } from "../grants/granted-scopes.ts";
 import { isDead, rotation, tokenState } from "./state.ts";
 import { kindOfToken } from "./claims.ts";
 
-/** What a token is good for now (RFC 7662). */
+/** Says whether a token is active, and what it allows (RFC 7662). */
 
-/** RFC 7662 2.2; `reason` and `since` are for the operator only: the endpoint says no more than that a token is inactive. */
+/** RFC 7662 2.2. `reason` and `since` are for the operator only: the endpoint says only that a token is inactive. */
 export interface Introspection {
   readonly active: boolean;
   /** Why it is inactive. */

@@ -25,7 +25,7 @@ function decode(part: string): unknown {
   }
 }
 
-/** @returns null where the text is no compact JWS with a set of claims, or needs an extension (RFC 7515 4.1.11): none is known here */
+/** @returns null if the text is not a compact JWS with a set of claims, or needs an extension (RFC 7515 4.1.11): none is supported */
 export function readJws(text: string): Jws | null {
   const [head, end] = [text.indexOf("."), text.lastIndexOf(".")];
   if (head < 0 || text.indexOf(".", head + 1) !== end) return null;

@@ -38,7 +38,7 @@ export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse
   readonly username: string | null;
 }
 
-/** What tokens say: settled inside a transaction, signed after it. */
+/** What the tokens will say: planned inside a transaction, signed after it. */
 export interface TokenPlan {
   readonly subject: TokenSubject;
   readonly authentication: Authentication;
@@ -77,9 +77,9 @@ export const accessTokenAnswer = (
 });
 
 /**
- * Settles what tokens for this client say in one transaction, and signs them after it.
- * @param settle works in the transaction, with the client as it is then; a refusal that also changes data is returned, and thrown after it
- * @throws {OAuthError} of `settle`; invalid_client where the client is gone @throws {StorageError} nothing was used up then
+ * Plans the tokens for this client in one transaction, and signs them after it.
+ * @param settle runs in the transaction, with the client as it is then; a refusal that also changes data is returned, and thrown afterwards
+ * @throws {OAuthError} of `settle`; invalid_client if the client is gone @throws {StorageError} then the code was not used up
  */
 export async function settleTokens(
   ctx: Context,

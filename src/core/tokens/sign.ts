@@ -11,7 +11,7 @@ import { tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims
 
 /** The only file that signs tokens. The types of their claims are in `claims.ts`; `accept.ts` verifies them. */
 
-/** With what a token is signed; no `kid`: a client's own secret. */
+/** The key that signs a token; without a `kid` it is a client's own secret. */
 interface Signer {
   readonly alg: string;
   readonly kid?: string;
@@ -28,7 +28,7 @@ export interface UnsignedToken {
 export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
   signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
 
-/** The claims of a token, and those of the user that are not among them. */
+/** Adds the claims of the user that the token does not have yet. */
 function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
   for (const name of Object.keys(more)) if (!Object.hasOwn(claims, name)) claims[name] = more[name];
   return claims;

@@ -7,8 +7,8 @@ import type { RefreshClaims, TokenClaims } from "./claims.ts";
 import type { Hint } from "../hint.ts";
 
 /**
- * What became of a token since it was signed. Its state is found by `jti`, family and grant, never by the token's text
- * (the same JWT can be written in several ways that all verify). A token that nothing happened to has no record of its own.
+ * The state of a token since it was signed. It is looked up by `jti`, family and grant, never by the token's text (the same JWT can be
+ * written in several ways that all verify). A token that nothing happened to has no record.
  */
 
 /** A token that is good for use, and whom it speaks for. */
@@ -32,7 +32,7 @@ export interface DeadTokenReason {
   readonly since: number | null;
   /** It counts as expired: nothing else is wrong with it. */
   readonly reason?: "expired";
-  /** It is no token any more: its use revokes nothing. */
+  /** It is over for good: its use revokes nothing. */
   readonly isOver?: true;
   /** The command that brings it back to life, where there is one. */
   readonly fix?: Hint;
@@ -49,7 +49,7 @@ const dead = (what: string, since: number | null = null): DeadTokenReason => ({
 /** "was revoked by its client", "was revoked: its code was used twice". */
 const revoked = (reason: string): string => `was revoked${reason.startsWith("by ") ? "" : ":"} ${reason}`;
 
-/** Every refusal says in the same words whether a user is suspended or banned. */
+/** The refusal for a suspended or banned user, the same everywhere. */
 export function userRefusal(user: User): DeadTokenReason | null {
   if (user.status === "active") return null;
   const code = user.status === "banned" ? "account_banned" : "account_suspended";
@@ -57,7 +57,7 @@ export function userRefusal(user: User): DeadTokenReason | null {
   return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
 }
 
-/** Of a token that expired before its time or before the clock was set back, or that was issued after a snapshot that is restored. */
+/** For a token that expired before its time or before the clock was set back, or that was issued after a snapshot that was restored. */
 export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
   const current = currentEra(tx);
   const { exchanged_from: origins = [] } = claims;
@@ -156,7 +156,7 @@ export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): 
   return claims.generation === generation - 1 && isInTime ? "grace" : "rotated";
 }
 
-/** Of a refresh token whose use would be a reuse; null of one that is good. Looking is no reuse. */
+/** Why a refresh token is dead if it was rotated; null if it is not. Looking at it does not count as reuse. */
 export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
   if (placeInFamily(tx, ctx, claims) !== "rotated") return null;
   const family = tx.get("families", claims.family);
@@ -166,7 +166,7 @@ export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadT
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
 
-/** The way out of a refusal, and whom it is about, as an error takes them. */
+/** The fix for a refusal, and whom it is about, as options of an error. */
 export const fixOf = ({ fix, about }: DeadTokenReason): { fix?: Hint; about?: About } => ({
   ...(fix !== undefined && { fix }),
   ...(about !== undefined && { about }),
@@ -178,7 +178,7 @@ export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
   return state;
 }
 
-/** Kills a family: its refresh token and every access token that came of it. */
+/** Kills a family: its refresh token and all its access tokens. */
 export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
   const record = tx.get("families", family);
   if (record?.deadBecause != null) return;
@@ -223,5 +223,5 @@ export function noteLife(tx: Tx, ctx: Context): void {
 export const tokensEnd = (tx: ReadTx, ctx: Context): number =>
   Math.max(ctx.now() + longestLife(tx, ctx) * 1000, latestEnd(tx));
 
-/** Until when the state of those tokens matters, at most: without it they would be good again. */
+/** Until when the state of those tokens must be kept, at most: without it they would be valid again. */
 export const stateEnd = (tx: ReadTx, ctx: Context): number => tokensEnd(tx, ctx) + grain;

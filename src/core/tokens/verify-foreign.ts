@@ -10,11 +10,11 @@ import {
   type Verification,
 } from "./claim-checks.ts";
 
-/** A token of any issuer, with keys that were handed in. Nothing is fetched here, and no store is asked. */
+/** Verifies a token of any issuer with given keys. It fetches nothing and reads no store. */
 
 type Jwk = Readonly<Record<string, unknown>>;
 
-/** With what a signature is checked. */
+/** The keys that a signature is checked with. */
 export type Keys =
   | { readonly kind: "secret"; readonly secret: string }
   /** `from`: where they were found, in words. */
@@ -22,7 +22,7 @@ export type Keys =
 
 const unknownState = "Revocation was not checked: only the issuer knows it. Use introspection.";
 
-/** Verifies signature, issuer, audience and times, each of them. */
+/** Verifies signature, issuer, audience and times; each check is reported. */
 export async function verifyForeignToken(token: string, keys: Keys, expected: Expected): Promise<Verification> {
   const said = decodeOrFail(token, expected.now);
   if ("checks" in said) return said;
@@ -33,8 +33,8 @@ export async function verifyForeignToken(token: string, keys: Keys, expected: Ex
 }
 
 /**
- * For which algorithms a public key is good (RFC 7518 3.1, RFC 8037 3.1). A secret is not among them: a key that everybody knows
- * must never serve as one (RFC 8725 2.1).
+ * The algorithms that a public key may be used for (RFC 7518 3.1, RFC 8037 3.1). HS256 is never among them: a public key must not serve
+ * as a secret (RFC 8725 2.1).
  */
 function algorithmsOf({ kty, crv, alg, use }: Jwk): readonly string[] {
   const byCurve: Readonly<Record<string, readonly string[]>> = {

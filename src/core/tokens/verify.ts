@@ -13,7 +13,7 @@ import {
 import { isDead, rotation, tokenState } from "./state.ts";
 import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims } from "./claims.ts";
 
-/** A token of this server, with this server's keys and what it knows of revocations. */
+/** Verifies a token of this server with its own keys and its records of revocations. */
 
 export interface VerifyInput {
   readonly token: string;
@@ -24,8 +24,8 @@ export interface VerifyInput {
 }
 
 /**
- * Verifies a token of this server: signature, kind, issuer, times, audience where one is named, and what became of it.
- * Every check is made, also after one that failed.
+ * Verifies a token of this server: signature, kind, issuer, times, audience if one is named, and revocation.
+ * Every check is made, even after one has failed.
  * @throws {OperationError} usage
  */
 export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Verification> {
@@ -61,7 +61,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   return verification(checks, notes);
 }
 
-/** What became of a token that this server signed. */
+/** Whether a token that this server signed was revoked. */
 async function checkState(ctx: Context, payload: Readonly<Record<string, unknown>>): Promise<Check> {
   const state = await ctx.store.read((tx) => {
     const found = tokenState(tx, payload as unknown as TokenClaims);

@@ -89,7 +89,7 @@ function renew(
   const generation = place === "grace" || !rotates ? current : current + 1;
   noteLife(tx, ctx);
   if (rotates) {
-    // A retry too: its refresh token is good for longer than that of the rotation, and so is what is known of the family.
+    // Also for a retry: its refresh token lives longer than that of the rotation, so the record of the family must too.
     tx.put("families", {
       id: claims.family,
       generation,

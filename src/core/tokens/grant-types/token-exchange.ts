@@ -64,7 +64,7 @@ export async function exchangeToken(
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
     const scopes = narrowScopes(tx, ctx, client, alive, subjectClaims.scope, request.scope);
-    // Grant, epoch, family and origins go on: what ends the subject's token ends this one.
+    // Grant, epoch, family and origins are inherited, so whatever ends the subject's token ends this one.
     const exchanged: AccessTokenSubject = {
       client,
       user,
@@ -147,7 +147,7 @@ function originOf({ jti, client_id, grant, epoch, client_epoch, era }: TokenClai
   return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }), ...(era !== undefined && { era }) };
 }
 
-/** What the subject's token is good for now, as far as this client may ask for it; `scope` may leave some of it out. */
+/** The scopes that the subject's token still has and that this client may ask for; the parameter `scope` may narrow them. */
 function narrowScopes(
   tx: ReadTx,
   ctx: Context,
