@@ -6,6 +6,7 @@ import { verifyIdTokenHint } from "../tokens/accept.ts";
 import type { Context } from "../context.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
+import { namingIssuer } from "../issuers/elsewhere.ts";
 import { RedirectedError } from "./response.ts";
 
 /** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
@@ -96,7 +97,13 @@ export async function takePushed(
       "invalid_request_uri",
       `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
     );
-    return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, error));
+    const named = await namingIssuer(
+      ctx,
+      error,
+      "request_uri",
+      (tx) => tx.get("pushedRequests", requestUri) !== undefined,
+    );
+    return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, named));
   }
   return { parameters: taken.parameters, pushed: taken };
 }

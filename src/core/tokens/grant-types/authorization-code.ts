@@ -8,6 +8,7 @@ import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
+import { namingIssuer } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
@@ -72,6 +73,8 @@ export async function redeemCode(
     recordUse(tx, ctx, planned.subject.grant);
     noteLife(tx, ctx);
     return planned;
+  }).catch(async (error: unknown) => {
+    throw await namingIssuer(ctx, error, "code", (tx) => tx.get("codes", hashOf(code)) !== undefined);
   });
 }
 

@@ -4,6 +4,7 @@ import { noClaims } from "../../scopes/claims.ts";
 import type { Context } from "../../context.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
+import { namingIssuer } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
@@ -44,6 +45,9 @@ export async function pollDevice(
       return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)");
     }
     return answer(tx, ctx, client, request, poll, jkt);
+  }).catch(async (error: unknown) => {
+    const id = hashOf(deviceCode);
+    throw await namingIssuer(ctx, error, "device_code", (tx) => tx.get("deviceRequests", id) !== undefined);
   });
 }
 

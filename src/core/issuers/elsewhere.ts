@@ -1,0 +1,23 @@
+import type { ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+
+/**
+ * Codes and request URIs do not say whose they are, as a JWT does. So a refused one is looked for at the other issuers of the process, and
+ * the refusal names the one that it belongs to (CONTRACT 11).
+ * @param what is refused, as in "code" @param has whether an issuer has it
+ * @returns the error to throw instead
+ */
+export async function namingIssuer<E>(
+  ctx: Pick<Context, "issuer" | "issuers" | "store">,
+  refusal: E,
+  what: string,
+  has: (tx: ReadTx) => boolean,
+): Promise<E | OAuthError> {
+  if (!(refusal instanceof OAuthError)) return refusal;
+  for (const { issuer, store } of ctx.issuers.open()) {
+    if (store === ctx.store || !(await store.read(has))) continue;
+    return new OAuthError(refusal.code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`);
+  }
+  return refusal;
+}
