@@ -124,13 +124,10 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
         changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
       };
     };
-    const values = new WeakMap<Issuer, IdpIssuer>();
     const get = (name: string): IdpIssuer => {
       const issuer = issuers.find(name);
       if (issuer === undefined) throw unknownIssuer(name, issuers.names());
-      const value = values.get(issuer) ?? idpOf(issuer);
-      values.set(issuer, value);
-      return value;
+      return idpOf(issuer);
     };
     const others: IdpIssuers = {
       add: (name, { fixtures } = {}) =>

@@ -1,3 +1,4 @@
+import type { RequestHandler } from "express";
 import { createAttempts } from "../core/attempts.ts";
 import { notifyClients, type EndedSessions } from "../core/logout/backchannel.ts";
 import { derive } from "../core/derived.ts";
@@ -29,6 +30,8 @@ export interface Issuer {
   readonly ctx: Context;
   /** What the fixtures added and changed. */
   readonly seeded: SeedResult;
+  /** Its routes; null: no request has come to it yet. */
+  routes: RequestHandler | null;
   /** Starts the work that goes on beside the requests. */
   startBackground(): void;
   /** Ends what waits for requests. */
@@ -154,7 +157,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));
   });
   return {
-    ...{ name, ctx, seeded },
+    ...{ name, ctx, seeded, routes: null },
     startBackground() {
       passwords.start();
       void notifyClients(ctx, ended);

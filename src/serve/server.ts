@@ -133,7 +133,6 @@ function createSites(
     commandLine: options.commandLine ?? plainCommandLine,
   };
   const server = { pid: process.pid, startedAt: new Date(now()).toISOString(), version };
-  const made = new WeakMap<Issuer, RequestHandler>();
 
   function make(issuer: Issuer): RequestHandler {
     const { name, ctx } = issuer;
@@ -152,11 +151,7 @@ function createSites(
     const onUnexpected = (error: unknown): void => ctx.log(`unexpected: ${String(error)}`);
     return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: options.onRequest, onUnexpected });
   }
-  return (issuer) => {
-    const routes = made.get(issuer) ?? make(issuer);
-    made.set(issuer, routes);
-    return routes;
-  };
+  return (issuer) => (issuer.routes ??= make(issuer));
 }
 
 /** Browsers reach instances of a shared store by the issuer alone, so that its port tells their cookies from those of other servers. */
