@@ -93,14 +93,21 @@ describe("what a fault does", () => {
   test("a client that leaves during a delay changes nothing", async () => {
     const { code } = await app.signIn();
     await add({ endpoint: "token", delay: 60 });
+    const gone = new AbortController();
     const body = { ...app.credentials, grant_type: "authorization_code", code, redirect_uri: callback };
     const left = fetch(idp.issuer + paths.token, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(100),
+      signal: gone.signal,
     });
+    // From then on, the request waits.
+    await expect.poll(() => idp.faults.list()).toEqual([]);
+    gone.abort();
     await expect(left).rejects.toThrow("aborted");
+    await expect
+      .poll(async () => (await idp.requests.list({ endpoint: "token" })).at(-1))
+      .toMatchObject({ status: 0, fault: expect.stringContaining("delay 60 s") as string });
     expect((await app.exchange(code)).status).toBe(200);
   });
 
