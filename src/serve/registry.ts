@@ -120,7 +120,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       inTurn(async () => {
         checkIssuerName(name);
         await follow();
-        if (issuers.has(name) || broken.has(name)) throw issuerExists(name);
+        if (issuers.has(name) || broken.has(name) || !(await stores.claim(name))) throw issuerExists(name);
         try {
           await open(name, fixtures);
         } catch (error) {

@@ -11,6 +11,7 @@ export function createMemoryStore({ now, passed }: StoreClock): Store {
 /** Nothing is kept: no issuer has data at a start. */
 export const createMemoryStores = (): Stores => ({
   names: () => Promise.resolve([]),
+  claim: () => Promise.resolve(true),
   open: (_name, clock) => Promise.resolve(createMemoryStore(clock)),
   remove: () => Promise.resolve(),
   updateLock: () => undefined,

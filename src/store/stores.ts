@@ -7,11 +7,14 @@ import type { Store, StoreClock } from "./store.ts";
  *
  * 1. **Separate.** A record of one store is in no other store.
  * 2. **Kept.** `names` has every issuer that was opened and not removed, also after the process was killed.
- * 3. **Gone.** After `remove` nothing of the issuer is left, and the same name opened again is empty.
+ * 3. **One maker.** Of callers that claim a name at once on a store that several processes share, exactly one gets it.
+ * 4. **Gone.** After `remove` nothing of the issuer is left, and the same name opened again is empty.
  */
 export interface Stores {
   /** The names of the issuers that have data, without the first one. */
   names(): Promise<readonly string[]>;
+  /** Claims a name for an issuer to be opened. @returns false where it is there: of several processes that ask at once, one gets it */
+  claim(name: string): Promise<boolean>;
   /**
    * Opens the store of an issuer, and makes it if there is none.
    * @param name null: the first issuer

@@ -10,6 +10,7 @@ import { newFolder } from "./folder.ts";
 
 /** The port of the stores of a process (src/store/stores.ts), guarantee by guarantee, for each adapter that keeps data. */
 
+const server = await startPostgres();
 const shared = { kind: "server", version: "0.0.0", log: () => undefined } as const;
 const clock = { now: Date.now };
 
@@ -24,7 +25,7 @@ const adapters: readonly (readonly [string, () => Promise<() => Promise<Stores>>
   [
     "postgres",
     async () => {
-      const postgres = await (await startPostgres()).database();
+      const postgres = await server.database();
       return () => openStores({ data: null, postgres, ...shared });
     },
   ],
@@ -70,6 +71,27 @@ test.each(adapters)("%s: what was opened is there the next time; what was remove
   await again.close();
   await anew.close();
   await after.close();
+});
+
+test.each(adapters)("%s: a name is claimed once", async (_, prepare) => {
+  const open = await prepare();
+  const stores = await open();
+  expect(await stores.claim("a")).toBe(true);
+  const store = await stores.open("a", clock);
+  await write(store, "of a");
+  await store.close();
+  expect(await stores.claim("a")).toBe(false);
+  await stores.close();
+});
+
+test("postgres: of two processes that claim a name at once, one gets it", async () => {
+  const postgres = await server.database();
+  const both = [
+    await openStores({ data: null, postgres, ...shared }),
+    await openStores({ data: null, postgres, ...shared }),
+  ];
+  expect((await Promise.all(both.map((stores) => stores.claim("a")))).sort()).toEqual([false, true]);
+  for (const stores of both) await stores.close();
 });
 
 test("a folder whose data cannot be read is reported, and the other issuers start", async () => {

@@ -35,7 +35,7 @@ export function issuersOf(cli: Invocation, stores: Stores, first: string): Issue
     },
     async add(name, sources) {
       checkIssuerName(name);
-      if ((await stores.names()).includes(name)) throw issuerExists(name);
+      if (!(await stores.claim(name))) throw issuerExists(name);
       try {
         const issuer = await openIssuer(stores, {
           ...{ issuers, name, address: addressOf(first, name), fixtures: sources ?? fixturesOf(cli, {}).sources },

@@ -71,6 +71,7 @@ export async function openFolder(options: FolderOptions): Promise<Stores> {
   }
   return {
     names: () => Promise.resolve(namesIn(dir)),
+    claim: (name) => Promise.resolve(!namesIn(dir).includes(name)),
     async open(name, clock) {
       if (name !== null) prepareFolder(issuers);
       return openJsonStore({ ...clock, dir: folderOf(options.dir, name), isHeld: lock.isHeld, log });

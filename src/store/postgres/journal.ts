@@ -19,15 +19,29 @@ insert into idp_journal (issuer, seq, id, entry) select $1, head, $4, $5 from mo
 const readEntries = `
 select seq, id, case when seq > $2 then entry end as entry from idp_journal where issuer = $1 and seq >= $2 order by seq`;
 
-/** Makes the journal of an issuer, if it is not there. It begins with an entry that says nothing and has a name, as every place has. */
-export async function createJournal(database: Database, issuer: string): Promise<void> {
-  await database.query(
+/**
+ * Makes the journal of an issuer, if it is not there. It begins with an entry that says nothing and has a name, as every place has.
+ * @returns whether it was this caller that made it
+ */
+export async function createJournal(database: Database, issuer: string): Promise<boolean> {
+  const id = randomUUID();
+  const { rows, repeated } = await database.query(
     `with made as (
        insert into idp_issuers (name, head, head_id, snapshot) values ($1, 0, $2, 0) on conflict do nothing returning name
      )
-     insert into idp_journal (issuer, seq, id, entry) select name, 0, $2, '[]' from made`,
-    [issuer, randomUUID()],
+     insert into idp_journal (issuer, seq, id, entry) select name, 0, $2, '[]' from made returning seq`,
+    [issuer, id],
   );
+  return rows.length > 0 || (repeated && (await isThere(database, issuer, { seq: 0, id })));
+}
+
+/** Whether an entry that was appended without an answer was written. */
+async function isThere(database: Database, issuer: string, { seq, id }: Place): Promise<boolean> {
+  const { rows } = await database.query("select id from idp_journal where issuer = $1 and seq = $2", [issuer, seq]);
+  const [row] = rows;
+  // A snapshot was made meanwhile, so nobody can tell. Memory is read again before it is used.
+  if (row === undefined) throw new StorageError("it is not known whether the change was made", { away: true });
+  return row["id"] === id;
 }
 
 /** @param onBytes is told how much was appended or read */
@@ -51,19 +65,11 @@ export function openJournal(database: Database, issuer: string, onBytes: (bytes:
     const text = JSON.stringify(entry);
     const { rows, repeated } = await database.query(appendEntry, [issuer, seq, id, next.id, text]);
     if (rows.length === 0) {
-      if (!repeated || !(await isOurs(next))) throw new OvertakenError(`${issuer} is beyond entry ${seq}`);
+      if (!repeated || !(await isThere(database, issuer, next)))
+        throw new OvertakenError(`${issuer} is beyond entry ${seq}`);
     }
     onBytes(text.length);
     return next;
-  }
-
-  /** Whether the first attempt at an append, of which nothing was heard, was carried out. */
-  async function isOurs({ seq, id }: Place): Promise<boolean> {
-    const { rows } = await database.query("select id from idp_journal where issuer = $1 and seq = $2", [issuer, seq]);
-    const [row] = rows;
-    // A snapshot was made meanwhile, so nobody can tell. Memory is read again before it is used.
-    if (row === undefined) throw new StorageError("it is not known whether the change was made", { away: true });
-    return row["id"] === id;
   }
 
   return { since, append };

@@ -4,6 +4,7 @@ import type { FolderOptions } from "../json/stores.ts";
 import { StorageError, UnreachableError } from "../store.ts";
 import type { Stores } from "../stores.ts";
 import { nameOfServers, openDatabase } from "./database.ts";
+import { createJournal } from "./journal.ts";
 import { compareClocks, prepareSchema } from "./schema.ts";
 import { openPostgresStore } from "./store.ts";
 
@@ -38,6 +39,7 @@ export async function openPostgresStores({ url, log, kind, machineTime }: Postgr
       const { rows } = await database.query("select name from idp_issuers where name <> $1", [firstIssuer]);
       return rows.map((row) => String(row["name"]));
     },
+    claim: (name) => createJournal(database, name),
     open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
     remove: (name) =>
       database.transaction("begin", async (query) => {
