@@ -4,7 +4,7 @@
  * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError`
  * for the protocol, `OperationError` for an operator (errors.ts). src/http and src/cli turn both into responses.
  */
-import type { Store } from "../store/store.ts";
+import type { Store, Tx } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
@@ -13,7 +13,8 @@ import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
 import type { Turns } from "./turns.ts";
-import type { FixtureSource } from "./fixtures/read/source.ts";
+import type { PreparedFixtures } from "./fixtures/apply/prepare.ts";
+import type { AnyFixtures } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
@@ -74,13 +75,15 @@ export const defaultSettings: Settings = {
 };
 
 /** The fixtures that the data is served with. */
-interface FixturesInUse {
+export interface FixturesInUse {
   /** As they were last applied. @throws {OperationError} invalid, where they are files that cannot be read */
-  sources(): readonly FixtureSource[];
-  /** Reads again the files that the server was started with. @throws {OperationError} invalid, if they cannot be read */
-  latest(): readonly FixtureSource[];
-  /** Call it once they were applied: the latest ones, or others in their place. */
-  use(sources: readonly FixtureSource[]): void;
+  sources(): readonly AnyFixtures[];
+  /** The same; files that the server was started with are read again. @throws {OperationError} invalid, if they cannot be read */
+  latest(): readonly AnyFixtures[];
+  /** They are applied in this transaction: the latest ones, or others in their place. */
+  use(tx: Tx, sources: readonly AnyFixtures[], prepared: Pick<PreparedFixtures, "documents" | "key">): void;
+  /** After the transaction. */
+  reload(): Promise<void>;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: Turns;
 }

@@ -20,7 +20,8 @@ import { addressBefore, issuerOf, layoutOf, type Layout } from "../core/layout/l
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { Stores } from "../store/stores.ts";
-import { fixturesInUse, lostFixtures, sourcesOf } from "./fixtures.ts";
+import { fixturesInUse, hasFixtures, sourcesOf } from "./fixtures.ts";
+import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import type { IdpOptions } from "./options.ts";
 
 /** An issuer that is open: its fixtures are applied, and `ctx` is what every operation on it takes. */
@@ -59,11 +60,8 @@ export interface IssuerOptions extends SharedOptions {
   readonly address: string;
   /** Nobody named the address, so one that the others on a shared store have comes before it. */
   readonly isDefault?: boolean;
-  readonly fixtures: IdpOptions["fixtures"];
-  /**
-   * It was found in the data, and is not in the fixtures. If it was made with fixtures of its own, those are not kept: nothing is applied,
-   * and a reset has to name them.
-   */
+  readonly fixtures: IdpOptions["fixtures"] | (() => readonly AnyFixtures[]);
+  /** It was found in the data, and is not in the fixtures. If it was made with fixtures of its own, the data has them. */
   readonly isFound?: boolean;
   /** The fixtures are those of the first issuer: they are known at each start. */
   readonly isAsFirst?: boolean;
@@ -100,8 +98,9 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     log(`passwords could not be written: ${String(error)}`);
   });
   let ended: EndedSessions = [];
-  const isLost = options.isFound === true && (options.isShared || (await store.read(hasOwnFixtures)));
-  const sources = isLost ? [] : sourcesOf(options.fixtures);
+  // Another process has applied them, or this one before its restart.
+  const isApplied = options.isFound === true && (options.isShared || (await store.read(hasFixtures)));
+  const sources = sourcesOf(options.fixtures);
   // A shared store may be a team's, and this instance one more, without fixtures of its own.
   const givesWay = options.isShared && sources.every((source) => "builtIn" in source);
   const applying = (): Promise<SeedResult> =>
@@ -116,7 +115,9 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
         ended = sessions;
       },
     });
-  const seeded = isLost ? nothingApplied().result : await applying();
+  const seeded = isApplied ? nothingApplied().result : await applying();
+  const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
+  if (!isApplied && !givesWay) await fixtures.begin(name !== null && options.isAsFirst !== true);
   let layout: Layout | null = null;
   let endpoints: Settings["endpoints"] | null = null;
   const inForce = await derive(store, ["meta"], (tx) => {
@@ -147,12 +148,11 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     attempts: createAttempts(now),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
     ledger: createLedger(() => inForce.value.settings.ledger, random(32)),
-    fixtures: isLost ? lostFixtures(name) : fixturesInUse(options.fixtures, sources),
+    fixtures,
     faults: await createFaults(store),
   };
-  if (!givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
+  if (!isApplied && !givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
   await rememberIssuer(ctx);
-  if (name !== null && options.isAsFirst !== true && !isLost) await rememberOwnFixtures(store);
   store.others?.follow((changed, read) => {
     if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));
   });
@@ -169,14 +169,6 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     },
   };
 }
-
-/** Fixtures of its own are not kept, but that it had some is. */
-const rememberOwnFixtures = (store: Store): Promise<void> =>
-  store.transaction((tx) => {
-    if (!hasOwnFixtures(tx)) tx.put("meta", { id: "ownFixtures", value: true });
-  });
-
-const hasOwnFixtures = (tx: ReadTx): boolean => tx.get("meta", "ownFixtures")?.value === true;
 
 /**
  * The user of `login: auto:alice` must exist, or a login page would appear where none is expected.

@@ -1,5 +1,5 @@
 import { issuersIn } from "../core/fixtures/apply/issuers.ts";
-import type { FixtureSource } from "../core/fixtures/read/source.ts";
+import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { createTurns } from "../core/turns.ts";
@@ -72,7 +72,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
   }
 
   /** Fixtures that are not its own: those of the first issuer, as they are in use. */
-  const asFirst = (): readonly FixtureSource[] => first().ctx.fixtures.sources();
+  const asFirst = (): readonly AnyFixtures[] => first().ctx.fixtures.sources();
 
   /** Opens an issuer as the server starts or goes on: a broken one is reported, and stops nothing. */
   const tryOpen = (name: string, fixtures: IdpOptions["fixtures"], isFound: boolean): Promise<void> =>

@@ -5,6 +5,7 @@ import type {
   Client,
   DeadToken,
   Expiration,
+  FixturesInUse,
   Grant,
   Key,
   Meta,
@@ -27,6 +28,7 @@ export interface Collections {
   sessions: Session;
   keys: Key;
   appliedFixtures: AppliedFixture;
+  fixtures: FixturesInUse;
   snapshots: Snapshot;
   meta: Meta;
   interactions: Interaction;
@@ -103,6 +105,7 @@ export const collections = {
   }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
+  fixtures: define<FixturesInUse>()({ key: "id" }),
   snapshots: define<Snapshot>()({ key: "name" }),
   meta: define<Meta>()({ key: "id" }),
   interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),

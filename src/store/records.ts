@@ -184,9 +184,28 @@ export interface AppliedFixture {
   readonly digest: string;
 }
 
+/** A fixture file or a fixture of a program that was checked. It has digests in place of passwords. */
+export interface KeptFixture {
+  readonly name: string | null;
+  /** The sections, users without their passwords. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Of the passwords, by username. */
+  readonly digests: Readonly<Record<string, string>>;
+  /** Of the digests. */
+  readonly key: string;
+}
+
+/** The fixtures that a reset goes back to, where they are others than those that the process was started with. */
+export interface FixturesInUse {
+  readonly id: "inUse";
+  /** Drawn: another one for other fixtures. */
+  readonly version: string;
+  readonly fixtures: readonly KeptFixture[];
+}
+
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "ownFixtures" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
+  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
   readonly value: unknown;
 }
 

@@ -28,6 +28,7 @@ import { openOne, type Stores } from "../../store/stores.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { fixturesOf } from "../program/server-flags.ts";
+import { fixturesInUse } from "../../serve/fixtures.ts";
 import { version } from "../../package.ts";
 import { issuersOf } from "./folder-issuers.ts";
 
@@ -67,13 +68,8 @@ export async function contextOf(
     // The next command reads them anew.
     reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, randomText),
-    // As `idp start` would find them. The next command looks anew.
-    fixtures: {
-      sources: () => fixturesOf(cli, {}).sources,
-      latest: () => fixturesOf(cli, {}).sources,
-      use: () => undefined,
-      inTurn: (work) => work(),
-    },
+    // Where the data has none, as `idp start` would find them.
+    fixtures: await fixturesInUse({ store, random: randomText }, () => fixturesOf(cli, {}).sources),
     attempts: createAttempts(now),
     faults: await createFaults(store),
     inspector: await createInspectorAccess(store, now, randomText),
