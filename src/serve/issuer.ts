@@ -151,7 +151,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     fixtures,
     faults: await createFaults(store),
   };
-  if (!isApplied && !givesWay) await ctx.faults.putFixtures(await faultsOf(sources));
+  if (!isApplied && !givesWay) await ctx.faults.startWith(await faultsOf(sources));
   await rememberIssuer(ctx);
   store.others?.follow((changed, read) => {
     if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));

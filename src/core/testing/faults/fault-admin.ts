@@ -1,10 +1,10 @@
 import type { Context } from "../../context.ts";
 import { OperationError, type Problem } from "../../errors.ts";
 import { checkEntry, type Entry } from "../../fixtures/schema/check-entry.ts";
-import { readSource, type FixtureSource } from "../../fixtures/read/source.ts";
-import { isObject } from "../../json-object.ts";
+import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../nearest.ts";
-import { faultInWords, faultsIn, type Fault, type FaultInput } from "./faults.ts";
+import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
 import { flawList } from "./flaw-list.ts";
 
 /** Adding, listing and removing faults. */
@@ -80,9 +80,13 @@ export interface FlawView {
 export const listFlaws = (): readonly FlawView[] => flawList;
 
 // Most files have none, and a large one takes long to read again.
-const mayHave = (source: FixtureSource): boolean =>
+const mayHave = (source: AnyFixtures): boolean =>
   "value" in source ? isObject(source.value) && Object.hasOwn(source.value, "faults") : source.text.includes("faults");
 
+/** Where fixtures name faults. */
+const faultsIn = (documents: readonly { readonly value: unknown }[]): readonly FaultInput[] =>
+  documents.flatMap(({ value }) => ((value as JsonObject | undefined)?.["faults"] as FaultInput[] | undefined) ?? []);
+
 /** The faults of fixtures, which were checked with the rest of them. */
-export const faultsOf = async (sources: readonly FixtureSource[]): Promise<readonly FaultInput[]> =>
+export const faultsOf = async (sources: readonly AnyFixtures[]): Promise<readonly FaultInput[]> =>
   faultsIn(await Promise.all(sources.filter(mayHave).map(readSource)));

@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReadTx, Store } from "../../../store/store.ts";
 import { derive } from "../../derived.ts";
-import type { JsonObject } from "../../json-object.ts";
+import { sameJson } from "../../fixtures/schema/digest.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 
@@ -126,6 +126,10 @@ export interface Faults {
   clear(): Promise<void>;
   /** Replaces the faults of earlier fixtures; others stay. */
   putFixtures(inputs: readonly FaultInput[]): Promise<void>;
+  /** The same at a start, unless fixtures with the same faults came last: other instances may have taken those already. */
+  startWith(inputs: readonly FaultInput[]): Promise<void>;
+  /** Replaces all of them by those of fixtures. */
+  reset(inputs: readonly FaultInput[]): Promise<void>;
   /**
    * Takes the first fault that this request matches, in a transaction: each of the N times is taken once.
    * @param when `before` anything is changed, or `after` the work, when the response is known
@@ -143,6 +147,8 @@ interface State {
   /** How many were ever added: no two have the same id. */
   readonly added: number;
   readonly kept: readonly Kept[];
+  /** Those of the fixtures that came last, as they were then. */
+  readonly fixtures?: readonly FaultInput[];
 }
 
 const stateIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
@@ -150,14 +156,21 @@ const stateIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { 
 /** Those that are active, in the order in which they were added. */
 export const activeFaults = (tx: ReadTx): readonly Fault[] => stateIn(tx).kept.map(({ fault }) => fault);
 
-function added({ added: before, kept }: State, input: FaultInput, ofFixtures: boolean): State {
+function added(state: State, input: FaultInput, ofFixtures: boolean): State {
+  const { added: before, kept } = state;
   const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const count = always === true ? null : times;
   const isAfter = after || needsResponse(input);
   const id = `f${before + 1}`;
   const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
-  return { added: before + 1, kept: [...kept, { fault, ofFixtures }] };
+  return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
+}
+
+/** Those of fixtures, beside the others. */
+function withFixtures(before: State, inputs: readonly FaultInput[]): State {
+  const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
+  return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
 }
 
 /** A fault after it has matched a request. */
@@ -217,11 +230,10 @@ export async function createFaults(store: Store): Promise<Faults> {
         return [{ ...before, kept }, kept.length < before.kept.length];
       }),
     clear: () => change((before) => [{ ...before, kept: [] }, undefined]),
-    putFixtures: (inputs) =>
-      change((before) => {
-        const others = { ...before, kept: before.kept.filter(({ ofFixtures }) => !ofFixtures) };
-        return [inputs.reduce<State>((state, input) => added(state, input, true), others), undefined];
-      }),
+    putFixtures: (inputs) => change((before) => [withFixtures(before, inputs), undefined]),
+    startWith: (inputs) =>
+      change((before) => [sameJson(before.fixtures ?? [], inputs) ? before : withFixtures(before, inputs), undefined]),
+    reset: (inputs) => change((before) => [withFixtures({ ...before, kept: [] }, inputs), undefined]),
     take: (when, request, fits = () => true) =>
       change((before) =>
         taken(before, (one) => one.fault.after === (when === "after") && matches(one, request) && fits(one.fault)),
@@ -234,7 +246,3 @@ export const errorOf = ({ id, error, description }: Fault): { error: string; err
   error: error ?? "temporarily_unavailable",
   error_description: description ?? `fault ${id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
 });
-
-/** Where fixtures name faults. */
-export const faultsIn = (documents: readonly { readonly value: unknown }[]): readonly FaultInput[] =>
-  documents.flatMap(({ value }) => ((value as JsonObject | undefined)?.["faults"] as FaultInput[] | undefined) ?? []);
