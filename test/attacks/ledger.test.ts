@@ -8,6 +8,8 @@ import { idpHere } from "../helpers/command.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { callback, paths, pkce, type Body } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
+import { unescapeHtml } from "../helpers/html.ts";
+import { openInspector } from "../helpers/inspector.ts";
 
 /** A run of every flow, and of what goes wrong in it: no secret of it is in any output of the ledger (CONTRACT 10). */
 
@@ -174,14 +176,22 @@ test("no secret of a run of every flow is in an output of the ledger", async () 
   await first.browser.open(`/device?user_code=${String(device["user_code"])}`);
   const poll = { ...tv, grant_type: `${grants}device_code`, device_code: String(device["device_code"]) };
   await send(paths.token, poll);
+  const asked = await bound.browser.open(`/device?user_code=${String(device["user_code"])}`);
+  await bound.browser.press(asked, "device-allow");
+  keepAll(await send(paths.token, poll), "access_token", "id_token");
   const service = keepAll(await send(paths.token, { ...tv, grant_type: "client_credentials" }), "access_token");
   const subject_token_type = `${grants.replace("grant-type", "token-type")}access_token`;
-  await send(paths.token, {
+  const exchanged = await send(paths.token, {
     ...tv,
     grant_type: `${grants}token-exchange`,
     subject_token: service.access_token,
     subject_token_type,
   });
+  keepAll(exchanged, "access_token");
+  // The pages of the user.
+  await bound.browser.open("/account");
+  const asks = await bound.browser.open(`/api/v2/oauth/logout?client_id=shop&state=${keep("state", "another-state")}`);
+  await bound.browser.press(asks, "logout-confirm");
   // Registration.
   const registered = await fetch(`${idp.issuer}/api/v2/oauth/register`, {
     method: "POST",
@@ -278,24 +288,10 @@ test("what all outputs show of the run", async () => {
   const records = await idp.requests.list();
   // Nothing was dropped: the run is in it as a whole.
   expect(records.length).toBeLessThan(1000);
-  expect(new Set(records.map(({ endpoint }) => endpoint))).toEqual(
-    new Set(
-      [
-        ...[
-          "authorize",
-          "token",
-          "userinfo",
-          "introspect",
-          "revoke",
-          "par",
-          "device_authorization",
-          "logout",
-          "register",
-        ],
-        ...["login", "consent", "device", "sign-out", "root", "none"],
-      ].filter((name) => records.some(({ endpoint }) => endpoint === name)),
-    ),
-  );
+  expect([...new Set(records.map(({ endpoint }) => endpoint))].sort()).toEqual([
+    ...["account", "authorize", "consent", "device", "device_authorization", "introspect", "login", "logout", "none"],
+    ...["par", "register", "revoke", "root", "sign-out", "token", "userinfo"],
+  ]);
   shown.push(JSON.stringify(records), ledgerText(records));
   const [login] = records.filter(({ status }) => status === 401);
   const commands = [
@@ -323,6 +319,13 @@ test("what all outputs show of the run", async () => {
   while (!streamed.includes(`id: ${records.at(-1)?.id ?? ""}\n`)) streamed += (await reader?.read())?.value ?? "";
   await reader?.cancel();
   shown.push(streamed);
+  const { browser } = await openInspector(idp);
+  shown.push((await browser.open("/_idp/")).body);
+  for (const flow of new Set(records.flatMap(({ flow }) => flow ?? []))) {
+    const page = await browser.open(`/_idp/sign-ins/${flow}`);
+    expect(page.state).toBe("sign-in");
+    shown.push(unescapeHtml(page.body));
+  }
   const leaks: string[] = [];
   for (const [what, secret] of secrets) {
     // A whole token, and its signature alone, without which the rest is no token.
@@ -336,7 +339,8 @@ test("what all outputs show of the run", async () => {
     }
   }
   expect(leaks).toEqual([]);
-  // Nothing of the ledger is on disk.
+  // Nothing of the ledger is on disk, nor in a snapshot.
+  await idp.snapshot("after-the-run");
   const files = readdirSync(data).map((name) => readFileSync(`${data}/${name}`, "utf8"));
   expect(files.join("\n")).not.toContain("authorize");
 });
