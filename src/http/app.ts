@@ -135,7 +135,7 @@ function pageRoutes(web: Web): readonly Route[] {
   ];
 }
 
-/** Characters that Express gives a meaning in a path. */
+/** A path in which Express gives no character a meaning. */
 const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
 
 const newRouter = (): Router => express.Router({ caseSensitive: true, strict: true });
@@ -151,7 +151,7 @@ function metadataRoutes(web: Web): readonly Route[] {
   ];
 }
 
-/** Every route: the endpoints by their layout, and what is below the address and below a vendor's issuer too. */
+/** Every route. Those that are not endpoints are both below the address and below a vendor's issuer. */
 function routesOf(web: Web, control: ControlOptions): Router {
   const { layout } = web.ctx;
   const base = escaped(web.base);
@@ -178,7 +178,7 @@ function routesOf(web: Web, control: ControlOptions): Router {
   return all;
 }
 
-/** Fixtures that are applied while the server runs may change the layout: then the routes are made anew. */
+/** Makes the routes anew when fixtures that are applied while the server runs change the layout. */
 function routesInUse(web: Web, control: ControlOptions): RequestHandler {
   let { layout } = web.ctx;
   let routes = routesOf(web, control);

@@ -1,16 +1,12 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/**
- * Closing a server so that nothing is left open. Node's own `close` also waits for connections on which nothing was asked yet, which browsers
- * open in advance, and keeps a connection for the next request after its response.
- */
-
-/** How many milliseconds open requests may take: the body of one might never end. */
+/** How many milliseconds open requests may take when the server closes: the body of one might never end. */
 const patience = 5000;
 
 /**
- * Watches a server from its first connection on.
+ * Watches a server from its first connection on, so that closing it leaves nothing open. The `close` of Node.js also waits for connections
+ * without a request, which browsers open in advance, and keeps a connection after its response.
  * @returns closes the server; with `answering`, open requests get their response first. Never rejects.
  */
 export function closable(server: Server, tls: boolean): (options: { readonly answering: boolean }) => Promise<void> {

@@ -26,8 +26,8 @@ import { methods, routeOf, type Handlers, type Route } from "./route.ts";
 import { note, type Web } from "./web.ts";
 
 /**
- * The only place that gives a request its faults: at most one before the handler of an endpoint runs, and one for the finished response.
- * A fault spoils a response and lets nothing pass: a handler either runs with all its checks, or does not run.
+ * This file is the only place that gives a request its faults: at most one before the handler of an endpoint runs, and one for the finished
+ * response. A fault never skips a check: a handler either runs as a whole, or does not run.
  */
 
 /** A request that may take faults. */
@@ -102,7 +102,7 @@ async function before(exchange: Exchange): Promise<boolean> {
 async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
   const { web, req, res, request } = exchange;
   const isAuthorize = request.endpoint === "authorize";
-  // The authorization response goes back to the client, whichever page makes it.
+  // The authorization response goes to the client, whichever page makes it.
   const authorization = isAuthorize ? authorizationResponseOf(res) : null;
   if (isAuthorize && authorization === null) {
     sendMade(res, made);

@@ -1,8 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Response } from "express";
 
-/** Holds a response back once it is made, so that something else can be sent in its place. */
-
 export interface MadeResponse {
   readonly status: number;
   /** In addition to those that are set on the response. */
@@ -10,7 +8,10 @@ export interface MadeResponse {
   readonly body: Buffer;
 }
 
-/** @param release receives the response when the handler ends it; from then on, `res` sends as usual */
+/**
+ * Holds a response back, so that something else can be sent in its place.
+ * @param release receives the response when the handler ends it; from then on, `res` sends as usual
+ */
 export function holdResponse(res: Response, release: (made: MadeResponse) => void): void {
   const [writeHead, end] = [res.writeHead.bind(res), res.end.bind(res)];
   const before = new Set(res.getHeaderNames());
@@ -33,7 +34,7 @@ export function holdResponse(res: Response, release: (made: MadeResponse) => voi
   }) as Response["end"];
 }
 
-/** Sends a response. @param bytes closes the connection after so many bytes of the body; absent: sends all */
+/** Sends a response. @param bytes closes the connection after this many bytes of the body; absent: sends all */
 export function sendMade(res: Response, { status, headers, body }: MadeResponse, bytes?: number): void {
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
   // RFC 9110 8.6.

@@ -1,10 +1,8 @@
 import { metadataPath } from "../core/endpoints.ts";
 import { pathOfName } from "../core/issuers/issuer-view.ts";
 
-/** Which issuer a request is for. */
-
 /**
- * The name of the issuer that a request is for; null: the first one. The cost does not depend on how many there are.
+ * The name of the issuer that a request is for; null for the first one. The cost does not depend on how many issuers there are.
  * @param base the path of the first issuer
  */
 export function issuerOfPath(base: string, path: string): string | null {

@@ -4,12 +4,10 @@ import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
 import { defaultPatience, serversFor, type App, type ServerOptions } from "./node-server.ts";
 
-/** Listening: on every address of the host, or not at all. */
-
-/** Addresses that are taken. Requests wait there until `serve` is called. */
+/** A port that is taken. Requests to it wait until `serve` is called. */
 export interface Listening {
   readonly port: number;
-  /** From here on requests are answered. */
+  /** Answers requests from now on. */
   readonly serve: () => void;
   /** Stops taking connections; resolves when the open requests are answered. Never rejects. */
   close(): Promise<void>;
@@ -40,13 +38,13 @@ const portOf = ({ server }: Bound): number => (server.address() as AddressInfo).
 /** `localhost` means both loopback addresses, because clients resolve it to either. */
 const addressesOf = (host: string): readonly string[] => (host === "localhost" ? ["127.0.0.1", "::1"] : [host]);
 
-/** How often to try for a free port that is the same on two addresses. */
+/** How often to look for a port that is free on both addresses. */
 const attempts = 20;
 
 /**
- * Listens on every address of `host`, the same port for all. `app` may get its routes later, before `serve`.
+ * Listens on every address of `host`, with the same port, or on none. `app` may get its routes later, before `serve`.
  * @param port 0: a free one
- * @throws {OperationError} conflict where the port is taken; usage where the address is not this machine's
+ * @throws {OperationError} conflict if the port is taken; usage if the address is not one of this machine
  */
 export async function listen(
   app: App,
@@ -83,7 +81,7 @@ export async function listen(
           isOpen = true;
           open();
         },
-        // Requests that wait for `serve` are never answered without it.
+        // Before `serve`, no waiting request is answered.
         close: () => closeAll(isOpen),
       };
     } catch (error) {

@@ -8,17 +8,15 @@ import {
 import type { Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
 
-/** Servers of Node for an Express app, with or without TLS. */
-
-/** The part of an Express app that matters here: users of the library need no types of Express for ours. */
+/** The part of an Express app that matters here, so that users of the library need no types of Express. */
 export interface App extends RequestListener {
   request: object;
   response: object;
 }
 
 /**
- * Classes of requests and responses that have Express's prototypes. Express 5 sets those on each object, unless they are there already, and
- * an object with a changed prototype is slow for its whole life.
+ * Classes of requests and responses that have the prototypes of Express. Express 5 would set those on each object, and an object whose
+ * prototype was changed stays slow.
  */
 function classesFor(app: App) {
   class Request extends IncomingMessage {}
@@ -36,13 +34,13 @@ export interface Tls {
   readonly key: string;
 }
 
-/** Milliseconds. */
+/** How long the server waits for clients, in milliseconds. */
 export interface Patience {
-  /** For the headers of a request. */
+  /** Until the headers of a request have come. */
   readonly headersTimeout: number;
-  /** For all of a request. */
+  /** Until all of a request has come. */
   readonly requestTimeout: number;
-  /** How often Node looks at each connection. */
+  /** How often Node.js checks each connection. */
   readonly connectionsCheckingInterval: number;
   /** For how long a client may read nothing of a response. */
   readonly stallTimeout: number;
@@ -56,11 +54,11 @@ export const defaultPatience: Patience = {
   stallTimeout: 60_000,
 };
 
-/** Bytes. The cookies of all ports of localhost arrive together. */
+/** Bytes. Browsers send the cookies of all ports of localhost together. */
 const maxHeaderSize = 65_536;
 
 export interface ServerOptions {
-  /** Null: plain http. */
+  /** Null for plain http. */
   readonly tls: Tls | null;
   readonly patience: Patience;
 }
@@ -74,8 +72,8 @@ function endStalled(socket: Socket): void {
 }
 
 /**
- * Handles a full URL as request target: its host counts, not the `Host` header (RFC 9112 3.2.2). Express gets only the path, because it
- * would answer a URL that it cannot parse before any of our middleware runs.
+ * Handles a full URL as request target: its host replaces the `Host` header (RFC 9112 3.2.2). Express gets only the path, because it would
+ * answer a URL that it cannot parse before any of our middleware runs.
  */
 function toOriginForm(req: IncomingMessage): void {
   const { url = "/" } = req;
@@ -88,7 +86,7 @@ function toOriginForm(req: IncomingMessage): void {
 
 /**
  * @param opened requests wait for it
- * @returns makes a server for the app, as often as it is called
+ * @returns makes a server for the app each time it is called
  */
 export function serversFor(app: App, opened: Promise<void>, { tls, patience }: ServerOptions): () => Promise<Server> {
   const { stallTimeout, ...timeouts } = patience;

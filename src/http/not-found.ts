@@ -9,13 +9,13 @@ import type { Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
 
-/** 404 that suggests a path. Other services have the same endpoints elsewhere, so the last name of the path tells which one is meant. */
+/** A 404 that suggests a path. Other services have the same endpoints elsewhere, so the last part of a path shows which one is meant. */
 export function notFound({ base, name, ctx, dynamicRegistration }: Web): RequestHandler {
   return (req) => {
     const { register, ...others } = ctx.layout.paths;
     const paths = Object.entries({ ...others, ...(dynamicRegistration && { register }) });
     const pages = [devicePath, "/account"].map((path) => [lastName(path), path] as const);
-    // A name of our own is meant before the last name of a vendor's path.
+    // The last part of one of our paths goes before that of a vendor's path.
     const known = [...paths.map(([, path]) => [lastName(path), path] as const), ...paths, ...pages];
     const byName = new Map(known.map(([name, path]) => [name, base + path]));
     const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };

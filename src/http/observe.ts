@@ -3,14 +3,14 @@ import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/testing/clock.ts";
 import type { RequestEvent } from "../core/testing/record.ts";
 import { lineOf } from "../core/testing/recording.ts";
-import { showInResponse } from "./answer/clock-header.ts";
+import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
 import { takeNotes, type Web } from "./web.ts";
 
 export interface Observers {
   /** Receives the line of the log of each request. */
   readonly onRequest: ((event: RequestEvent) => void) | undefined;
-  /** Receives every error that nobody expected. The response says nothing about it. */
+  /** Receives every unexpected error. The response says nothing about it. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
@@ -22,7 +22,7 @@ export const observe =
   ({ ctx, base }: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
   (req, res, next) => {
     const began = performance.now();
-    // Read now, because `req.path` is relative to a router later.
+    // Read now, because a router makes `req.path` relative.
     const { path, method, originalUrl: url } = req;
     const { authorization, dpop } = req.headers;
     const notes = takeNotes(res);
@@ -53,10 +53,10 @@ export const observe =
       }
     });
     const goOn = (): void => {
-      if (ctx.clock.isMoved()) showInResponse({ ctx }, res);
+      setClockHeader(ctx, res);
       next();
     };
-    // A request sees every change that another process has answered for.
+    // Once another process has answered with a change, every request sees it.
     const behind = catchUp(ctx);
     if (behind === null) goOn();
     else behind.then(goOn, next);

@@ -1,15 +1,15 @@
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { checkReadable } from "../core/status.ts";
-import { sendJson } from "./answer/answer.ts";
+import { asksForHtml, sendJson } from "./answer/answer.ts";
 import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
 import { standingOf } from "./input/host-check.ts";
-import { wantsPage, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
-/** What the server answers beside endpoints and pages. */
+/** The routes that are neither an endpoint nor a page. */
 
-/** 503 while the data is away, so that a balancer sends requests to others. */
+/** 503 while the data cannot be reached, so that a load balancer uses other servers. */
 export const health =
   (web: Web): RequestHandler =>
   async (req, res) => {
@@ -19,12 +19,12 @@ export const health =
     sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
 
-/** The issuer itself: a browser shows the start page; a program that waits for the server reads where everything else is. */
+/** The address of the issuer. A browser gets the start page; a program that waits for the server gets the other addresses. */
 export const root =
   (web: Web): RequestHandler =>
   (req, res) => {
     const { issuer, address } = web.ctx;
-    if (wantsPage(req)) sendHome(web, req, res);
+    if (asksForHtml(req)) sendHome(web, req, res);
     else
       sendJson(
         res,

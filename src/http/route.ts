@@ -36,11 +36,11 @@ export interface RouteRecord {
    * both, so an error is JSON unless a browser asks.
    */
   readonly kind: "page" | "api" | "public";
-  /** The schemes that its 401 and 403 name in `WWW-Authenticate` (`challenges.ts`). */
+  /** The schemes that a 401 or 403 names in `WWW-Authenticate` (`challenges.ts`). */
   readonly challenge?: "Basic" | "Bearer" | "Bearer, DPoP";
 }
 
-// A handler may name the parameters of its path.
+// `never`, because a handler may name the parameters of its path.
 type Handler = RequestHandler | RequestHandler<never>;
 
 export const methods = ["get", "post", "put", "patch", "delete"] as const;
@@ -53,7 +53,7 @@ export interface Route extends RouteRecord, Handlers {
   readonly path: string;
   /** Runs before everything that can fail, so that error responses carry its headers too. */
   readonly cors?: RequestHandler;
-  /** Who may use it: runs for every method. */
+  /** Checks who may use the route; runs for every method. */
   readonly guard?: readonly RequestHandler[];
   /** Reads the body of POST, PUT and PATCH. */
   readonly body?: RequestHandler;
@@ -67,12 +67,12 @@ export const enter =
     next();
   };
 
-/** The record of the route that a request came to. */
+/** The record of the route of a request. */
 export const routeOf = (res: Response): RouteRecord =>
   (res.locals["route"] as RouteRecord | undefined) ?? { name: "none", kind: "public" };
 
 /**
- * Mounts the handlers of a route: the only place where that is done. Every other method is 405 with `Allow`.
+ * Mounts the handlers of a route; the only place that does. Every other method is 405 with `Allow`.
  * @param check of the `Host` header
  */
 export function mount(router: IRouter, route: Route, check: RequestHandler): void {
@@ -85,7 +85,7 @@ export function mount(router: IRouter, route: Route, check: RequestHandler): voi
     const isRead = body !== undefined && method !== "get" && method !== "delete";
     entry[method](...(isRead ? [body] : []), handler);
   }
-  // Express answers HEAD by the handler of GET (RFC 9110 9.3.2).
+  // Express answers HEAD with the handler of GET (RFC 9110 9.3.2).
   const allowed = methods.filter((method) => route[method] !== undefined);
   const allow = allowed.flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()])).join(", ");
   entry.all((req) => {

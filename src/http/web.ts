@@ -1,4 +1,4 @@
-import type { Request, Response } from "express";
+import type { Response } from "express";
 import type { Context } from "../core/context.ts";
 import { issuerOf, type Layout } from "../core/layout/layout.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
@@ -8,15 +8,15 @@ import type { Renderer } from "./pages/render.ts";
 /** What the routes of an issuer share. */
 export interface Web {
   readonly ctx: Context;
-  /** Of the issuer; null: the first one. */
+  /** The name of the issuer; null for the first one. */
   readonly name: string | null;
   readonly renderer: Renderer;
   /** The issuer as a parsed URL. */
   readonly issuer: URL;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
-  /** The port that browsers come to; names the cookies, which browsers do not keep apart by port. */
-  readonly port: () => number;
+  /** The port that browsers use. It is in the names of the cookies, because browsers do not keep cookies apart by port. */
+  readonly port: number;
   /** Only this machine can reach the server. */
   readonly isLocal: boolean;
   readonly version: string;
@@ -44,11 +44,8 @@ export function takeNotes(res: Response): RequestNotes {
   return notes;
 }
 
-/** Adds to what the ledger will say of this request. */
+/** Adds to what the ledger will say about this request. */
 export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;
   if (taken !== undefined) Object.assign(taken, notes);
 }
-
-/** Whether the answer for this request should be a page: a browser asks for HTML by name. */
-export const wantsPage = (req: Request): boolean => req.accepts(["json", "html"]) === "html";

@@ -138,7 +138,7 @@ function createSites(
     const { name, ctx } = issuer;
     const cookiePort = options.store === undefined ? port : portOf(ctx.address);
     const web = {
-      ...{ ...shared, ctx, name, base: pathOf(issuer), port: () => cookiePort },
+      ...{ ...shared, ctx, name, base: pathOf(issuer), port: cookiePort },
       get issuer() {
         return new URL(ctx.issuer);
       },

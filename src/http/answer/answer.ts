@@ -6,7 +6,7 @@ import { privateApiHeaders } from "./security-headers.ts";
 /** Sends responses without Express's `res.send`, which adds a validator and looks for a range: none of these responses has either. */
 
 /**
- * @param headers none of them Content-Type or Content-Length
+ * @param headers without Content-Type and Content-Length
  * @param type with its charset; the text is sent as UTF-8
  */
 export function sendText(
@@ -32,7 +32,7 @@ export function redirect(res: Response, location: string): void {
   res.end();
 }
 
-/** JSON that no cache keeps. */
+/** Sends JSON, which by default no cache may keep. */
 export function sendJson(res: Response, status: number, value: unknown, headers = privateApiHeaders): void {
   const json = JSON.stringify(value);
   note(res, { answer: { json } });
@@ -41,5 +41,8 @@ export function sendJson(res: Response, status: number, value: unknown, headers 
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** Whether the client wants a page rather than the same content as JSON. A client that accepts anything gets the page. */
+/** Whether the client prefers HTML to JSON. A client that accepts anything gets HTML. */
 export const prefersHtml = (req: Request): boolean => req.accepts(["html", "json"]) !== "json";
+
+/** Whether the client asks for HTML by name, as a browser does. A client that accepts anything gets JSON. */
+export const asksForHtml = (req: Request): boolean => req.accepts(["json", "html"]) === "html";

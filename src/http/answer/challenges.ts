@@ -4,19 +4,17 @@ import { inQuotes, OAuthError } from "../../core/errors.ts";
 import { isBasic } from "../input/credentials.ts";
 import type { RouteRecord } from "../route.ts";
 
-/** The value of `WWW-Authenticate` that goes with a refusal. */
-
 const bearer = 'Bearer realm="idp"';
 const dpop = `DPoP realm="idp", algs="${proofAlgorithms.join(" ")}"`;
 
-/** How the access token was sent; null: unclear, because a DPoP proof came with a bearer token. */
+/** How the access token was sent; null if that is unclear, because a DPoP proof came with a bearer token. */
 function schemeOf(req: Request): "bearer" | "dpop" | null {
   const { authorization = "" } = req.headers;
   if (/^dpop /i.test(authorization)) return "dpop";
   return /^bearer /i.test(authorization) && req.headers["dpop"] !== undefined ? null : "bearer";
 }
 
-/** The scheme that was used says what is wrong; the other one only says that it is accepted too (RFC 9449 7.2). */
+/** The challenge of the scheme that was used says what is wrong; the other one only says that it is accepted too (RFC 9449 7.2). */
 function bearerOrDpop(req: Request, error: string): string {
   switch (schemeOf(req)) {
     case "bearer":
@@ -28,7 +26,7 @@ function bearerOrDpop(req: Request, error: string): string {
   }
 }
 
-/** RFC 6750 3. @returns null: the refusal is not about the token */
+/** RFC 6750 3. @returns null if the refusal is not about the token */
 function errorParameters({ code, message, status }: OAuthError, scheme: "Bearer" | "Bearer, DPoP"): string | null {
   const parameters = (name: string): string => `, error="${name}", error_description="${inQuotes(message)}"`;
   switch (code) {
@@ -50,7 +48,7 @@ function errorParameters({ code, message, status }: OAuthError, scheme: "Bearer"
   }
 }
 
-/** RFC 6749 5.2; RFC 6750 3; RFC 9449 7.1. @returns null: the response has no challenge */
+/** The `WWW-Authenticate` of a refusal (RFC 6749 5.2; RFC 6750 3; RFC 9449 7.1). @returns null for a response without one */
 export function challengeOf(req: Request, { challenge }: RouteRecord, error: unknown): string | null {
   if (challenge === undefined || !(error instanceof OAuthError)) return null;
   if (challenge === "Basic") {

@@ -1,9 +1,9 @@
 import type { Response } from "express";
+import type { Context } from "../../core/context.ts";
 import { showClock } from "../../core/testing/clock.ts";
-import type { Web } from "../web.ts";
 
-/** Shows in a response that the clock was moved, so that a forgotten clock is easy to notice. */
-export function showInResponse({ ctx }: Pick<Web, "ctx">, res: Response): void {
+/** Says in a response whether the clock was moved, so that a forgotten clock is easy to notice. */
+export function setClockHeader(ctx: Context, res: Response): void {
   if (!ctx.clock.isMoved()) {
     res.removeHeader("Idp-Clock");
     return;

@@ -6,9 +6,7 @@ import { StorageError } from "../../store/store.ts";
 import { HttpError } from "./http-error.ts";
 import type { ErrorKind } from "../pages/error-views.ts";
 
-/** Decides what a response says about an error, before its form (page, JSON) is chosen. */
-
-/** What an answer says, whatever its form. */
+/** What a response says about an error, as a page or as JSON. */
 export interface Answer {
   readonly status: number;
   readonly code: string;
@@ -41,7 +39,7 @@ const isParserError = (error: unknown): error is Error & { status: number; type?
   error.status >= 400 &&
   error.status < 500;
 
-/** Whether it is about HTTP, and not about what the request asks for: the path, the method, the body as a whole. */
+/** Whether HTTP itself refuses the request (its path, its method, its whole body), whatever it asks for. */
 export const isOfHttp = (error: unknown): boolean =>
   error instanceof HttpError || (isParserError(error) && !(error instanceof OAuthError));
 
@@ -60,7 +58,7 @@ export const errorBody = (error: unknown, { code, message, extra }: Answer): Rea
   ...extra,
 });
 
-/** What a response may say about an error. An unexpected error reveals nothing. @param commandLine writes the commands in hints */
+/** What a response may say about an error. It reveals nothing of an unexpected one. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OAuthError) {
     const { status, code, message, fix, mismatch, retryAfter } = error;
@@ -74,7 +72,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OperationError) {
     const { code, message, hint } = error;
     const status = operationStatus[code];
-    // A problem of the whole input has no path, but is in the list too (CONTRACT 9).
+    // A problem of the whole input has no path, but belongs to the list too (CONTRACT 9).
     const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
     const extra = {
       ...(hint !== null && { hint: hintText(hint, commandLine) }),

@@ -10,7 +10,7 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
-import { prefersHtml, sendJson } from "./answer.ts";
+import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
@@ -21,17 +21,15 @@ import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
 import { viewFor } from "../pages/reader.ts";
-import { note, wantsPage, type Web } from "../web.ts";
-
-/** The one place where an error becomes an HTTP answer: a redirect, a page or JSON, by what is proven about the request. */
+import { note, type Web } from "../web.ts";
 
 /**
  * CONTRACT 2.6: JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
- * JSON. A refusal of the request as such may come from a program there too, so it is a page only where a browser asks.
+ * JSON. A request that HTTP itself refuses may come from a program there too, so its error is a page only if a browser asks.
  */
 function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boolean {
   if (kind === "api") return false;
-  return kind === "page" && !isOfHttp(error) ? prefersHtml(req) : wantsPage(req);
+  return kind === "page" && !isOfHttp(error) ? prefersHtml(req) : asksForHtml(req);
 }
 
 /** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do (CONTRACT 2.1: 400). */
@@ -72,11 +70,11 @@ export const errorHandler =
 const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
   fix === null ? null : hintText(fix, commandLine);
 
-/** The paragraph that requires the refusal. A message that names it does so in parentheses. */
+/** The paragraph that requires the refusal. If the message names it, it is in parentheses there. */
 const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
   rule ?? mismatch?.rule ?? /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+) [\d.]+)\)/.exec(message)?.[1] ?? null;
 
-/** A page or JSON, with status and headers. */
+/** Sends a page or JSON. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
@@ -99,7 +97,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
 }
 
 function errorView(web: Web, req: Request, res: Response, error: unknown, answer: Answer): ErrorView {
-  // The forms of the account page have addresses of their own.
+  // The address of a form of the account page is not the address of the page.
   const formPage = routeOf(res).name === "account" ? `${web.base}/account` : req.path;
   return {
     ...viewFor(web, req, res),

@@ -19,7 +19,7 @@ const refusals = {
   421: { code: "misdirected_request", kind: "host", rule: "RFC 9110 15.5.20" },
 } as const satisfies Readonly<Record<number, Refusal>>;
 
-/** A refusal at the level of HTTP: the path, method, host, origin or body is wrong. Core is not called. */
+/** Refuses a request before core is called: its path, method, host, origin or body is wrong. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: keyof typeof refusals;

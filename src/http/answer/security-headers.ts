@@ -1,6 +1,6 @@
 /**
- * The security headers of every answer, as constants: each value is decided by CONTRACT 2.6, and several that are usual
- * elsewhere would break an identity provider that runs on plain http.
+ * The security headers of every answer. CONTRACT 2.6 decides each value. Several that are usual elsewhere would break an identity provider
+ * that runs on plain http:
  *
  * - No `form-action`: browsers apply it to the redirect that follows a form too, so it would block the redirect to the client.
  * - No Cross-Origin-Opener-Policy: it cuts `window.opener` permanently, and sign-in in a popup answers through that.
@@ -11,25 +11,25 @@ type Headers = Readonly<Record<string, string>>;
 const pageHeaders = (referrerPolicy: string, scripts = ""): Headers => ({
   "Content-Security-Policy": `default-src 'none'; style-src 'self';${scripts} img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
   "X-Content-Type-Options": "nosniff",
-  // For browsers that know no frame-ancestors.
+  // For browsers without frame-ancestors.
   "X-Frame-Options": "DENY",
   "Referrer-Policy": referrerPolicy,
   "Cross-Origin-Resource-Policy": "same-origin",
   "Cache-Control": "no-store",
 });
 
-/** Of a page with a form. Under `no-referrer` browsers send `Origin: null` with a form, and the form would be refused. */
+/** For a page with a form. Under `no-referrer` browsers send `Origin: null` with a form, and the form would be refused. */
 export const formPageHeaders = pageHeaders("same-origin");
 
-/** Of a page of the inspector that follows the requests as they come: its script, and what that loads, is of this server. */
+/** For a page of the inspector that follows the requests as they come. Its script, and what that loads, come from this server. */
 export const livePageHeaders = pageHeaders("no-referrer", " script-src 'self'; connect-src 'self';");
 
-/** Of a page without a form. */
+/** For a page without a form. */
 export const plainPageHeaders = pageHeaders("no-referrer");
 
 /**
- * Of the page that posts an answer to a client by itself (OAuth 2.0 Form Post Response Mode 2). Its one script, in `templates/form-post.eta`, is
- * named by its hash; the client sees which origin posts.
+ * For the page that posts an answer to a client by itself (OAuth 2.0 Form Post Response Mode 2). Its one script, in
+ * `templates/form-post.eta`, is allowed by its hash. The client sees which origin posts.
  */
 export const formPostHeaders = pageHeaders(
   "strict-origin",
@@ -37,7 +37,7 @@ export const formPostHeaders = pageHeaders(
 );
 
 /**
- * Of a JSON answer. No Cross-Origin-Resource-Policy: apps of other origins read these answers (CORS), and nothing here may stand in their way.
+ * For a JSON answer. Without Cross-Origin-Resource-Policy, because apps of other origins read these answers (CORS).
  */
 export const apiHeaders: Headers = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -45,10 +45,10 @@ export const apiHeaders: Headers = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** Of a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
+/** For a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
 export const privateApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-store" };
 
-/** Of the stylesheet. Its address carries a digest of its content, so it may be kept for as long as anyone likes. */
+/** For the stylesheet. Its address has a digest of its content, so it may be kept forever. */
 export const stylesheetHeaders: Headers = {
   "Content-Type": "text/css; charset=utf-8",
   "X-Content-Type-Options": "nosniff",

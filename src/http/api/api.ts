@@ -8,7 +8,7 @@ import { sameSecret } from "../../core/secrets.ts";
 import { checkInput, kindOf } from "../../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../../core/operations/operation.ts";
 import { operations } from "../../core/operations/table.ts";
-import { showInResponse } from "../answer/clock-header.ts";
+import { setClockHeader } from "../answer/clock-header.ts";
 import { sendJson } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
 import { HttpError } from "../answer/http-error.ts";
@@ -22,7 +22,7 @@ import { streamRequests } from "./stream.ts";
 
 export interface ControlOptions {
   readonly adminToken: string;
-  /** What `status` says of it. */
+  /** What `status` says about it. */
   readonly server: RunningServer;
   /** Ends the server; called once the response to `stop` is sent. */
   readonly onStop: () => void;
@@ -59,14 +59,14 @@ function adminOnly(adminToken: string): RequestHandler {
   };
 }
 
-/** Query values are text. */
+/** A query value as the kind of its field; one that does not convert is left for the schema to refuse. */
 function converted(kind: string, value: unknown): unknown {
   if (kind === "boolean" && (value === "true" || value === "false")) return value === "true";
   if (kind === "number" && typeof value === "string" && /^\d{1,9}$/.test(value)) return Number(value);
   return value;
 }
 
-/** The input of an operation out of path, query and body. @throws {OperationError} usage */
+/** The input of an operation from path, query and body. @throws {OperationError} usage */
 function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   const inBody = req.method !== "GET" && req.method !== "DELETE";
   const body: unknown = inBody ? (req.body ?? {}) : req.query;
@@ -75,13 +75,13 @@ function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
   const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
   const kinds = new Map(Object.entries(fields).map(([name, declared]) => [name, kindOf(declared)]));
   const given = [...sent, ...Object.entries(req.params)].map(
-    // A query has nothing but text.
+    // The values of a query are text.
     ([name, value]) => [name, inBody ? value : converted(kinds.get(name) ?? "", value)] as const,
   );
   return checkInput(fields, new Map(given));
 }
 
-/** Who may use the control API, also at paths that it does not have. */
+/** Checks who may use the control API, also at paths that it does not have. */
 export const apiGuard = (web: Web, adminToken: string): RequestHandler[] => [ownOrigin(web), adminOnly(adminToken)];
 
 /** The routes of the control API. */
@@ -89,7 +89,7 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   const { ctx } = web;
   const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(web, adminToken) } as const;
   const openApi: RequestHandler = async (_req, res) => {
-    // It loads zod, which a server needs for nothing else once its fixtures are read.
+    // Loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");
     sendJson(res, 200, openApiDocument({ address: ctx.address, version: server.version }));
   };
@@ -97,8 +97,8 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
     return async (req, res) => {
       note(res, { outcome: name });
       const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
-      // It may have moved by this very operation.
-      showInResponse(web, res);
+      // The operation may have moved the clock.
+      setClockHeader(web.ctx, res);
       if (name === "stop") res.on("finish", onStop);
       if (operation.status === 204) res.status(204).set(privateApiHeaders).end();
       else sendJson(res, operation.status, result);

@@ -18,7 +18,7 @@ export const errors: Readonly<Record<string, string>> = {
   503: "The change could not be written, and was not made, or only in part; the description says which",
 };
 
-/** Which of them an operation may answer with. */
+/** The refusals that an operation may answer with. */
 export function errorsOf(operation: Operation): readonly string[] {
   const hasBody = operation.method !== "GET" && operation.method !== "DELETE";
   const names = Object.keys(operation.fields);
@@ -30,7 +30,7 @@ export function errorsOf(operation: Operation): readonly string[] {
     ...(isNamed ? ["404"] : []),
     ...(operation.changes ? ["503"] : []),
     ...(operation.changes && hasBody && names.length > 0 ? ["409"] : []),
-    // A key that signs is in use.
+    // A key that is in use for signing cannot be removed.
     ...(operation === operations["keys.remove"] ? ["409"] : []),
   ].sort();
 }

@@ -22,7 +22,7 @@ const made: Readonly<Partial<Record<OperationName, Made>>> = {
   "keys.rotate": { at: "/0/kid", parameter: "id", to: ["keys.show", "keys.remove"] },
 };
 
-/** The `links` of the answer of an operation; undefined where it makes nothing that has a path. */
+/** The `links` of the answer of an operation; undefined if it makes nothing that has a path. */
 export function linksOf(name: OperationName): Readonly<Record<string, unknown>> | undefined {
   const found = made[name];
   if (found === undefined) return undefined;

@@ -38,7 +38,7 @@ import { linksOf } from "./openapi-links.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Schemas that more than one place speaks of, under their names in the document. */
+/** Schemas that are used in more than one place, by their names in the document. */
 const named: Readonly<Record<string, z.ZodType>> = {
   User: user,
   Client: client,
@@ -65,7 +65,7 @@ const clients = new Map<unknown, ClientRules>([
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
-/** JSON Schemas of all that is named, and of all others under a key, which refer to those. */
+/** The JSON Schemas of `named`, and of `others`, which refer to those. */
 function jsonSchemas(others: Readonly<Record<string, z.ZodType>>): Readonly<Record<string, Json>> {
   const registry = z.registry<{ id?: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -94,14 +94,14 @@ const kinds: Readonly<Record<string, Json>> = {
 
 const isOptional = (kind: string): boolean => kind.endsWith("?");
 
-/** @param exact of the field, where its kind says too little */
+/** @param exact the schema of the field, if its kind says too little */
 function schemaOf(declared: string, exact: z.ZodType | undefined): Json {
   if (exact === undefined) return kinds[kindOf(declared)] ?? {};
   const { $schema: _, ...schema } = z.toJSONSchema(exact, { io: "input", override: beyondZod(refTo("Json"), clients) });
   return schema;
 }
 
-/** `/users/:username`: its names. */
+/** The parameters of a path: `username` of `/users/:username`. */
 const pathNames = ({ path }: Operation): readonly string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
 
@@ -119,7 +119,7 @@ function parametersOf(operation: Operation, { fields = {} }: InputDoc): readonly
   });
 }
 
-/** @param whole the schema of the body where the operation takes it whole; the table of fields says it otherwise */
+/** @param whole the schema of the body, if the operation takes it whole; otherwise the table of fields describes it */
 function bodyOf(operation: Operation, whole: Json | undefined, { body, fields = {}, rules }: InputDoc): Json | null {
   if (operation.method === "GET" || operation.method === "DELETE") return null;
   // An empty body is {}.

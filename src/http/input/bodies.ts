@@ -11,12 +11,12 @@ const jsonType = "application/json";
 /** CONTRACT 2.6. */
 const bodyLimit = 102_400;
 
-/** Decoders replace other bytes silently, and the value would become another one (RFC 8259 8.1). */
+/** Decoders silently replace other bytes, which changes the value (RFC 8259 8.1). */
 function requireUtf8(bytes: Buffer, encoding: string): void {
   if (encoding === "utf-8" && !isUtf8(bytes)) throw new HttpError(400, "the body is not UTF-8");
 }
 
-/** `parsedBy` has looked at the type. */
+/** `parsedBy` has checked the type. */
 const anyType = (): boolean => true;
 
 const json = (limit: number): RequestHandler =>
@@ -40,7 +40,7 @@ const urlencoded = express.urlencoded({
   },
 });
 
-/** The values of a form are slices of the whole body, and a stored slice would keep all of it in memory: they are copied. */
+/** Copies the values of a form: they are slices of the whole body, and a stored slice would keep all of it in memory. */
 const form: RequestHandler = (req, res, next) => {
   urlencoded(req, res, (error?: unknown) => {
     if (req.body !== undefined) req.body = JSON.parse(JSON.stringify(req.body)) as unknown;

@@ -5,24 +5,29 @@ import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "../web.ts";
 
-/** The cookies: `…_browser` binds a sign-in to the browser that began it, `…_session` says who signed in there; `…_language` and `…_theme` were chosen, `…_try` is of “Try it”, `…_inspector` of the inspector, `…_inside` of its marker. */
-
-/** What a person chose for every page: kept in the browser, beside what their account says. */
+/** What a person chose for every page. It is kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
 
+/**
+ * - `browser`: the browser that began a sign-in
+ * - `session`: who signed in there
+ * - `try`: a request of “Try it”
+ * - `inspector`: the session of the inspector
+ * - `inside`: the marker of that session (`inspectorMarker`)
+ */
 type CookieKind = "browser" | "session" | "try" | "inspector" | "inside" | Preference;
 
-/** A cookie of the first issuer comes with the requests of the others too: its name has none of theirs in it. */
+/** Every issuer has its own names, because the cookies of the first issuer also come with the requests to the others. */
 const nameOf = ({ port, name }: Web, kind: CookieKind): string =>
-  ["idp", port(), ...(name === null ? [] : [name]), kind].join("_");
+  ["idp", port, ...(name === null ? [] : [name]), kind].join("_");
 
-/** Of an issuer with a name, with the slash: no other path begins like it (CONTRACT 11). */
+/** The path of a named issuer ends with a slash, so that no other path begins with it (CONTRACT 11). */
 const pathOf = ({ base, name }: Web): string => (name === null && base !== "" ? base : `${base}/`);
 
 const attributes = (web: Web) =>
   ({
     httpOnly: true,
-    // Lax: sent with the navigation that a client's redirect is, never with a form of a foreign page.
+    // Lax: sent when a client redirects the browser here, never with a form of a foreign page.
     sameSite: "lax",
     secure: web.ctx.issuer.startsWith("https:"),
     path: pathOf(web),
@@ -31,16 +36,17 @@ const attributes = (web: Web) =>
 /** The source of a request. Forwarded headers do not count, because any sender can forge them. */
 export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
 
-/** The values that the browser sent. */
-export function readBrowser(web: Web, req: Request): Browser {
-  const { cookie } = req.headers;
-  const address = addressOf(req);
-  if (cookie === undefined) return { id: null, session: null, address };
-  const values = parse(cookie);
-  return { id: values[nameOf(web, "browser")] ?? null, session: values[nameOf(web, "session")] ?? null, address };
-}
+/** The value of a cookie that the browser sent. */
+const readCookie = (web: Web, req: Request, kind: CookieKind): string | null =>
+  parse(req.headers.cookie ?? "")[nameOf(web, kind)] ?? null;
 
-/** The browser, with a new id if it sent none: the caller sets the cookie when it shows a page. */
+export const readBrowser = (web: Web, req: Request): Browser => ({
+  id: readCookie(web, req, "browser"),
+  session: readCookie(web, req, "session"),
+  address: addressOf(req),
+});
+
+/** The browser, with a new id if it sent none. The caller sets the cookie when it shows a page. */
 export function knownBrowser(web: Web, req: Request): Browser & { readonly id: string; readonly isNew: boolean } {
   const browser = readBrowser(web, req);
   return { isNew: browser.id === null, ...browser, id: browser.id ?? web.ctx.random(16) };
@@ -60,8 +66,7 @@ export const setSessionCookie = (web: Web, res: Response, value: string): void =
   setCookie(web, res, "session", value, web.ctx.settings.session_ttl);
 };
 
-export const readPreference = (web: Web, req: Request, name: Preference): string | null =>
-  parse(req.headers.cookie ?? "")[nameOf(web, name)] ?? null;
+export const readPreference = (web: Web, req: Request, name: Preference): string | null => readCookie(web, req, name);
 
 /** Kept for a year. A request that a foreign page makes by itself sets nothing. */
 export const setPreference = (web: Web, res: Response, name: Preference, value: string): void => {
@@ -77,22 +82,22 @@ export const setTryItCookie = (web: Web, res: Response, value: string): void => 
   setCookie(web, res, "try", value, value === "" ? 0 : 3600);
 };
 
-export const readTryItCookie = (web: Web, req: Request): string =>
-  parse(req.headers.cookie ?? "")[nameOf(web, "try")] ?? "";
+export const readTryItCookie = (web: Web, req: Request): string | null => readCookie(web, req, "try");
 
-/** Opens the inspector until the server or the browser ends. Strict, and for its pages alone: no link, and no other server here, gets it sent. */
+/**
+ * Opens the inspector until the server or the browser ends. The cookie is strict and has the path of the inspector, so it comes with no link
+ * from another site and to no other server of this machine.
+ */
 export const setInspectorCookie = (web: Web, res: Response, value: string): void => {
   const path = web.base + inspectorPath;
   const cookie = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inspector"), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
-  // Another port of localhost is the same site, so the marker comes with an app's redirect from there. From another site it does not come,
-  // and the page is as for everybody else.
+  // Another port of localhost is the same site, so the marker comes with the redirect of an app there. It does not come from another site,
+  // and then the page is the same as for everybody else.
   const marker = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inside") } as const;
   res.appendHeader("Set-Cookie", serialize({ ...marker, value: inspectorMarker(value) }));
 };
 
-export const readMarkerCookie = (web: Web, req: Request): string | null =>
-  parse(req.headers.cookie ?? "")[nameOf(web, "inside")] ?? null;
+export const readMarkerCookie = (web: Web, req: Request): string | null => readCookie(web, req, "inside");
 
-export const readInspectorCookie = (web: Web, req: Request): string | null =>
-  parse(req.headers.cookie ?? "")[nameOf(web, "inspector")] ?? null;
+export const readInspectorCookie = (web: Web, req: Request): string | null => readCookie(web, req, "inspector");

@@ -8,8 +8,6 @@ import { backchannelOf } from "../oauth/discovery.ts";
 import { single } from "./params.ts";
 import type { Web } from "../web.ts";
 
-/** What a request sends to authenticate. */
-
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
 function formDecode(value: string): string {
   try {
@@ -33,10 +31,10 @@ function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   return { id: formDecode(id), secret: formDecode(secret), raw: secret };
 }
 
-/** Whether the client tries Basic: then a refusal has to say so (RFC 6749 5.2). */
+/** Whether the client used Basic: then a refusal has to say so (RFC 6749 5.2). */
 export const isBasic = (req: Request): boolean => /^basic(?: |$)/i.test(req.headers.authorization ?? "");
 
-/** The client that a Basic header names; null: there is none, or it cannot be read. */
+/** The client that a Basic header names; null without one that can be read. */
 export function basicId(req: Request): string | null {
   try {
     return isBasic(req) ? readBasic(req.headers.authorization ?? "").id : null;
@@ -45,7 +43,7 @@ export function basicId(req: Request): string | null {
   }
 }
 
-/** The source of guesses: pages send Origin (Fetch 3.1) and share one allowance, separate from that of the apps on the machine. */
+/** The source of guesses. Pages send Origin (Fetch 3.1): they share one allowance, separate from that of the apps on the machine. */
 const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
 
 /** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
@@ -60,8 +58,8 @@ export const clientCredentials = (web: Web, req: Request, body: RawParameters): 
 });
 
 /**
- * The access token of a request (RFC 6750 2, RFC 9449 7.1): of the header, or of a form body.
- * @throws {OAuthError} invalid_request for two at once, and for one in the query, where it would end up in logs
+ * The access token of a request (RFC 6750 2, RFC 9449 7.1), from the header or a form body.
+ * @throws {OAuthError} invalid_request for two tokens, and for one in the query, where it would end up in logs
  */
 export function accessToken(
   req: Request,

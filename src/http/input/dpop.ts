@@ -5,7 +5,7 @@ import type { Web } from "../web.ts";
 import { baseOf, type EndpointName } from "../../core/endpoints.ts";
 
 /**
- * The DPoP proof of a request (RFC 9449 4.1); null: it has none.
+ * The DPoP proof of a request (RFC 9449 4.1); null without one.
  * @param endpoint a proof names its address from discovery, even if the request line differs
  */
 export function proofOf(web: Web, req: Request, endpoint: EndpointName): Proof | null {

@@ -10,7 +10,7 @@ import type { Web } from "../web.ts";
 export const isForeignPart = (req: Request): boolean =>
   /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";
 
-/** Whether this origin is ours: the issuer's, or that of another name of ours under which the page was opened. */
+/** Whether this origin is ours: the issuer's, or that of another of our names, under which the page was opened. */
 export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
   const { host = "" } = req.headers;
   if (origin === web.issuer.origin) return true;
@@ -19,7 +19,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
 }
 
 /**
- * A form of our own pages comes from our own origin (CONTRACT 5). `SameSite` does not say so: another localhost port is the same site.
+ * A form of our pages comes from our origin (CONTRACT 5). `SameSite` does not ensure that: another localhost port is the same site.
  * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
  * @throws {InteractionError} csrf
  */

@@ -6,17 +6,17 @@ import { HttpError } from "../answer/http-error.ts";
 import { routeOf } from "../route.ts";
 import type { Web } from "../web.ts";
 
-/** DNS rebinding: a foreign page may point its own name at this machine, but the browser then sends that name as `Host`. */
+/** Against DNS rebinding: a foreign page may point its own name at this machine, but the browser then sends that name as `Host`. */
 
 /** The host name of a `Host` header, without its port. */
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
 
-/** `own`: forms and the control API accept pages of this name as ours. `allowed`: it is answered, and no more. */
+/** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, and no more. */
 type Standing = "own" | "allowed" | "foreign";
 
-/** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. An address is no name, so no foreign page can send it. */
+/** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. No foreign page can make a browser send an IP address. */
 export function standingOf({ issuer, allowedHosts }: Web, host: string | undefined): Standing {
   if (host === undefined) return "own";
   const name = hostName(host);
@@ -27,16 +27,19 @@ export function standingOf({ issuer, allowedHosts }: Web, host: string | undefin
   return name !== "" && listed.some((given) => given === "*" || isBelow(given)) ? "allowed" : "foreign";
 }
 
-/** What `--allow-host` takes: a name, `.name` for it and all names below it, an IP address, or `*`. No name ends in a number (URL Standard 3.5). */
+/**
+ * What `--allow-host` takes: a name, `.name` for that name and all names below it, an IP address, or `*`. No name ends in a number (URL
+ * Standard 3.5).
+ */
 export const isAllowable = (given: string): boolean =>
   given === "*" ||
   isAddress(given) ||
   /^\.?(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*(?!\d+$)[a-z\d_](?:[a-z\d_-]*[a-z\d_])?$/i.test(given);
 
-/** Headers that may be sent once: Node.js uses the first of two, and a proxy in front may have used the last. */
+/** Headers that may be sent only once: Node.js uses the first of two, and a proxy in front may have used the last. */
 const onceOnly = /^(host|authorization)$/i;
 
-/** @throws {HttpError} 400, for two of them, and where a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */
+/** @throws {HttpError} 400 if one of them is sent twice, or a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */
 function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
   if (headers.host === undefined && httpVersion === "1.1") throw new HttpError(400, "the header Host is missing");
   const seen: string[] = [];
@@ -49,7 +52,7 @@ function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
   }
 }
 
-/** 421 for a foreign `Host` (CONTRACT 1). The probes of an orchestrator ask for the health under any name. */
+/** Answers 421 to a foreign `Host` (CONTRACT 1), but not at `/health`: an orchestrator may probe it under any name. */
 export const hostCheck =
   (web: Web): RequestHandler =>
   (req, res, next) => {

@@ -8,9 +8,7 @@ import { OAuthError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
-/** Parameters of queries and bodies: every handler reads them as text. */
-
-/** The parameters of the query; one that was sent twice is a list. */
+/** The parameters of the query. One that was sent twice is a list. */
 export function queryParameters(req: Request): RawParameters {
   const at = req.url.indexOf("?");
   // Without a limit, so that no repeated parameter is missed. Node limits the request line to 16 kB.
@@ -32,7 +30,7 @@ export function clientQuery(req: Request): RawParameters {
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-/** Stands for a JSON value that is neither text nor a list of texts. No form can send an empty list. */
+/** Stands for a JSON value that is neither text nor a list of texts. Nothing else is an empty list. */
 const notText: readonly string[] = [];
 
 function textsOf(value: unknown): string | readonly string[] | undefined {
@@ -43,7 +41,7 @@ function textsOf(value: unknown): string | readonly string[] | undefined {
 /**
  * The parameters of a body. A repeated one is a list, and so is a JSON list of texts; null counts as not sent. A value of another kind is
  * refused when it is read, because unknown names are ignored (RFC 6749 3.2).
- * @throws {OAuthError} invalid_request where a JSON body is not an object
+ * @throws {OAuthError} invalid_request if a JSON body is not an object
  */
 export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
@@ -60,7 +58,7 @@ const notTextError = (name: string): OAuthError => new OAuthError("invalid_reque
 
 /**
  * The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1).
- * @throws {OAuthError} invalid_request where it was sent twice (RFC 6749 3.2)
+ * @throws {OAuthError} invalid_request if it was sent twice (RFC 6749 3.2)
  */
 export function single(parameters: RawParameters, name: string): string | undefined {
   const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
@@ -72,7 +70,7 @@ export function single(parameters: RawParameters, name: string): string | undefi
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Every value of a parameter that may be sent more than once. @throws {OAuthError} invalid_request where it is no text */
+/** Every value of a parameter that may be sent more than once. @throws {OAuthError} invalid_request for a value that is not text */
 export function every(parameters: RawParameters, name: string): readonly string[] {
   const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
   if (value === notText) throw notTextError(name);

@@ -16,14 +16,13 @@ import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/authorize/response.ts";
 
-/** The authorization endpoint (RFC 6749 3.1). */
-
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 
 export const getAuthorize = (web: Web) => (req: Request, res: Response) => authorize(web, req, res, clientQuery(req));
 
 /**
- * A POST from the client's page is cross-site, so it comes without the session cookie (SameSite): as a GET it comes with it (CONTRACT 2.1).
+ * The authorization endpoint (RFC 6749 3.1) for POST. A POST from the client's page is cross-site, so it comes without the session cookie
+ * (SameSite). The same request as a GET comes with it (CONTRACT 2.1).
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
@@ -34,8 +33,8 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
 };
 
 /**
- * A request that came without cookies, and is too long to be repeated with them. It must not set cookies: the page that sent it could
- * replace those that the browser has.
+ * Refuses a request that came without cookies and is too long to be repeated with them. To go on without them would set new ones, so that
+ * the page that sent it could replace those of the browser.
  */
 export const tooLongForGet = (): OAuthError =>
   new OAuthError(
@@ -55,7 +54,7 @@ export function queryOf(parameters: RawParameters): string {
   return query.toString();
 }
 
-/** The same request as GET: as a navigation it comes with the session cookie. Null: it would be too long for that. */
+/** The same request as a GET, which comes with the session cookie; null if it would be too long. */
 export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
   const location = `${web.base}${path}?${queryOf(parameters)}`;
   return location.length > longestLocation ? null : location;
@@ -73,7 +72,7 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
   takeStep(web, req, res, result);
 }
 
-/** Sends the browser where it goes next. */
+/** Sends the browser to the next step. */
 export function takeStep(web: Web, req: Request, res: Response, { step, sessionCookie }: StepResult): void {
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
@@ -91,7 +90,7 @@ export function takeStep(web: Web, req: Request, res: Response, { step, sessionC
   }
 }
 
-/** The authorization response that a request ends with, if it grants something; null: it ends with something else. */
+/** The authorization response that a request ends with, if it grants something; else null. */
 export const authorizationResponseOf = (res: Response): ReturnStep | null =>
   (res.locals["authorizationResponse"] as ReturnStep | undefined) ?? null;
 

@@ -5,8 +5,6 @@ import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
 import type { Web } from "../web.ts";
 
-/** The public documents. */
-
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
 /** The response depends on the name in the request. */
@@ -25,14 +23,14 @@ export const discovery =
     sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
   };
 
-/** The base of the back-channel endpoints, where it is not the issuer's own; the host check has settled that the name is ours. */
+/** The base of the back-channel endpoints if it is not the issuer; the host check has accepted the name. */
 export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
   const { host } = req.headers;
   if (backchannel === "off" || host === undefined || host === issuer.host) return null;
   return `${req.protocol}://${host}${base}`;
 }
 
-/** RFC 7517 5. */
+/** The JWK Set (RFC 7517 5). */
 export const jwks =
   ({ ctx }: Web): RequestHandler =>
   async (_req, res) => {

@@ -11,7 +11,7 @@ import { bodyParameters, clientQuery, single } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, type Web } from "../web.ts";
 
-/** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks. */
+/** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */
 
 type UidRequest = Request<{ uid: string }>;
 
@@ -29,7 +29,7 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   redirect(res, location);
 };
 
-/** Vendors have names of their own for it. */
+/** The URI to return to. Some vendors use another name for the parameter. */
 function returnUri({ ctx }: Web, parameters: RawParameters): string | undefined {
   const { returnParameter } = ctx.layout;
   const uri = single(parameters, "post_logout_redirect_uri");

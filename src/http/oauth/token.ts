@@ -7,9 +7,7 @@ import { bodyParameters, every, single } from "../input/params.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { note, type Web } from "../web.ts";
 
-/** The token endpoint (RFC 6749 3.2). */
-
-/** RFC 6749 5.1 asks for both. */
+/** RFC 6749 5.1 requires both headers. */
 const tokenHeaders = { ...privateApiHeaders, Pragma: "no-cache" };
 
 const tokensIn = (response: object): string =>
@@ -18,19 +16,14 @@ const tokensIn = (response: object): string =>
     .map((name) => name.replace("_token", ""))
     .join(", ");
 
+/** The token endpoint (RFC 6749 3.2). */
 export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const credentials = clientCredentials(web, req, body);
   const grantType = single(body, "grant_type");
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username } = await token(web.ctx, {
-    basic: credentials.basic,
-    id: credentials.id,
-    secret: credentials.secret,
-    assertion: credentials.assertion,
-    assertionType: credentials.assertionType,
-    address: credentials.address,
-    base: credentials.base,
+    ...credentials,
     proof: proofOf(web, req, "token"),
     grant_type: grantType,
     code: single(body, "code"),

@@ -16,18 +16,18 @@ import { themes, type AccountView } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
-/** The user's own pages: connected apps, taking their access away, signing out. */
+/** The pages of the account: connected apps, removing their access, other sessions. */
 
 type AppRequest = Request<{ clientId: string }>;
 
 const accountPath = "/account";
-/** More sessions than these are only counted. */
+/** How many sessions are shown; the others are only counted. */
 const shownSessions = 8;
 
 const removePath = (web: Web, clientId: string): string =>
   `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
 
-/** Without a session: the login page, and back to where the user was going. */
+/** Sends a user without a session to the login page, and from there back to `path`. */
 export async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
@@ -69,7 +69,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   sendPage(res, 200, renderAccount(web.renderer, view));
 };
 
-/** What was just done: the address names the client only, and the words are ours. */
+/** What was just done. The address only names the client, so that nobody can put other words on the page. */
 async function outcomeOf(
   web: Web,
   req: Request,
@@ -80,7 +80,7 @@ async function outcomeOf(
   const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
   if (done !== undefined) return { kind: done };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
-  // The address of what was done may be opened again once the app is back.
+  // The address may be opened again when the app is connected again.
   if (kind === undefined || apps.some(({ clientId }) => clientId === single(query, kind))) return null;
   const name = await clientNameOf(web.ctx, single(query, kind) ?? "");
   return name === null ? null : { kind, app: name(lang) };
@@ -141,7 +141,7 @@ export const postPreferences = (web: Web) => async (req: Request, res: Response)
     await signInFirst(web, req, res, accountPath);
     return;
   }
-  // What was chosen here goes before what this browser chose earlier.
+  // This choice replaces an earlier one in this browser.
   setPreference(web, res, "language", language);
   setPreference(web, res, "theme", theme);
   note(res, { outcome: "language and theme kept" });

@@ -30,7 +30,7 @@ interface Comparison {
   readonly sent: Parts;
   readonly registered: readonly Parts[];
   readonly rule: string;
-  /** The difference to the nearest one in words; null where there is none to compare with. */
+  /** The difference to the nearest one in words; null with nothing to compare. */
   readonly words: string | null;
 }
 

@@ -28,7 +28,7 @@ export const postDeviceAuthorization = (web: Web) => async (req: Request, res: R
 };
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
-  // A code that was not typed in here, nor followed as a link, is no guess of this user.
+  // Only a code that this user typed in, or followed a link with, counts as a guess.
   await sendDevice(web, req, res, isForeignPart(req) ? undefined : single(queryParameters(req), "user_code"));
 };
 
@@ -54,7 +54,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   await sendDevice(web, req, res, userCode);
 };
 
-/** The most letters that are kept. V8 copies so short a string, and so does not keep the whole body in memory. */
+/** How many letters are kept. V8 copies such a short string, and so does not keep the whole body in memory. */
 const longestTyped = 12;
 
 async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
@@ -78,7 +78,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   });
 }
 
-/** The path of the page to return to after the sign-in. It is stored until then, so it has only the letters of the code, and not too many. */
+/** The path of the page to return to after the sign-in. It is stored until then, so the code in it is kept short. */
 const pathFor = (typed: string | undefined): string =>
   typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
 

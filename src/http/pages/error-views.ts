@@ -1,14 +1,12 @@
 import type { Mismatch } from "../../core/errors.ts";
 import type { AppView, FixFormView, View } from "./views.ts";
 
-/** What the pages show where something cannot go on. */
-
 /** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
 export interface EndedView extends View {
   readonly step: "login" | "consent";
   readonly state: "expired" | "no-cookie" | "finished" | "suspended";
   readonly client: AppView | null;
-  /** Where to go from here: to the app (expired, finished), or this page under its right address (no-cookie); null: no link. */
+  /** Where to go from here: to the app (expired, finished), or to this page at its right address (no-cookie); null for no link. */
   readonly href: string | null;
   readonly fixForm: FixFormView | null;
   /** For the developer, in the answer as data. English. */
@@ -32,19 +30,19 @@ export type ErrorKind =
 
 export interface ErrorView extends View {
   readonly kind: ErrorKind;
-  /** Of OAuth, or a word: "not_found". */
+  /** An error code of OAuth, or a word: "not_found". */
   readonly code: string;
   /** For the developer: the rule that failed, what was given. English. */
   readonly message: string;
   /** A command or a setting that fixes it. */
   readonly fix: string | null;
   readonly fixForm: FixFormView | null;
-  /** The paragraph that requires it; null: the message or the mismatch names it. */
+  /** The paragraph that requires the refusal; null if the message or the mismatch names it. */
   readonly rule: string | null;
-  /** What was sent, beside what would have passed; the difference is marked. */
+  /** What was sent, and what would have passed; the page marks the difference. */
   readonly mismatch: Mismatch | null;
   /** HTTP status. */
   readonly status: number;
-  /** Who signed in since the form was shown, and where its page is. */
+  /** Who signed in since the form was shown, and where the page of the form is. */
   readonly otherUser: { readonly username: string; readonly href: string } | null;
 }

@@ -1,14 +1,12 @@
 import { formatDate, formatTime, timeZoneHere } from "./texts.ts";
 import type { FieldView } from "./views.ts";
 
-/** The values of a user in words. */
-
 /** The text of a key, in the language of the page. */
 type Say = (key: string) => string;
 
 const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** A value as a person reads it: dates and booleans in words. @returns null where there is no value */
+/** A value as a person reads it: dates and booleans in words. @returns null without a value */
 export function wordsOf({ name, value }: FieldView, lang: string, say: Say): string | null {
   if (typeof value === "boolean") return say(value ? "value.yes" : "value.no");
   if (value === null) return null;
@@ -28,7 +26,7 @@ const longestSummary = 3;
 
 /**
  * What a scope gives, in one line: "alice@example.test, verified".
- * @returns "" where it gives no value
+ * @returns "" if it gives no value
  */
 export function summaryOf(fields: readonly FieldView[], lang: string, say: Say): string {
   const valueOf = (name: string): FieldView["value"] => fields.find((field) => field.name === name)?.value ?? null;
@@ -44,6 +42,6 @@ export function summaryOf(fields: readonly FieldView[], lang: string, say: Say):
     .filter((words) => words !== "");
   const parts = [...address, ...others];
   // "Alice Adams, Adams, Alice" says nothing more than "Alice Adams".
-  const told = parts.filter((part, at) => !parts.slice(0, at).some((earlier) => earlier.includes(part)));
-  return told.slice(0, longestSummary).join(", ");
+  const distinct = parts.filter((part, at) => !parts.slice(0, at).some((earlier) => earlier.includes(part)));
+  return distinct.slice(0, longestSummary).join(", ");
 }

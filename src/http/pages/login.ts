@@ -65,7 +65,7 @@ async function sendLogin(
   if (refusal === null) note(res, { outcome: "login page" });
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client } = page;
-  // The link "Use another user", and what leads on from there: a search, another page of users.
+  // The link "Use another user", or from there a search or another page of users.
   const isSwitching = page.mayBeAnother && ["switch", "q", "page"].some((name) => Object.hasOwn(query, name));
   const reauth = isSwitching ? null : page.reauth;
   const shown = viewFor(web, req, res, page);
@@ -99,14 +99,14 @@ async function sendLogin(
   sendPage(res, status, renderLogin(web.renderer, view));
 }
 
-/** As the command that {@link messageOf} gives. */
+/** The button that does the same as the command of `messageOf`. */
 function fixFormOf(web: Web, req: Request, page: LoginPage, refusal: Refusal | null): LoginView["fixForm"] {
   if (refusal === null && !page.picker) return null;
   const { barred } = refusal ?? page;
   return barred === null ? null : fixForUser(web, req, barred, "login");
 }
 
-/** The host that the browser is sent back to, to be shown. */
+/** The host that the browser is sent back to, as the page shows it. */
 export function hostOf(redirectUri: string): string {
   try {
     return new URL(redirectUri).host || redirectUri;
@@ -115,7 +115,7 @@ export function hostOf(redirectUri: string): string {
   }
 }
 
-/** @param first shown before all others */
+/** @param first the user shown before all others */
 async function pickerView(
   web: Web,
   href: string,

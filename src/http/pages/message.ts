@@ -2,12 +2,12 @@ import { hash } from "node:crypto";
 import type { RequestHandler, Response } from "express";
 import { escapeHtml } from "./texts.ts";
 
-/** Pages that say something to the page that opened or framed them. Nobody sees them, and they change nothing. */
+/** Pages that send a message to the page that opened or framed them. Nobody sees them, and they change nothing. */
 
 const script = "const{origin,message}=document.body.dataset;(opener??parent).postMessage(JSON.parse(message),origin)";
 const scripts = `script-src 'sha256-${hash("sha256", script, "base64")}'`;
 
-/** @param origin of the page that may read the message, and frame this one; `*`: any */
+/** @param origin the page that may read the message and frame this one; `*` for any page */
 export function sendMessage(res: Response, message: unknown, origin: string): void {
   const frames = origin === "null" ? "'none'" : origin;
   res.set({
@@ -22,7 +22,7 @@ export function sendMessage(res: Response, message: unknown, origin: string): vo
     .send(`<!doctype html><meta charset="utf-8"><title>…</title><body ${data}><script>${script}</script>`);
 }
 
-/** A page that says the same to everybody. */
+/** A page that sends the same message to everybody. */
 export const frame =
   (message: string): RequestHandler =>
   (_req, res) => {

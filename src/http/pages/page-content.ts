@@ -7,7 +7,7 @@
 interface Field {
   readonly name: string;
   readonly value?: unknown;
-  /** What can be chosen. */
+  /** The values to choose from. */
   readonly options?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface PageContent {
   readonly [content: string]: unknown;
 }
 
-/** The parts of a page's data that concern only its look, and the button for a person who is in the inspector: programs have the command. */
+/** The data of a page that only people need: its look, and the button for a person who is in the inspector (programs have the command). */
 const look = new Set([
   "fixForm",
   "fixWords",

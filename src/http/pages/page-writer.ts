@@ -8,14 +8,12 @@ import { formPageHeaders, privateApiHeaders } from "../answer/security-headers.t
 import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
-/** What every page is made by: its words, its frame, its headers, and the same content as data. */
-
 /** A page ready to be sent. */
 export interface Page {
   readonly html: string;
-  /** The security headers it is sent with. */
+  /** The security headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same content as data: made for those who ask for it. */
+  /** The same content as data, made only if a client asks for it. */
   readonly content: () => PageContent;
 }
 
@@ -27,17 +25,17 @@ export function sendPage(response: Response, status: number, page: Page): void {
   else sendText(response, status, privateApiHeaders, jsonType, JSON.stringify(page.content()));
 }
 
-/** What a page is called, apart from the name of its template. */
+/** How a page is titled and marked, beside the name of its template. */
 interface Heading {
   readonly state: string;
   readonly title: string;
-  /** `data-page`, where it is not the template's name. */
+  /** `data-page`, if it is not the name of the template. */
   readonly name?: string;
   /** Something was refused. */
   readonly failed?: boolean;
 }
 
-/** The links in the footer: the same page in another language, in another theme. */
+/** The links in the footer to the same page in another language or theme. */
 function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: string): PageFrame["choices"] {
   if (keptQuery === null) return { languages: [], themes: [] };
   const kept = keptQuery === "" ? "" : `${keptQuery}&`;
@@ -53,7 +51,7 @@ function choicesOf({ languages }: Texts, { keptQuery, theme }: View, lang: strin
   };
 }
 
-/** The words of one page, in its language, and the page made of them. */
+/** The words of one page in its language, and the function that renders the page. */
 export function writerOf(renderer: Renderer, view: View) {
   const { texts } = renderer;
   const lang = texts.match([view.lang]) ?? texts.fallback;
@@ -64,7 +62,7 @@ export function writerOf(renderer: Renderer, view: View) {
     return has(key) ? say(key) : name;
   };
   const scopeTitle = (name: string): string => {
-    // One claim that was asked for by itself (OpenID Connect Core 5.5).
+    // A single claim that was asked for (OpenID Connect Core 5.5).
     const claim = singleClaim(name);
     if (claim !== null) return texts.plain(lang, { key: "scope.claim", values: { claim: label(claim) } });
     return has(`scope.${name}`) ? say(`scope.${name}`) : name;
@@ -73,7 +71,7 @@ export function writerOf(renderer: Renderer, view: View) {
     lang,
     say,
     plain: (text: Text): string => texts.plain(lang, text),
-    /** A scope with its title: the one given, else the catalog's, else its name. */
+    /** A scope with its title: the given one, else that of the catalog, else its name. */
     titled: ({ name, title, titleLang }: ScopeView) => ({
       name,
       title: title ?? scopeTitle(name),

@@ -22,7 +22,7 @@ import type {
 import type { EndedView, ErrorView } from "./error-views.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
-/** The pages: one function each, from a view to HTML. All words are in `templates/locales/`, all marks in `templates/`. */
+/** One function for each page, from a view to HTML. All words are in `templates/locales/`, all markup is in `templates/`. */
 
 function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
   const to = (target: number): string | null => {
@@ -66,7 +66,7 @@ export function renderLogin(renderer: Renderer, view: LoginView): Page {
     { state, title, failed },
     {
       wrong,
-      // After a wrong password, that form is what the person is busy with.
+      // After a wrong password, the person is about to use that form.
       passwordFirst: picker === null || wrong,
       passwordOpen: failed || state === "hint",
       ...view,

@@ -20,20 +20,20 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever is easier to read on the color: always 4.5 to 1 or more. */
+/** Black or white, whichever is easier to read on the color. The contrast is always 4.5 to 1 or more. */
 function readableOn(color: string): string {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
-/** `#rgb` or `#rrggbb` as `#rrggbb`; anything else is no color. */
+/** `#rgb` or `#rrggbb` as `#rrggbb`; null for anything else. */
 function parseColor(color: string): string | null {
   if (/^#[0-9a-f]{6}$/i.test(color)) return color.toLowerCase();
   if (/^#[0-9a-f]{3}$/i.test(color)) return color.toLowerCase().replace(/[0-9a-f]/g, "$&$&");
   return null;
 }
 
-/** First letters of the first and the last word, in the case they have: upper-casing would turn a Turkish "i" into another letter. */
+/** The first letters of the first and the last word. Their case is kept, because upper-casing would change a Turkish "i" to another letter. */
 function initialsOf(name: string): string {
   const words = name
     .normalize("NFC")
@@ -48,9 +48,9 @@ const avatarOf = (name: string, color: string): Avatar => {
   return { background, foreground: readableOn(background), initials: initialsOf(name) };
 };
 
-/** What pages show of a user. */
+/** What pages show about a user. */
 export interface PersonView extends Pick<User, "username" | "displayName" | "email" | "status"> {
-  /** The user's `avatar.color`, as it is in the record. */
+  /** `avatar.color` as the record has it. */
   readonly color: string;
   readonly avatar: Avatar;
   /** The roles, else the note. */

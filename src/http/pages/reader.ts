@@ -6,14 +6,14 @@ import { queryParameters } from "../input/params.ts";
 import { themes, type Theme, type View } from "./views.ts";
 import type { Web } from "../web.ts";
 
-/** The person who reads a page: in which language, in which theme. */
+/** The language and the theme for the person who reads a page. */
 
 interface Reader {
   /** `ui_locales` of the request that is being answered (OpenID Connect Core 3.1.2.1). */
   readonly uiLocales?: string | null | undefined;
 }
 
-/** The interaction a page belongs to; "" for none. */
+/** The interaction that a page belongs to; "" for none. */
 export const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
 
 const text = (query: RawParameters, name: string): string | null => {
@@ -22,8 +22,8 @@ const text = (query: RawParameters, name: string): string | null => {
 };
 
 /**
- * The language of a page, the first that there are texts in: `?lang`, `ui_locales`, what was chosen before, the browser's. A choice
- * made during a sign-in goes before that sign-in's `ui_locales`. The user's record is test data, so it decides nothing.
+ * The language of a page: the first with texts among `?lang`, `ui_locales`, an earlier choice, and the languages of the browser. A choice
+ * made during a sign-in goes before the `ui_locales` of that sign-in. The user's record is test data, so it decides nothing.
  */
 function languageFor(web: Web, req: Request, res: Response, query: RawParameters, { uiLocales }: Reader): string {
   const { texts } = web.renderer;
@@ -51,7 +51,10 @@ function themeFor(web: Web, req: Request, res: Response, query: RawParameters): 
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? "system";
 }
 
-/** What the links to another language leave out of the query: the choice itself, and what no page repeats (`id_token_hint`, the key of the inspector). */
+/**
+ * What the links to another language leave out of the query: the choice itself, and what no page may repeat (`id_token_hint`, the key of
+ * the inspector).
+ */
 const notKept = /^(lang|theme|key)$|token|secret|password|assertion/;
 
 function keptOf(query: RawParameters): string {
@@ -62,7 +65,7 @@ function keptOf(query: RawParameters): string {
   return kept.toString();
 }
 
-/** What every page receives; a choice by `?lang` or `?theme` is kept in a cookie. */
+/** What every page receives. A choice by `?lang` or `?theme` is kept in a cookie. */
 export function viewFor(web: Web, req: Request, res: Response, reader: Reader = {}): View {
   const query = queryParameters(req);
   return {

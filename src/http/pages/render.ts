@@ -8,7 +8,7 @@ import { packageFile } from "../../package.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { Theme } from "./views.ts";
 
-/** What the layout shows beside the page itself; every template sees it as `it.page`. */
+/** What the layout shows beside the page itself. Every template has it as `it.page`. */
 export interface PageFrame {
   readonly name: string;
   readonly state: string;
@@ -26,38 +26,38 @@ export interface PageFrame {
       readonly href: string;
       readonly current: boolean;
     }[];
-    /** `key`: of the text. */
+    /** `key`: the key of the text. */
     readonly themes: readonly { readonly key: string; readonly href: string; readonly current: boolean }[];
   };
   /** Something was refused: the title says so first. */
   readonly failed: boolean;
 }
 
-/** A file of the templates that pages load. */
+/** A file of the templates folder that pages load. */
 interface Asset {
   readonly text: string;
   /** A digest of the content. */
   readonly version: string;
 }
 
-/** Turns templates and data into pages. Made once, for all requests. */
+/** Renders pages from templates and data. One serves all requests. */
 export interface Renderer {
   readonly texts: Texts;
   stylesheet(): Asset;
-  /** Of the live pages of the inspector. */
+  /** The script of the live pages of the inspector. */
   script(): Asset;
-  /** The HTML of `<template>.eta` in its layout. */
+  /** The HTML of `<template>.eta` in the layout. */
   render(template: string, frame: PageFrame, data: object): string;
 }
 
 const builtInRoot = fileURLToPath(packageFile("templates/"));
 
-/** Where the stylesheet is served, below the path of the issuer. */
+/** Below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
-/** And the script of the inspector. */
+/** Below the path of the issuer. */
 export const scriptPath = "/_idp/assets/inspector.js";
 
-/** Eta would print "undefined" for a value that does not exist, and "[object Object]" for one that is no text. */
+/** Eta would print "undefined" for a missing value, and "[object Object]" for an object. */
 function shown(value: unknown): string {
   if (typeof value !== "string" && typeof value !== "number") {
     throw new TypeError(`a template shows text and numbers, not ${value === null ? "null" : typeof value}`);
@@ -65,21 +65,21 @@ function shown(value: unknown): string {
   return String(value);
 }
 
-/** An error of a template, in one line for the log: the file, the line and what stands there. */
+/** An error of a template, in one line for the log: the file, the line number and the text of the line. */
 class TemplateError extends Error {}
 
-/** Eta compiles a template when a page first needs it, and keeps the function. */
+/** Eta compiles a template when it is first needed, and keeps the function. */
 function createEngine(roots: readonly string[]): Eta {
   const eta = new Eta({
     cache: true,
-    // Errors say where they happened.
+    // Makes errors say where they happened.
     debug: true,
     escapeFunction: (value) => escapeHtml(String(value)),
     autoFilter: true,
     filterFunction: shown,
   });
   eta.RuntimeErr = (error, template, line, path) => {
-    // One from an included template says where already.
+    // An error of an included template already says where.
     if (error instanceof TemplateError) throw error;
     const source = template.split("\n")[line - 1]?.trim() ?? "";
     throw new TemplateError(`${path}:${line}: ${error.message}: ${source}`, { cause: error });
@@ -138,7 +138,7 @@ function folderOf(path: string): string {
   return folder;
 }
 
-/** Pages were Liquid templates before: left unread, they would silently be replaced by the built-in pages. */
+/** Templates were written in Liquid before. Without this error, the built-in pages would silently replace them. */
 function refuseLiquid(path: string, folder: string): void {
   for (const name of readdirSync(builtInRoot, { recursive: true, encoding: "utf8" })) {
     const old = name.replace(/\.eta$/, ".html");

@@ -2,7 +2,7 @@ import type { NamedScope } from "../../core/consent/scope-display.ts";
 import type { RequestNote, RequestSummary } from "../../core/authorize/request-summary.ts";
 import type { ScopeView, RequestView } from "./views.ts";
 
-/** Fixture words of a scope in the language of the page, else in English, else in the first there is. */
+/** The words that a fixture gives a scope: in the language of the page, else in English, else in the first language. */
 export const scopeIn =
   (pageLang: string) =>
   ({ name, description }: NamedScope): ScopeView => {

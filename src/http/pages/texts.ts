@@ -5,19 +5,19 @@ import { OperationError } from "../../core/errors.ts";
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** A text of the catalog with its values; or a string that is shown as it is (machine texts stay English). */
+/** A text of the catalog with its values, or a string that is shown as it is (machine texts stay English). */
 export type Text = string | { readonly key: string; readonly values: TextValues };
 
-/** The texts of the pages in every language there is a `locales/<language>.json` for. */
+/** The texts of the pages in every language that has a `locales/<language>.json`. */
 export interface Texts {
-  /** Codes of the languages there are texts in. */
+  /** The codes of the languages with texts. */
   readonly languages: readonly string[];
   /** The language if nothing else matches. */
   readonly fallback: string;
-  /** The first of these language tags, each with or without a region, that there are texts in: `tr` for `tr-TR`. */
+  /** The first of these language tags that has texts, without its region: `tr` for `tr-TR`. */
   match(wanted: readonly (string | null)[]): string | null;
   has(language: string, key: string): boolean;
-  /** As plain text: for titles and attributes, which the template engine escapes. */
+  /** As plain text, for titles and attributes, which the template engine escapes. */
   plain(language: string, text: Text): string;
   /**
    * As HTML: everything escaped, values set apart with `<bdi>`, `**…**` strong, and backticks around code.
@@ -38,7 +38,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as HTML, good in an element and in a quoted attribute. */
+/** Text as HTML, for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? "") : text;
 
@@ -48,7 +48,7 @@ function valueOf(values: TextValues, name: string, message: string): string {
   return String(value);
 }
 
-/** A text cut at its values, once: `names[i]` stands between piece `i` and the next. */
+/** A text cut at its values: `names[i]` is between piece `i` and the next. */
 interface Message {
   readonly text: string;
   readonly names: readonly string[];
@@ -60,7 +60,7 @@ function cut(text: string): Message {
   const parts = text.split(/\{(\w+)\}/);
   const plain = parts.filter((_, at) => at % 2 === 0);
   const open = { "**": false, "`": false };
-  // Only the text itself is searched for marks; what stands in a value is text.
+  // Only the text itself has marks; a value is shown as it is.
   const marked = (piece: string): string =>
     piece
       .split(/(\*\*|`)/)
@@ -73,7 +73,7 @@ function cut(text: string): Message {
   return { text, names: parts.filter((_, at) => at % 2 === 1), plain, html: plain.map(marked) };
 }
 
-/** @param named what stands for a value, by its name */
+/** @param named gives the value for a name */
 function joined(pieces: readonly string[], names: readonly string[], named: (name: string) => string): string {
   let text = pieces[0] ?? "";
   for (let at = 0; at < names.length; at += 1) text += named(names[at] ?? "") + (pieces[at + 1] ?? "");
@@ -88,7 +88,7 @@ function toHtml({ text, names, html }: Message, values: TextValues, hook: string
 /** @throws {OperationError} usage, for a file name that is not a language. A region is not allowed: `tr-TR` uses `tr`. */
 function languagesIn(root: string): string[] {
   const folder = join(root, "locales");
-  // A folder that replaces a page or two need not have texts.
+  // A folder that only replaces pages has no texts.
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const strange = names.find((name) => !/^[a-z]{2,3}\.json$/.test(name));
@@ -152,7 +152,7 @@ export function loadTexts(roots: readonly string[]): Texts {
 
 const rightToLeft = new Set(["ar", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"]);
 
-/** How a language is written. */
+/** The direction in which a language is written. */
 export const directionOf = (code: string): "ltr" | "rtl" => (rightToLeft.has(code) ? "rtl" : "ltr");
 
 const languageNames = new Map<string, string>();
@@ -170,7 +170,7 @@ export function nameOfLanguage(code: string): string {
 /** "1,000". */
 export const formatNumber = (number: number, language: string): string => number.toLocaleString(language);
 
-/** A browser does not say where its user lives; that of the machine this runs on is the best guess there is, and times name their zone. */
+/** A browser does not send its time zone. The time zone of this machine is the best guess, and every time names its zone. */
 const ownTimeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const timeZoneHere = (): string => ownTimeZone;
 
@@ -182,7 +182,7 @@ const kinds = {
   date: { dateStyle: "long" },
 } as const;
 
-/** Kept, because each takes tens of kilobytes outside of the heap, and a page needs several. */
+/** Kept, because each takes tens of kilobytes outside the heap, and a page needs several. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(kind: keyof typeof kinds, iso: string, language: string, timeZone: string): string {

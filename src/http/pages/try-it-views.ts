@@ -7,22 +7,22 @@ import type { FieldView, View } from "./views.ts";
 
 /** The form that begins a sign-in. */
 interface BeginView extends View {
-  /** Null: there is no such form. */
+  /** Null for a page without this form. */
   readonly beginAction: string | null;
-  /** Of every form of the page. */
+  /** For every form of the page. */
   readonly csrf: string;
 }
 
-/** The page at the issuer itself. */
+/** The start page, at the issuer itself. */
 export interface HomeView extends BeginView {
   readonly issuer: string;
   readonly discovery: string;
   readonly accountHref: string;
-  /** The setting `try_it` is on. */
+  /** Whether the setting `try_it` is on. */
   readonly tryIt: boolean;
-  /** Who is to sign in, by a link of the inspector; null: anybody. */
+  /** Who is to sign in, by a link of the inspector; null for anybody. */
   readonly loginHint: string | null;
-  /** The start page under the issuer's name, where the page was opened under another one; else null. */
+  /** The start page under the issuer's name, if the page was opened under another name; else null. */
   readonly elsewhere: string | null;
   /** The command that signs in from a terminal. */
   readonly command: string;
@@ -38,16 +38,16 @@ export function renderHome(renderer: Renderer, view: HomeView): Page {
 export interface TryItView extends BeginView {
   /** After the sign-in, after another call of UserInfo, or after the access was removed. */
   readonly state: "done" | "called" | "removed";
-  /** Calls UserInfo again, and removes the access before that if asked to. */
+  /** Calls UserInfo again; first removes the access, if asked to. */
   readonly action: string;
   readonly accessToken: string;
-  /** Null: not after the sign-in. */
+  /** Null on the pages after the first. */
   readonly idToken: {
     readonly claims: readonly FieldView[];
     /** Header and payload, as JSON. */
     readonly decoded: string;
   } | null;
-  /** Of the last call. */
+  /** The last call. */
   readonly userinfo: { readonly path: string; readonly status: number; readonly body: string };
   readonly homeHref: string;
 }
@@ -69,9 +69,9 @@ export function renderTryIt(renderer: Renderer, view: TryItView): Page {
   );
 }
 
-/** No sign-in came of it. */
+/** The sign-in failed. */
 export interface TryItFailedView extends BeginView {
-  /** The server refused; or this browser did not send the request that was answered. */
+  /** `refused`: by the server. `over`: this browser did not send the request that was answered. */
   readonly state: "refused" | "over";
   readonly error: string;
   readonly description: string;

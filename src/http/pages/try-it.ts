@@ -30,7 +30,7 @@ import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type 
 
 /** The start page, and "Try it": the built-in app that signs in from there (the setting `try_it`). */
 
-/** @throws {HttpError} 404 where the setting is off */
+/** @throws {HttpError} 404 if the setting is off */
 function requireTryIt({ ctx }: Web): void {
   if (!ctx.settings.try_it) {
     throw new HttpError(404, "there is nothing here: the setting try_it is off", {
@@ -39,7 +39,7 @@ function requireTryIt({ ctx }: Web): void {
   }
 }
 
-/** The form that begins a sign-in, for this browser. */
+/** The form with which this browser begins a sign-in. */
 function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "beginAction" | "csrf"> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
@@ -93,7 +93,7 @@ export const getTryItCallback = (web: Web) => async (req: Request, res: Response
     error: single(query, "error"),
     error_description: single(query, "error_description"),
   };
-  const secrets = secretsOf(readTryItCookie(web, req));
+  const secrets = secretsOf(readTryItCookie(web, req) ?? "");
   if (!isOwnResponse(secrets, response)) {
     sendFailed(web, req, res, "over", {
       code: "invalid_request",
@@ -154,7 +154,7 @@ async function callUserInfo(web: Web, token: string): Promise<TryItView["userinf
   }
 }
 
-/** What an ID token says of the user: without what it says of itself. */
+/** What an ID token says about the user, without what it says about itself. */
 function claimsOf({ payload }: DecodedToken): NonNullable<TryItView["idToken"]>["claims"] {
   const ofToken = reservedClaims.filter((name) => name !== "sub");
   return leavesOf(Object.fromEntries(Object.entries(payload).filter(([name]) => !ofToken.includes(name))));
@@ -168,7 +168,7 @@ async function sendTryIt(
 ): Promise<void> {
   const page = renderTryIt(web.renderer, {
     ...viewFor(web, req, res),
-    // The address of the callback holds a code, and a form was answered at the other one: nothing leads back to either.
+    // No link may lead back here: the address of the callback has a code, and the other address answers a form.
     keptQuery: null,
     state,
     action: web.base + tryItPaths.userinfo,

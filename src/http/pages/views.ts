@@ -3,22 +3,22 @@ import type { PersonView } from "./person.ts";
 import type { Text } from "./texts.ts";
 
 /**
- * What each page shows, as plain data. Addresses (`action`, `href`) are whole paths; what comes from a client or a user may hold
+ * What each page shows, as plain data. Addresses (`action`, `href`) are whole paths. What comes from a client or a user may contain
  * anything, and is shown as text.
  */
 
-/** What a person can choose; `system`: as the device does. */
+/** What a person can choose. `system` follows the device. */
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
 /** What every page needs. */
 export interface View {
-  /** The language of its texts: English where there are none in this one. */
+  /** The language of the page. Texts that it lacks are in English. */
   readonly lang: string;
   readonly theme: Theme;
   /**
-   * The query of its address without `lang` and `theme`: the links that change those keep it. Null: no link leads to this page, which
-   * answers a form.
+   * The query of the address without `lang` and `theme`, which the links that change those keep. Null for a page that answers a form, to
+   * which no link leads.
    */
   readonly keptQuery: string | null;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
@@ -30,17 +30,20 @@ export interface AppView {
   readonly name: string;
 }
 
-/** One value of a user, by its path: `socialLinks[0].url`. The label is the text `field.socialLinks[].url`, else the name itself; null: not set. */
+/**
+ * One value of a user, by its path: `socialLinks[0].url`. The label is the text `field.socialLinks[].url`, else the name itself. The value
+ * is null if it is not set.
+ */
 export interface FieldView {
   readonly name: string;
   readonly value: string | boolean | null;
 }
 
-/** For the developer, folded away at the foot of login and consent. */
+/** For the developer, folded at the foot of login and consent. */
 export interface RequestView {
   /** The parameters of the request: "code_challenge_method", "S256". */
   readonly details: readonly { readonly name: string; readonly value: string }[];
-  /** What is worth knowing of it: `{ key: "note.no-pkce", values: {} }`. */
+  /** What is worth knowing about it: `{ key: "note.no-pkce", values: {} }`. */
   readonly notes: readonly Text[];
 }
 
@@ -49,25 +52,25 @@ export interface LoginView extends View, RequestView, ClientLinks {
   /** Where the forms are posted to. */
   readonly action: string;
   readonly csrf: string;
-  /** Who asked; null: nobody, the sign-in is for the account page. */
+  /** The client that asked; null if the sign-in is for one of the server's own pages. */
   readonly client: AppView | null;
-  /** Which of the server's own pages the sign-in is for, where no client asked. */
+  /** Which of the server's own pages the sign-in is for, if no client asked. */
   readonly ownPage: "account" | "device";
-  /** The host the browser is sent back to, or null. */
+  /** The host that the browser is sent back to, or null. */
   readonly returnTo: string | null;
-  /** One page of test users; null: passwords only. */
+  /** One page of test users; null for passwords only. */
   readonly picker: PickerView | null;
-  /** What stands in the user name field: the hint, or what was typed before. Never a password. */
+  /** The value of the user name field: the hint, or what was typed before. Never a password. */
   readonly username: string;
-  /** The user who is asked to sign in again (state reauth); null: anybody. */
+  /** The user who is asked to sign in again (state reauth); null for anybody. */
   readonly onlyUser: string | null;
-  /** The request names the user: nobody else may sign in. */
+  /** Whether the request names the user, so that nobody else may sign in. */
   readonly isFixed: boolean;
-  /** The page on which another user can sign in instead of `onlyUser`; null: nobody may. */
+  /** The page on which another user can sign in instead of `onlyUser`; null if nobody else may. */
   readonly switchHref: string | null;
   /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
-  /** What went wrong, and a command that fixes it; null: the sentence for the state. */
+  /** What went wrong, and a command that fixes it; null for the sentence of the state. */
   readonly message: { readonly text: Text; readonly fix: string | null } | null;
   readonly fixForm: FixFormView | null;
   readonly canCancel: boolean;
@@ -78,13 +81,13 @@ export interface FixFormView {
   readonly action: string;
   readonly csrf: string;
   readonly kind: "add-redirect-uri" | "create-client" | "restore";
-  /** What goes on afterwards. */
+  /** The request that goes on afterwards. */
   readonly request: string;
-  /** Who is restored; "" where nobody is. */
+  /** The user who is restored; "" for nobody. */
   readonly username: string;
-  /** What client is changed or created; "" where none is. */
+  /** The client that is changed or created; "" for none. */
   readonly client: string;
-  /** The whole address that is registered; null: none is. */
+  /** The whole address that is registered; null for none. */
   readonly redirectUri: string | null;
 }
 
@@ -99,7 +102,7 @@ export interface PickerView {
   /** From 1. */
   readonly page: number;
   readonly pages: number;
-  /** There are more users than were looked through; null: there are not. */
+  /** How many users were searched and how many there are; null if all were searched. */
   readonly beyond: { readonly looked: number; readonly everybody: number } | null;
 }
 
@@ -108,18 +111,18 @@ export const pickerPageSize = 12;
 
 export interface ScopeView {
   readonly name: string;
-  /** From a fixture; null: the text `scope.<name>`, else the name itself. */
+  /** From a fixture; null for the text `scope.<name>`, else the name itself. */
   readonly title: string | null;
-  /** The language of that title, where it is not the page's. */
+  /** The language of that title, if it is not the language of the page. */
   readonly titleLang?: string | undefined;
 }
 
 export interface ScopeRowView extends ScopeView {
-  /** The very values that would be sent. */
+  /** The values that would be sent. */
   readonly values: readonly FieldView[];
-  /** Cannot be unticked. */
+  /** Whether it cannot be unticked. */
   readonly locked: boolean;
-  /** The user left it out before, so it is not ticked. */
+  /** Whether the user left it out before, so that it is not ticked. */
   readonly declined: boolean;
 }
 
@@ -131,7 +134,7 @@ export interface ConsentView extends View, RequestView, ClientLinks {
   readonly returnTo: string | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
-  /** What is sent whatever is ticked, where no row of `openid` says so. */
+  /** What is sent whatever is ticked, if no row of `openid` shows it. */
   readonly always: readonly FieldView[];
   /** The login page, to sign in as somebody else. */
   readonly switchUserAction: string;
@@ -146,7 +149,7 @@ export interface AccountView extends View {
     readonly scopes: readonly ScopeView[];
     /** ISO 8601. */
     readonly since: string;
-    /** ISO 8601; null: it never came for a token. */
+    /** ISO 8601; null if it never got a token. */
     readonly lastUsed: string | null;
     /** The page that asks whether to remove it. */
     readonly revokeHref: string;
@@ -156,16 +159,16 @@ export interface AccountView extends View {
     readonly sid: string;
     readonly since: string;
     readonly current: boolean;
-    /** Else the user was picked from the list. */
+    /** Whether the user gave a password; otherwise the user was picked from the list. */
     readonly byPassword: boolean;
   }[];
-  /** How many more there are than those. */
+  /** How many more there are. */
   readonly moreSessions: number;
-  /** What can be chosen, and what is: the user's own language may be one that there are no texts in. */
+  /** The languages to choose from. The user's language may be another one, without texts. */
   readonly languages: readonly string[];
   readonly language: string;
   readonly chosenTheme: Theme;
-  /** An app was just removed, or had been removed elsewhere before; a choice was kept; a session was ended; null: nothing of it. */
+  /** An app was just removed, or had been removed elsewhere before; a choice was kept; a session was ended; null for nothing. */
   readonly outcome:
     { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" | "ended" } | null;
   readonly preferencesAction: string;
@@ -175,7 +178,7 @@ export interface AccountView extends View {
 }
 
 export interface AccountRevokeView extends View {
-  /** Seconds for which an API that verifies tokens itself may still accept one; null: no API can. */
+  /** Seconds for which an API that verifies tokens itself may still accept one; null if no API can. */
   readonly outlivedBy: number | null;
   readonly csrf: string;
   readonly action: string;
@@ -191,7 +194,7 @@ export interface DeviceView extends View {
   readonly csrf: string;
   /** What was typed before. */
   readonly typed: string;
-  /** State confirm: as the device shows it, and until when it can be answered (ISO 8601). */
+  /** State confirm: the code as the device shows it, and until when it can be answered (ISO 8601). */
   readonly userCode: string;
   readonly usableUntil: string | null;
   readonly client: AppView | null;
@@ -203,23 +206,23 @@ export interface DeviceView extends View {
 export interface LogoutView extends View {
   readonly action: string;
   readonly csrf: string;
-  /** Who asked for it; null: nobody that is known. */
+  /** The client that asked for it; null if it is not known. */
   readonly client: AppView | null;
-  /** Who is signed in; null: nobody any more. */
+  /** Who is signed in; null for nobody. */
   readonly username: string | null;
   readonly why: "no-hint" | "other-user";
 }
 
 export interface SignedOutView extends View {
   readonly state: "done" | "already" | "all-sessions";
-  /** Where to go from here; null: nowhere. */
+  /** Where to go from here; null for nowhere. */
   readonly back: { readonly name: string; readonly href: string } | null;
-  /** Why the browser does not go back to the app by itself; null: it was not asked to. */
+  /** Why the browser does not go back to the app by itself; null if it was not asked to. */
   readonly stays: "no-hint" | "not-registered" | null;
   readonly signInHref: string;
 }
 
-/** An answer to a client that the browser posts. */
+/** An answer that the browser posts to a client. */
 export interface FormPostView extends View {
   /** The redirect URI. */
   readonly action: string;
