@@ -3,7 +3,7 @@ import { hintOf, type Hint } from "../core/hint.ts";
 import { ClockError, DataFileError, LockedError, StorageError, UnreachableError } from "../store/store.ts";
 import { since } from "./output/words.ts";
 
-/** How a command ends when it does not end well: what main prints and exits with. */
+/** How a command fails: what is printed, and its exit code. */
 export interface Failure {
   /** A stable word: an {@link OperationErrorCode}, or an OAuth error code. */
   readonly code: string;
@@ -25,10 +25,10 @@ const exits: Readonly<Record<OperationErrorCode | "interrupted", number>> = {
   interrupted: 130,
 };
 
-/** The exit code of an error code; one that no operation gives on purpose is unexpected. */
+/** The exit code of an error code; 1 for one that no operation uses. */
 const exitOf = (code: string): number => (Object.hasOwn(exits, code) ? exits[code as keyof typeof exits] : 1);
 
-/** A refusal that a running server gave: the same that the operation gives on a folder. */
+/** A refusal of a running server, the same as the operation gives on a folder. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
   readonly code: string;
@@ -70,10 +70,10 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
       });
 }
 
-/** For a file that could not be written: the message says what is wrong with it (`store/json/fault.ts`). */
+/** The hint for a file that could not be written; the message says what is wrong (`store/json/fault.ts`). */
 export const putRight = "Fix that, then try again.";
 
-/** For a shared store that cannot be opened. */
+/** The hint for a shared store that cannot be opened. */
 const reachable = {
   text: "Check the address, and the password in IDP_STORE, PGPASSWORD or ~/.pgpass. For details",
   command: ["idp", "doctor"],
@@ -96,9 +96,9 @@ export function failureOf(error: unknown): Failure {
     if (error.away) return failure(error.code, error.message, "It may work again soon.");
     return failure(error.code, error.message, error.partly ? putRight : `Nothing was changed. ${putRight}`);
   }
-  // Of inquirer, which is not loaded here: Ctrl+C in a prompt.
+  // Ctrl+C in a prompt of inquirer, which is not loaded here.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);
-  // Whatever asks for a relative path asks where it is.
+  // The working folder is gone, and a relative path needs it.
   if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd") {
     return failure(
       "not_found",
@@ -106,7 +106,7 @@ export function failureOf(error: unknown): Failure {
       "Change to an existing folder (cd), then try again.",
     );
   }
-  // A file of another user's: it says which.
+  // A file of another user; the message names it.
   if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
     return failure("invalid", error.message, putRight);
   const message = error instanceof Error ? error.message : String(error);

@@ -7,8 +7,6 @@ import { table } from "./output/table.ts";
 import { count } from "./output/words.ts";
 import { findTarget } from "./target/target.ts";
 
-/** `idp faults`: responses that are wrong on purpose. */
-
 /** The flags of `idp faults add`, as commander reads them. */
 export interface FaultFlags extends Omit<
   FaultInput,
@@ -20,7 +18,7 @@ export interface FaultFlags extends Omit<
   readonly dropAfter?: number;
 }
 
-/** Which requests take it, in words. */
+/** Which requests take the fault, in words. */
 function whichRequests({ client, user, grant_type: grantType, method, skip }: Fault): string {
   const filters = Object.entries({ client, user, grantType, method }).flatMap(([, value]) => value ?? []);
   return [...filters, ...(skip > 0 ? [`after ${skip}`] : [])].join(" ");
@@ -80,7 +78,7 @@ export async function clearFaults(cli: Invocation): Promise<Outcome> {
   });
 }
 
-/** `idp faults flaws`: without a server, since they are always the same. */
+/** `idp faults flaws`: without a server, because they are always the same. */
 export async function listFlaws(cli: Invocation): Promise<Outcome> {
   return answer(flawList, (shown, style) =>
     table(

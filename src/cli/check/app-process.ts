@@ -5,27 +5,27 @@ import { send } from "../../client/http.ts";
 import { OperationError } from "../../core/errors.ts";
 import { escapeLine } from "../output/escape.ts";
 
-/** The app under test as a process: without a shell, in a process group of its own, which always ends. */
+/** The app under test as a process. It runs without a shell in its own process group, which is always ended. */
 
 export interface AppProcess {
   /** Waits until the app answers at `--start`. @returns why it does not, or null */
   start(): Promise<string | null>;
-  /** Ends it and whatever it started. */
+  /** Ends the app and whatever it started. */
   stop(): Promise<void>;
   /** The last lines that it printed. */
   output(): readonly string[];
 }
 
-/** Milliseconds that the app has to end after SIGTERM. */
+/** How many milliseconds the app has to end after SIGTERM. */
 const patience = 1000;
 const pause = 25;
-/** Lines of its output that are kept. */
+/** How many lines of its output are kept. */
 const mostLines = 20;
 
-/** Answers of a proxy whose app is not there yet. */
+/** Answers of a proxy whose app is not up yet. */
 const notYet = [502, 503, 504];
 
-/** Waits until something answers there. @param ended why nothing will, or null @returns why nothing did, or null */
+/** Waits until something answers. @param ended says why nothing will, or null @returns why nothing did, or null */
 export async function waitForAnswer(
   address: string,
   timeout: number,
@@ -54,7 +54,7 @@ export async function waitForAnswer(
   return `the app did not answer at ${address} within ${timeout} s: ${last}`;
 }
 
-/** Ends a process group. A group of which nothing is left is no error. */
+/** Ends a process group, if anything is left of it. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {
@@ -79,7 +79,7 @@ export function appProcess(
     const [unfinished = "", ...more] = chunk.toString().split("\n");
     lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-mostLines);
   };
-  // Whatever ends this process by itself ends the app too.
+  // Whatever ends this process also ends the app.
   process.on("exit", () => {
     if (child !== null) signalGroup(child, "SIGKILL");
   });

@@ -1,6 +1,6 @@
 /*
  * cli/check: `idp check client`. flags.ts checks what was typed, place.ts has the issuer, app-process.ts the app, control.ts connects the
- * cases to the issuer. src/client/app-check runs them; result.ts prints what came of it, report.ts writes files.
+ * cases to the issuer. src/client/app-check runs them; result.ts prints the result, report.ts writes files.
  */
 import { constants } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -24,7 +24,7 @@ import { caseLine, outcomeOf } from "./result.ts";
 
 export type { CheckFlags };
 
-/** The command behind `--`; null: there is none. @throws {OperationError} usage */
+/** The command after `--`; null without one. @throws {OperationError} usage */
 function commandOf(before: readonly string[], words: readonly string[]): readonly [string, ...string[]] | null {
   const at = words.indexOf("--");
   const [program, ...args] = at < 0 ? [] : words.slice(at + 1);
@@ -38,7 +38,7 @@ function commandOf(before: readonly string[], words: readonly string[]): readonl
   return program === undefined ? null : [program, ...args];
 }
 
-/** `idp check client`: does the app notice a response that is wrong? */
+/** `idp check client`: whether the app notices wrong responses. */
 export async function checkClient(
   cli: Invocation,
   typed: { readonly before: readonly string[]; readonly words: readonly string[] },
@@ -66,12 +66,12 @@ export async function checkClient(
   }
 }
 
-/** What has to be closed, however the run ends. */
+/** What has to be closed when the run ends. */
 class Opened {
   readonly #work: (() => Promise<void>)[] = [];
   isClosed = false;
 
-  /** The last one that was added is closed first. */
+  /** What was added last is closed first. */
   async add(close: () => Promise<void>): Promise<void> {
     if (this.isClosed) await close();
     else this.#work.unshift(close);

@@ -5,7 +5,7 @@ import type { Launched } from "../../client/app-check/playwright-types.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** The Chromium of `--browser`: Playwright comes from the app's project, and is optional. */
+/** The Chromium of `--browser`. Playwright is optional, and comes from the app's project. */
 
 const packages = ["playwright-core", "playwright", "@playwright/test"];
 
@@ -22,7 +22,7 @@ async function findPlaywright(): Promise<Playwright> {
       const loaded = (await import(pathToFileURL(resolve.resolve(name)).href)) as Playwright & { default?: Playwright };
       return loaded.default ?? loaded;
     } catch {
-      // The next one may be there.
+      // The next one may be installed.
     }
   }
   throw new OperationError("usage", "--browser needs Playwright, which this project does not have", {
@@ -30,7 +30,7 @@ async function findPlaywright(): Promise<Playwright> {
   });
 }
 
-/** @throws {OperationError} usage, where there is no Playwright or no browser */
+/** @throws {OperationError} usage without Playwright or a browser */
 export async function launchChromium({ env }: Invocation): Promise<Launched> {
   const { chromium } = await findPlaywright();
   const { CHROMIUM_PATH: path } = env;

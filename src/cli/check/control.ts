@@ -3,8 +3,6 @@ import type { OperationInput, OperationName, OperationOutput } from "../../core/
 import { RemoteError } from "../failure.ts";
 import { callServer, type Server } from "../target/remote.ts";
 
-/** What the cases ask of the server, by its control API. */
-
 export function controlOf(
   server: Server,
   about: Pick<Control, "issuer" | "client" | "redirectUris" | "user" | "isOwn">,
@@ -13,7 +11,7 @@ export function controlOf(
   const faults = new Set<string>();
   let usualLife: number | null = null;
   let ended = false;
-  /** The fault that is being added, when the command is interrupted. */
+  /** The fault that is being added; the command may be interrupted meanwhile. */
   let adding: Promise<unknown> = Promise.resolve();
   const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
     callServer(server, name, input);
@@ -21,7 +19,7 @@ export function controlOf(
   async function removeFaults(): Promise<void> {
     for (const id of faults) {
       faults.delete(id);
-      // One that was used up is gone already.
+      // A fault that was used up is already gone.
       await call("faults.remove", { id }).catch((error: unknown) => {
         if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
       });

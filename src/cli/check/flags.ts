@@ -29,7 +29,7 @@ export interface CheckFlags extends NameFlags {
 const usage = (message: string, hint: ConstructorParameters<typeof OperationError>[2]): OperationError =>
   new OperationError("usage", message, hint);
 
-/** The cases that are meant, in their order; all of them where none is named. @throws {OperationError} usage */
+/** The cases that were named, in their order; all of them by default. @throws {OperationError} usage */
 export function casesOf({ case: wanted }: CheckFlags): readonly Case[] {
   if (wanted === undefined) return allCases;
   const names = [control, ...allCases].map(({ name }) => name);
@@ -64,12 +64,12 @@ function isPrivate(address: string): boolean {
 async function isPrivateHost(host: string): Promise<boolean> {
   if (host === "localhost" || host.endsWith(".localhost")) return true;
   if (isIP(host) !== 0) return isPrivate(host);
-  // A name that does not resolve reaches nobody.
+  // A name that does not resolve reaches no machine.
   const found = await lookup(host, { all: true }).catch(() => []);
   return found.every(({ address }) => isPrivate(address));
 }
 
-/** A check delivers forged responses: not to a machine of somebody else by mistake. @throws {OperationError} usage */
+/** A check delivers forged responses, which must not reach a machine of somebody else by mistake. @throws {OperationError} usage */
 export async function checkAddresses({ start, signedIn, signOut, allowRemote }: CheckFlags): Promise<void> {
   if (allowRemote === true) return;
   const named = { start, "signed-in": signedIn, "sign-out": signOut };

@@ -13,7 +13,7 @@ import { findServer, startHint } from "../target/target.ts";
 import { serverOfUrl } from "../target/server-of-url.ts";
 import type { CheckFlags } from "./flags.ts";
 
-/** The issuer that the app signs in to: one of its own in memory, or that of a running server. */
+/** The issuer that the app signs in to. */
 
 export interface CheckPlace {
   readonly server: Server;
@@ -21,14 +21,14 @@ export interface CheckPlace {
   readonly client: ClientView;
   /** Username. */
   readonly user: string;
-  /** Nobody else uses this issuer. */
+  /** Whether nobody else uses this issuer. */
   readonly isOwn: boolean;
   /** The environment of the app that is started. */
   readonly env: NodeJS.ProcessEnv;
   close(): Promise<void>;
 }
 
-/** Milliseconds that a server has to say which issuer it is. */
+/** How many milliseconds a server has to say which issuer it is. */
 const patience = 5000;
 
 /** A server in memory, with the environment that `exec` gives. */
@@ -36,7 +36,7 @@ export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<Che
   const idp = await createIdp({
     port: 0,
     fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
-    // The users are picked on the login page, so that no password has to be known.
+    // The user is picked on the login page, so that nobody needs a password.
     settings: { login: "picker" },
   });
   try {
@@ -49,11 +49,11 @@ export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<Che
   }
 }
 
-/** The name of the issuer that this command makes on a running server. It stays, for the app is configured with it. */
+/** The name of the issuer that this command makes on a running server. It stays there, because the app is configured with it. */
 const ownName = "check-client";
 
 /**
- * A client of the running server, or an issuer of its own there, where no client is named.
+ * A client of the running server, or without a named client an own issuer on that server.
  * @throws {OperationError} no_server, usage, not_found
  */
 export async function runningServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
@@ -89,13 +89,13 @@ async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags): Pr
   const { issuer } =
     there ?? (await callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) }));
   const own = { ...server, url: issuer };
-  // Of an earlier run that could not clean up.
+  // An earlier run may not have cleaned up.
   await callServer(own, "faults.clear", {});
   await callServer(own, "seed", { settings: { login: "picker" } });
   return issuer;
 }
 
-/** An app that signs in somewhere else says nothing of these cases. @throws {OperationError} usage */
+/** Refuses an app that signs in at another issuer. @throws {OperationError} usage */
 export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlags, browser: Browser): Promise<void> {
   const { end, request } = await browser.signIn(start, "hold");
   await browser.close();

@@ -5,7 +5,7 @@ import { sumOf } from "./result.ts";
 
 /** The result as a file: JUnit for a pipeline, Markdown for people. */
 
-/** @throws {OperationError} usage, where it cannot be written */
+/** @throws {OperationError} usage if it cannot be written */
 export async function writeReport(file: string, result: RunResult): Promise<void> {
   const text = /\.xml$/i.test(file) ? junit(result) : markdown(result);
   try {
@@ -15,13 +15,13 @@ export async function writeReport(file: string, result: RunResult): Promise<void
   }
 }
 
-/** Characters that XML 1.0 has no place for, not even escaped. */
+/** Characters that XML 1.0 does not allow, not even escaped. */
 const noXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const xml = (text: string): string =>
   text.replaceAll(noXml, "\ufffd").replaceAll(/[&<>"]/g, (mark) => entities[mark] ?? mark);
 
-/** A control that failed, and what went unnoticed, fail; what is not required or was not reached is skipped. */
+/** A control that does not work fails, as does a case that went unnoticed. What is not required or was not reached is skipped. */
 const isFailure = ({ name, verdict }: CaseResult): boolean =>
   verdict === "unnoticed" || (name === "control" && verdict === "not-reached");
 

@@ -9,8 +9,6 @@ import type { Style } from "../output/style.ts";
 import { wrap } from "../output/table.ts";
 import { count } from "../output/words.ts";
 
-/** What `idp check client` prints. */
-
 const marks: Readonly<Record<Verdict, string>> = {
   noticed: "✓",
   works: "✓",
@@ -19,7 +17,7 @@ const marks: Readonly<Record<Verdict, string>> = {
   "not-reached": "?",
 };
 
-/** Cells of the longest name and of the longest verdict. */
+/** How many cells the longest name and the longest verdict take. */
 const nameWidth = 28;
 const verdictWidth = 12;
 
@@ -52,7 +50,7 @@ export const sumOf = (cases: readonly CaseResult[]): string =>
     .map(([number, word]) => `${number} ${word}`)
     .join(", ");
 
-/** What the developer has to know of a case that went unnoticed. */
+/** What the developer has to know about a case that went unnoticed. */
 function block({ name, mustNot, did, should, paragraph, fix }: CaseResult, style: Style, width: number): string {
   const line = (title: string, text: string): string =>
     `    ${style.dim(title.padEnd(10))}${wrap(text, width, " ".repeat(14)).trimStart()}`;
@@ -64,7 +62,7 @@ function block({ name, mustNot, did, should, paragraph, fix }: CaseResult, style
   ].join("\n");
 }
 
-/** @param output the last lines of the app, where they may say why it failed */
+/** @param output the last lines of the app, which may say why it failed */
 export function outcomeOf(cli: Invocation, { passed, cases }: RunResult, output: readonly string[]): Outcome {
   const open = cases.filter(({ verdict }) => verdict === "unnoticed");
   const failed = cases.find(({ name, verdict }) => name === "control" && verdict === "not-reached");

@@ -89,7 +89,7 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
   });
 }
 
-/** A client that signs users in needs one; for any other kind `--set grant_types` has said so. */
+/** Asks for a redirect URI, which every client needs unless `--set grant_types` says that it signs nobody in. */
 async function askedRedirectUri(
   cli: Invocation,
   { set, public: isPublic }: ClientFlags,
@@ -109,8 +109,8 @@ async function askedRedirectUri(
 }
 
 /**
- * The redirect URIs after `--add-redirect-uri` and `--remove-redirect-uri`; undefined: neither was given.
- * @throws {OperationError} usage, where a URI to remove is not registered
+ * The redirect URIs after `--add-redirect-uri` and `--remove-redirect-uri`; undefined if neither was given.
+ * @throws {OperationError} usage if a URI to remove is not registered
  */
 function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly string[] | undefined {
   const { addRedirectUri: added = [], removeRedirectUri: removed = [] } = flags;
@@ -125,7 +125,7 @@ function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly st
   return [...new Set([...registered, ...added])].filter((uri) => !removed.includes(uri));
 }
 
-/** `idp clients edit`: `--public` takes the secret away, a secret makes a public client confidential. */
+/** `idp clients edit`: `--public` removes the secret; a secret makes a public client confidential. */
 export async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
   const { addRedirectUri, removeRedirectUri } = flags;
   const example = ["idp", "clients", "edit", "demo-app", "--redirect-uri", "http://localhost:3000/cb"];

@@ -5,18 +5,18 @@ import { RemoteError } from "../failure.ts";
 import { printableJson } from "../output/escape.ts";
 import type { Target } from "../target/target.ts";
 
-/** What to write in the fixture file after a change to a client, since a reset goes back to what the file says. */
+/** What to write in the fixture file after a change to a client, because a reset goes back to what the file says. */
 
 type Files = OperationOutput<"fixtures.list">;
 
-/** Files that cannot be read are no reason to fail after the change was made. */
+/** None if they cannot be read: the change is already made, so the command must not fail. */
 const filesOf = (target: Target): Promise<Files> =>
   target.call("fixtures.list", {}).catch((error: unknown): Files => {
     if (error instanceof OperationError || error instanceof RemoteError) return [];
     throw error;
   });
 
-/** Stands for a secret, which no note prints. */
+/** Replaces a secret, because no note prints one. */
 const someSecret = "<its secret>";
 
 /** The lines of a client, in the form of the file. JSON values are YAML too. */
@@ -29,7 +29,7 @@ function lines(file: string, fields: readonly (readonly [name: string, value: un
 
 const nameOf = (file: string): string => (/\.\w+$/.test(file) ? file : "The fixtures");
 
-/** A client that no file has: its whole entry. */
+/** The whole entry of a client that no file has. */
 function newEntry(
   files: Files,
   { public: isPublic, client_secret: _, client_id, redirect_uris, ...others }: ClientView,
@@ -52,8 +52,8 @@ function newEntry(
 }
 
 /**
- * What a change to a client leaves to do in the fixture file; nothing where no file is in use.
- * @param change `before`: absent where the client was added; `after`: absent where it was removed; `secret`: whether it has another one
+ * What a change to a client leaves to do in the fixture file; nothing if no file is in use.
+ * @param change `before`: absent if the client was added; `after`: absent if it was removed; `secret`: whether it has a new one
  */
 export async function fixtureNotes(
   target: Target,

@@ -5,12 +5,12 @@ import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
 import { findTarget, type Target } from "../target/target.ts";
 
-/** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without its lock. */
+/** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without the lock. */
 
-/** So many users are looked at, of however many: a shell shows a few hundred at most. */
+/** How many users are read at most; a shell shows a few hundred. */
 const enough = 1000;
 
-/** Of the last requests. */
+/** How many of the last requests are offered. */
 const mostRequests = 50;
 
 const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidate[]>> = {
@@ -48,7 +48,7 @@ const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
       })),
   session_id: (tx) =>
     [...tx.all("sessions")].map(({ sid, userId }) => ({ value: sid, description: nameOf(tx, userId) })),
-  // They are in the memory of a server.
+  // Only the memory of a server has them.
   fault_id: () => [],
   request_id: () => [],
   snapshot: (tx) => [...tx.all("snapshots")].map(snapshotCandidate),
@@ -69,7 +69,7 @@ const clientCandidate = (client: { readonly client_id: string; readonly client_n
 
 const nameOf = (tx: ReadTx, userId: string): string => tx.get("users", userId)?.username ?? userId;
 
-/** Names of a kind. It may reject, for whatever reason there is. */
+/** The names of a kind. It may reject, for example without a server. */
 export async function namesOf(cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> {
   const target = await findTarget(cli);
   if (target.server !== null || cli.store !== null) return fromTarget[kind](target);

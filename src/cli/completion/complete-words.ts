@@ -4,12 +4,12 @@ import { complete, placeOf, type Candidate } from "./complete.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "../invocation.ts";
 
 /**
- * `idp __complete WORD…`: what the scripts of `idp completion` ask at each press of the key. The last word is the one
- * at the cursor. The answer is a line a candidate, with a tab before its description; or `:files`. It is no command of
- * its own: it takes words as they are, unfinished ones too, and whatever goes wrong, it is silent.
+ * `idp __complete WORD…`: what the scripts of `idp completion` call at each press of Tab. The last word is the one at the cursor. The
+ * answer has a line for each candidate, with a tab before its description; or it is `:files`. This is not a command of the program: it
+ * takes unfinished words as they are, and is silent whatever goes wrong.
  */
 
-/** Nobody waits longer for a list of names, in milliseconds. */
+/** How long to look for names, in milliseconds. */
 const patience = 1000;
 
 /** Names that need no quoting in any shell. Others are not suggested: each of the three shells quotes differently. */
@@ -43,7 +43,7 @@ export async function completeWords(
   }
 }
 
-/** The global flags as far as they tell where the names are. */
+/** The global flags that say where the names are. */
 function invocationOf(
   program: Command,
   values: ReadonlyMap<string, string>,

@@ -2,8 +2,8 @@ import type { Argument, Command, Option } from "commander";
 import { flawList } from "../../core/testing/faults/flaw-list.ts";
 
 /**
- * What may follow at the cursor. It is derived from the commander program, so that both always agree. The kind of a value
- * follows from its name in the help: `<username>`, `<client_id>`, `<file>`.
+ * What may follow at the cursor. It is derived from the commander program, so that both always agree. The name of a value in the help
+ * says what kind it is: `<username>`, `<client_id>`, `<file>`.
  */
 
 export interface Candidate {
@@ -11,14 +11,14 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** Names that only the data knows. */
+/** Names that are in the data. */
 export type NameKind = (typeof names)[number];
 
 export type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
-  /** Of the flag in front of it where both are one word, as in `--user=al`. */
+  /** `prefix`: the flag, if it is one word with its value, as in `--user=al`. */
   | { readonly kind: "names"; readonly of: NameKind; readonly prefix: string }
-  /** Files and folders, which the shell knows better. */
+  /** Files and folders, which the shell completes itself. */
   | { readonly kind: "files" };
 
 const names = [
@@ -31,7 +31,7 @@ const nothing: Completion = { kind: "candidates", candidates: [] };
 
 const visibleCommands = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
 
-/** The flags of a command, and those that stand anywhere. */
+/** The flags of a command, and the global ones. */
 const flagsOf = (command: Command): readonly Option[] => [
   ...command.createHelp().visibleOptions(command),
   ...above(command).flatMap(({ options }) => options.filter(({ hidden, long }) => !hidden && long !== "--version")),
@@ -52,7 +52,7 @@ function valueOf(name: string, choices: readonly string[] | undefined, prefix: s
   return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
 }
 
-/** The flaws of an endpoint; all of them, if it is not given yet. */
+/** The flaws of an endpoint; all of them without an endpoint. */
 const flawsOf = (endpoint: string | undefined, prefix: string): readonly Candidate[] =>
   flawList
     .filter((flaw) => endpoint === undefined || flaw.endpoint === endpoint)
@@ -61,7 +61,7 @@ const flawsOf = (endpoint: string | undefined, prefix: string): readonly Candida
 const ofFlag = (flag: Option, prefix: string, place: Place): Completion =>
   valueOf(valueName(flag.flags), flag.argChoices, prefix, place);
 
-/** Existing names are no suggestion for a new record. */
+/** Suggests no existing name for a new record. */
 const ofArgument = (argument: Argument, place: Place): Completion =>
   place.command.name() === "add" && isNameKind(argument.name())
     ? nothing
@@ -80,13 +80,13 @@ interface Place {
   readonly args: readonly string[];
   /** The flag whose value comes next. */
   readonly pending: Option | null;
-  /** Behind `--`. */
+  /** Whether the cursor is after `--`. */
   readonly foreign: boolean;
-  /** Values of flags so far, by their long names without dashes. */
+  /** The values of flags so far, by their long names without dashes. */
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Follows the words that were typed. */
+/** The place that the words lead to. */
 export function placeOf(program: Command, words: readonly string[]): Place {
   let command = program;
   const args: string[] = [];
@@ -113,7 +113,7 @@ export function placeOf(program: Command, words: readonly string[]): Place {
   return { program, command, args, pending, foreign, values };
 }
 
-/** @param current the word at the cursor, up to it */
+/** @param current the word at the cursor, up to the cursor */
 export function complete(place: Place, current: string): Completion {
   const { command, args, pending, foreign } = place;
   if (foreign) return { kind: "files" };

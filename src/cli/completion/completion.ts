@@ -1,13 +1,8 @@
 /*
- * cli/completion: the script for a shell (completion.ts), and the words it asks for at each press of the key (complete-words.ts).
+ * cli/completion: the script for a shell (completion.ts), and the words it asks for at each press of Tab (complete-words.ts).
  */
 import type { Invocation } from "../invocation.ts";
 import type { Outcome } from "../output/print.ts";
-
-/**
- * `idp completion`: the script that a shell loads. It holds no command and no flag: at each press of the key it asks the
- * `idp` on the line, so it fits every version and knows the names in the data.
- */
 
 const bash = `# idp completion for bash. Put this into ~/.bashrc: source <(idp completion bash)
 _idp() {
@@ -94,9 +89,12 @@ const scripts = { bash, zsh, fish, powershell } as const;
 
 export type Shell = keyof typeof scripts;
 
-/** `idp completion`: prints the script of a shell. */
+/**
+ * `idp completion`: prints the script that a shell loads. The script contains no command and no flag: at each press of Tab it calls the
+ * `idp` on the line, so it fits every version and knows the names in the data.
+ */
 export async function completion(cli: Invocation, shell: Shell): Promise<Outcome> {
   const script = scripts[shell];
-  // A document of several lines: printed as it is, it is the script and nothing else.
+  // Printed as it is, so that the output is the script and nothing else.
   return { document: { shell, script }, text: () => script.trimEnd(), notes: [], failure: null };
 }

@@ -1,5 +1,5 @@
 /*
- * cli/doctor: `idp doctor`: what is wrong on this machine, each finding with its fix.
+ * cli/doctor: `idp doctor` finds what is wrong on this machine, with a fix for each finding.
  */
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
@@ -16,10 +16,10 @@ import { wrap } from "../output/table.ts";
 import { addressOf, findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-/** A server that does not answer within this time, in milliseconds, is not well. */
+/** How long a healthy server takes to answer, in milliseconds. */
 const patience = 3000;
 
-/** `idp doctor`: what on this machine stands in the way of `idp`. It looks, and changes nothing. */
+/** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {
   const checks: readonly Finding[] = [
     nodeFinding(),
@@ -30,7 +30,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   const problems = having("problem");
   const warnings = having("warning");
   const sum = `${problems === 0 ? "no problem" : count(problems, "problem")}, ${count(warnings, "warning")}`;
-  const document = { ok: problems === 0, problems, warnings, checks: checks.map((check) => told(cli, check)) };
+  const document = { ok: problems === 0, problems, warnings, checks: checks.map((check) => printable(cli, check)) };
   return answer(document, (shown, style) => lines(cli, shown.checks, style), {
     ...(problems > 0
       ? { failure: failureOf(new OperationError("refused", `doctor found ${sum}`)) }
@@ -43,15 +43,15 @@ const dataFindings = async (cli: Invocation): Promise<readonly Finding[]> =>
     ? folderFindings(cli)
     : (await import("./shared-store.ts")).storeFindings({ ...cli, store: cli.store });
 
-/** A finding as it is shown: the words and the command of its fix apart. */
-function told(cli: Invocation, { fix, ...what }: Finding) {
+/** A finding as it is shown, with the words and the command of its fix apart. */
+function printable(cli: Invocation, { fix, ...what }: Finding) {
   const command = fix?.command === undefined ? null : commandLine(cli)(fix.command);
   return { ...what, fix: fix === null || fix.text === "" ? null : fix.text, command };
 }
 
 const marks = { ok: "✓", warning: "!", problem: "✗" } as const;
 
-function lines(cli: Invocation, checks: readonly ReturnType<typeof told>[], style: Style): string {
+function lines(cli: Invocation, checks: readonly ReturnType<typeof printable>[], style: Style): string {
   const { width } = cli;
   const paint = { ok: style.green, warning: style.yellow, problem: style.red } as const;
   const column = Math.max(...checks.map(({ name }) => name.length));
@@ -60,19 +60,19 @@ function lines(cli: Invocation, checks: readonly ReturnType<typeof told>[], styl
     .map(({ name, status, detail, fix, command }) => {
       const head = `${paint[status](marks[status])} ${style.bold(name.padEnd(column))}  `;
       const below = fix === null ? [] : [wrap(command === null ? fix : `${fix}:`, width, indent)];
-      // Pasted, a command has to be one line.
+      // A command stays on one line, so that it can be pasted.
       if (command !== null) below.push(indent + command);
       return [head + wrap(detail, width, indent).trimStart(), ...below].join("\n");
     })
     .join("\n");
 }
 
-/** What is, or was last, served: by the server that runs, else by what the data remembers. */
+/** What the running server serves, else what the data was last served as. */
 async function served(cli: Invocation): Promise<Served> {
   const address = addressIn(cli);
   if (address !== null) {
     const answers = await issuerAt(address, patience);
-    // Without its admin token a server tells nothing of its clients.
+    // Without the admin token a server does not list its clients.
     const clients = answers === null ? [] : await clientsOf(cli).catch(() => []);
     return { address, answers, issuer: null, clients };
   }
@@ -95,7 +95,7 @@ function addressIn(cli: Invocation): string | null {
   try {
     return addressOf(cli);
   } catch (error) {
-    // An invalid lock file is reported on its own line.
+    // The finding on the lock reports an invalid lock file.
     if (error instanceof DataFileError) return null;
     throw error;
   }

@@ -19,9 +19,9 @@ import { quoteWord } from "../../shell-word.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
 
-/** How many milliseconds a healthy server needs to answer. */
+/** How long a healthy server takes to answer, in milliseconds. */
 const patience = 3000;
-/** Seconds that two clocks may differ by. */
+/** How many seconds two clocks may differ by. */
 const fewSeconds = 2;
 
 export function nodeFinding(): Finding {
@@ -43,7 +43,7 @@ export async function folderFindings(cli: Invocation): Promise<readonly Finding[
   ];
 }
 
-/** The data, where nobody works on it: while a server writes, it alone knows. */
+/** The data, if no server uses it; only the server knows what it is about to write. */
 export function peekAt(cli: Invocation): Promise<Peek | null> {
   return peek(cli.data, cli.now);
 }
@@ -58,7 +58,7 @@ export const unreadable =
 
 async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   const file = join(cli.data, "data.json");
-  // Of a folder that others may not look into, existsSync says that it holds nothing.
+  // existsSync says that nothing is in a folder that this user may not read.
   if (existsSync(cli.data)) accessSync(cli.data, constants.R_OK | constants.X_OK);
   if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`)];
   const { mode } = statSync(file);
@@ -90,7 +90,7 @@ async function describeData(cli: Invocation, file: string): Promise<Finding> {
   return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
 }
 
-/** A folder that was there before has no `.gitignore` of ours: then git is asked, where there is one. */
+/** A folder that was there before does not have our `.gitignore`: then git is asked, if there is one. */
 function gitFinding({ data }: Invocation): Finding {
   const own = join(data, ".gitignore");
   if (existsSync(own) && /^\*$/m.test(readFileSync(own, "utf8"))) return ok("git", `${data} is ignored by git`);
@@ -100,7 +100,7 @@ function gitFinding({ data }: Invocation): Finding {
   return warning(
     "git",
     `${data} is not ignored by git, and holds keys and secrets`,
-    // The folder may be a project's, with a .gitignore of its own.
+    // The folder may belong to a project with its own .gitignore.
     { text: "", command: ["sh", "-c", `printf "%s\\n" "/data.j*" "/lock.json*" >> ${quoteWord(own)}`] },
   );
 }
@@ -136,7 +136,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
     : ok("lock", `held by pid ${pid}, which answers at ${url}`);
 }
 
-/** A file is written where the data is, or would be, and removed again: whether that works, and when the disk says it was. */
+/** Writes a file where the data is, or would be, and removes it: whether that works, and which time the disk gives it. */
 function diskFindings(cli: Invocation): readonly Finding[] {
   let folder = resolve(cli.data);
   while (!existsSync(folder)) folder = dirname(folder);
@@ -157,7 +157,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
   } catch (error) {
     return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, putRight)];
   } finally {
-    // On a full disk the name is there, with nothing in it.
+    // On a full disk the file exists, with nothing in it.
     if (existsSync(file)) rmSync(file);
   }
 }

@@ -10,16 +10,16 @@ import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
 /** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
 
 export interface Served {
-  /** Where a server should listen; null: none runs. */
+  /** Where a server should listen; null if none runs. */
   readonly address: string | null;
   /** The issuer that answers there. */
   readonly answers: string | null;
-  /** Without a server: the issuer that the data was last served under. */
+  /** The issuer that the data was last served under, without a server. */
   readonly issuer: string | null;
   readonly clients: readonly { readonly client_id: string; readonly redirect_uris: readonly string[] }[];
 }
 
-/** In milliseconds: an app on this machine that does not take a connection by then is not there. */
+/** How long an app on this machine takes to accept a connection, in milliseconds. */
 const briefly = 500;
 const patience = 3000;
 
@@ -43,7 +43,7 @@ async function issuerFindings(
   issuer: string,
 ): Promise<readonly Finding[]> {
   if (address !== null && answers === null) {
-    // If the server's lock is known, its line has already reported this.
+    // Of a server that was found by its lock, the finding on the lock has already reported this.
     return cli.url === null
       ? []
       : [problem("issuer", `nothing answers at ${address}`, { text: "", command: ["idp", "start"] })];
@@ -86,7 +86,7 @@ async function portFindings({ env }: Invocation): Promise<readonly Finding[]> {
 const isTaken = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
-    // Without IPv6 there is nothing to be taken.
+    // Without IPv6 the port cannot be in use there.
     server.once("error", (error: NodeJS.ErrnoException) => {
       resolve(error.code === "EADDRINUSE");
     });
@@ -97,10 +97,10 @@ const isTaken = (host: string, port: number): Promise<boolean> =>
     });
   });
 
-/** Origins on this machine, each with the clients that are sent back there. */
+/** Origins on this machine, each with the clients that return there. */
 type LocalApps = ReadonlyMap<string, ReadonlySet<Served["clients"][number]>>;
 
-/** An open port is no app that runs all the time. */
+/** Leaves out redirect URIs with an open port, because such an app does not run all the time. */
 function localApps(clients: Served["clients"]): LocalApps {
   const apps = new Map<string, Set<Served["clients"][number]>>();
   for (const client of clients) {
@@ -136,7 +136,7 @@ function answersAt(origin: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(origin);
   return new Promise((resolve) => {
     const socket = connect({
-      // Browsers take app.localhost for localhost by themselves; not every resolver does (RFC 6761 6.3).
+      // To browsers app.localhost is localhost; not every resolver knows it (RFC 6761 6.3).
       host: hostname.replace(/^\[|\]$/g, "").replace(/^.*\.localhost$/, "localhost"),
       port: Number(port || (protocol === "https:" ? 443 : 80)),
       timeout: briefly,
@@ -152,7 +152,7 @@ function answersAt(origin: string): Promise<boolean> {
 /** Names that people mix up. Names such as app.localhost are used on purpose. */
 const mixedUp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** To a browser, localhost and 127.0.0.1 are two sites: what one sets, the other does not see. */
+/** To a browser, localhost and 127.0.0.1 are two sites, so one does not get the cookies of the other. */
 function mixedHosts(issuer: string, clients: Served["clients"]): readonly Finding[] {
   const own = new URL(issuer).hostname;
   if (!mixedUp.test(own)) return [];

@@ -5,11 +5,11 @@ import { inspectStore } from "../../store/postgres/inspect.ts";
 import { fixtureFinding, unreadable } from "./folder.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 
-/** What doctor looks at of a shared store: whether it answers, what is in it, its clock, and who is connected. */
+/** What doctor looks at in a shared store: whether it answers, what is in it, its clock, and who is connected. */
 
-/** Seconds that two clocks may differ by before doctor says so. */
+/** How many seconds two clocks may differ by. */
 const fewSeconds = 2;
-/** With more than this, no instance starts. */
+/** How many seconds they may differ by for an instance to start. */
 const mostSeconds = 5;
 
 export async function storeFindings(cli: Invocation & { readonly store: string }): Promise<readonly Finding[]> {
@@ -31,7 +31,7 @@ async function databaseFindings(cli: Invocation & { readonly store: string }): P
   ];
 }
 
-/** It is opened as a command does, so a schema that is too new is a problem here. */
+/** Opens the store as any command does, so that a schema that is too new is a problem here. */
 async function contentFinding(cli: Invocation, store: string): Promise<Finding> {
   const target = await findTarget(cli);
   const { users, clients } = await target.call("status", {});

@@ -5,33 +5,33 @@ import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";
 import type { AppValues } from "./app-variables.ts";
 
-/** Which client an app is, and what it has to know of it. */
+/** Which client an app is, and what the app has to know about it. */
 
-/** A redirect URI that an app can use as it is: one with an open port (RFC 8252 7.3) says too little. */
+/** The redirect URIs that an app can use as they are, not those with an open port (RFC 8252 7.3). */
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
-/** The clients that are apps; all of them where there are only those of `idp login` and "Try it". */
+/** The clients that are apps; all of them if there are only those of `idp login` and "Try it". */
 export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
   const apps = clients.filter(({ client_id }) => client_id !== loginClient && client_id !== tryItClientId);
   return apps.length > 0 ? apps : clients;
 }
 
-/** Whether the fixture files of this folder speak of a client: whoever wrote one means that one, and not what the demo left in the data. */
+/** Whether the fixture files of this folder name a client. Such a client is the likely one, rather than one that the demo left in the data. */
 export function namedIn({ sources }: FoundFixtures): (client: ClientView) => boolean {
   const ids = new Set(sources.flatMap((source) => ("text" in source ? clientIdsIn(source.text) : [])));
   return ({ client_id }) => ids.has(client_id);
 }
 
-/** Without reading the whole of it, which may be long: JSON and YAML write this field in the same way. */
+/** The client ids in a file, which may be too long to parse. JSON and YAML write this field in the same way. */
 const clientIdsIn = (text: string): readonly string[] =>
   Array.from(text.matchAll(/\bclient_id["']?\s*:\s*(?:"([^"]+)"|'([^']+)'|([^\s,}#]+))/g), ([, ...ids]) =>
     ids.join(""),
   );
 
 /**
- * The client that is meant where nobody named one: the first app that signs users in, else the first; undefined where there is none.
- * @param isNamed those that go before all others
+ * The likely client if none was named: the first app that signs users in, else the first; undefined without any.
+ * @param isNamed whether a client goes before the others
  */
 export function likelyClient(
   clients: readonly ClientView[],

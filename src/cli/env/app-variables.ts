@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
 
-/** The variables of an app's environment: their names, and flags that change them. Read before a command is loaded, so it needs nothing else. */
+/** The variables of an app's environment. This file is read before a command is loaded, so it imports little. */
 
-/** What an app has to know; null: this client has none. */
+/** What an app has to know; null for what its client does not have. */
 export interface AppValues {
   readonly issuer: string;
   readonly client_id: string | null;
@@ -19,10 +19,10 @@ const usualNames: Readonly<Record<keyof AppValues, string>> = {
 
 const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
 
-/** Custom names for some of them. */
+/** Other names for some of them. */
 export type OwnNames = Readonly<Partial<Record<keyof AppValues, string>>>;
 
-/** What every shell and every `.env` reader takes (POSIX.1 8.1). */
+/** A name that every shell and every reader of `.env` files accepts (POSIX.1 8.1). */
 const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
 /** Reads `--prefix VITE_`. */
@@ -49,7 +49,7 @@ export interface NameFlags {
   readonly name?: OwnNames;
 }
 
-/** The variables of an app, by name; null: the app gets no such variable. A custom name gets no prefix. */
+/** The variables of an app, by name; null for one that the app does not get. `--name` overrides the prefix. */
 export const variablesOf = (
   values: AppValues,
   { prefix = "", name: own = {} }: NameFlags,

@@ -1,4 +1,4 @@
-/** What `idp env` can print. Read before the command is loaded, so it needs nothing else. */
+/** What `idp env` can print. This file is read before a command is loaded, so it imports nothing. */
 
 export const formats = ["dotenv", "shell", "github", "json"] as const;
 export type Format = (typeof formats)[number];

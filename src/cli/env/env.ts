@@ -1,5 +1,5 @@
 /*
- * cli/env: `idp env`: what an app must know, as variables or as the configuration of its library (libraries/).
+ * cli/env: `idp env` prints what an app must know, as variables or as the configuration of its library (libraries/).
  */
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -25,7 +25,7 @@ export interface EnvFlags extends NameFlags {
   readonly for?: Library;
 }
 
-/** Fixtures with a mistake say nothing here: `idp start` and `idp seed` tell of it. */
+/** Ignores fixtures with a mistake, which `idp start` and `idp seed` report. */
 async function namedHere(cli: Invocation): Promise<(client: ClientView) => boolean> {
   const { fixturesOf } = await import("../program/server-flags.ts");
   try {
@@ -35,7 +35,7 @@ async function namedHere(cli: Invocation): Promise<(client: ClientView) => boole
   }
 }
 
-/** The client of the app: named, or asked for where there are several and somebody to ask. With `--for`, one that the library can use. */
+/** The client of the app: named, or asked for if there are several and a person can be asked. With `--for`, one that the library can use. */
 async function clientOf(cli: Invocation, target: Target, { client: named, for: library }: EnvFlags) {
   const all = await target.call("clients.list", { secrets: true });
   const usable = library === undefined ? all : all.filter((await import("./libraries.ts")).canUse(library));
@@ -54,7 +54,7 @@ async function clientOf(cli: Invocation, target: Target, { client: named, for: l
   return target.call("clients.show", { client_id, secrets: true });
 }
 
-/** Flags that say twice, or against each other, what is to be printed. @throws {OperationError} usage */
+/** Refuses flags that contradict each other. @throws {OperationError} usage */
 function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): void {
   if (library !== undefined) {
     const given = { prefix, name, format, write };
@@ -103,18 +103,18 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   if (flags.write !== undefined) return written(cli, flags.write, variables, format, notes);
   return answer(
     Object.fromEntries(variables),
-    // What is piped is exactly what was meant; on a terminal nothing may act upon it.
+    // A pipe gets the exact values. On a terminal no character may act upon it.
     (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, format),
     { notes },
   );
 }
 
-/** How long to wait for the issuer, in milliseconds. */
+/** How long to wait for an answer, in milliseconds. */
 const patience = 1000;
 
-/** An app that is given this issuer would sign in at a server that does not have this data. */
+/** Warns if the server at the issuer does not have this data, because the app would sign in there. */
 async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
-  // Whatever answers there is one of the instances, or what balances them.
+  // An instance of the shared store answers there, or the load balancer.
   if (target.server === null && cli.store !== null) return [];
   const there = await answererAt(issuer, patience);
   if (there === null) return [];
@@ -125,14 +125,14 @@ async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): 
       { text: "Start one that does", command: [...startCommand, "--port", "auto"] },
     ];
   }
-  // A proxy in front of our server may not pass on the health check: then nothing is known.
+  // A proxy in front of our server may not pass on the health check.
   if (there.issuer === null || there.issuer === issuer) return [];
   return [`${where}: its issuer is ${there.issuer}. The server of this data listens at ${target.server.url}.`];
 }
 
 /**
- * Next.js and Vite expand variables in the values of a .env file, in whatever quotes they are; `node --env-file` and dotenv do not.
- * No spelling of a $ suits both.
+ * Next.js and Vite expand variables in the values of a .env file, whatever the quotes; `node --env-file` and dotenv do not. No spelling of
+ * a $ suits both.
  */
 function expansionNotes(variables: Variables, { client_id, client_secret }: AppValues): readonly (string | Hint)[] {
   const names = variables.filter(([, value]) => value.includes("$")).map(([name]) => name);

@@ -3,11 +3,11 @@ import { OperationError } from "../../core/errors.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 
-/** Our own lines in a file that is somebody else's: between two marks, and nothing else in it changes. */
+/** Our lines in a file of somebody else. They are between two marks, and nothing else in the file changes. */
 
 const marks = { begin: "# idp begin", end: "# idp end" };
 
-/** Bytes as text that gives the same bytes back, whatever their encoding is. */
+/** Turns bytes into text and back without a change, whatever their encoding is. */
 const bytesAsText = "latin1";
 
 interface Line {
@@ -28,7 +28,7 @@ function linesOf(text: string): readonly Line[] {
 
 /**
  * The text with our block in place of the one it has, or at its end.
- * @throws {OperationError} invalid, where the marks in it are no one block
+ * @throws {OperationError} invalid if the marks in it do not make one block
  */
 function withBlock(text: string, block: string, file: string): string {
   const lines = linesOf(text);
@@ -58,7 +58,7 @@ export function withoutBlock(text: string): string {
   return begin === undefined || end === undefined ? text : text.slice(0, begin.start) + text.slice(end.end);
 }
 
-/** What is in a file; null: there is none. */
+/** The content of a file; null if it does not exist. */
 export async function readTextFile(file: string): Promise<string | null> {
   try {
     return await readFile(file, bytesAsText);
@@ -69,9 +69,9 @@ export async function readTextFile(file: string): Promise<string | null> {
 }
 
 /**
- * Brings our block in a file up to date, in one step. A new file is the user's alone, since it holds a secret; another keeps its mode,
- * and a link stays one.
- * @param before its content as {@link readTextFile} gave it @param first lines to add outside of the block, before it where it is new
+ * Brings our block in a file up to date, in one step. A new file is only for its owner, because it holds a secret. Another file keeps its
+ * mode, and a link stays a link.
+ * @param before the content from {@link readTextFile} @param first lines to add outside the block, before it if it is new
  * @returns whether anything changed
  */
 export async function writeBlock(file: string, before: string | null, block: string, first = ""): Promise<boolean> {

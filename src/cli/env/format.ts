@@ -2,13 +2,13 @@ import { OperationError } from "../../core/errors.ts";
 import { isPlainWord, quoteWord } from "../../shell-word.ts";
 import type { Format } from "./choices.ts";
 
-/** Variables as the readers of each format take them: whatever stands in a value, it comes out as it went in. */
+/** Variables in each format, so that its reader gets every value unchanged. */
 
 export type Variables = readonly (readonly [name: string, value: string])[];
 
 /**
- * A line of a `.env` file. Such files have no way to escape a quote, but three kinds of quotes: what stands between ' is taken as it
- * is by dotenv, `node --env-file`, Docker Compose and a shell that sources the file.
+ * A line of a `.env` file. Such files cannot escape a quote, but they have three kinds of quotes. dotenv, `node --env-file`, Docker Compose
+ * and a shell that sources the file read the text between ' as it is.
  */
 function dotenvLine([name, value]: Variables[number]): string {
   if (isPlainWord(value)) return `${name}=${value}`;
@@ -20,7 +20,7 @@ function dotenvLine([name, value]: Variables[number]): string {
   });
 }
 
-/** A line for `$GITHUB_ENV`; several for a value that has several. */
+/** A line for `$GITHUB_ENV`; several lines for a value that has several. */
 function githubLine([name, value]: Variables[number]): string {
   if (!/[\r\n]/.test(value)) return `${name}=${value}`;
   let mark = "idp_end";
@@ -28,7 +28,7 @@ function githubLine([name, value]: Variables[number]): string {
   return `${name}<<${mark}\n${value}\n${mark}`;
 }
 
-/** The variables as text, without a line break at its end. @throws {OperationError} refused, where a format cannot hold a value */
+/** The variables as text, without a line break at its end. @throws {OperationError} refused if the format cannot hold a value */
 export function formatted(variables: Variables, format: Format): string {
   switch (format) {
     case "dotenv":

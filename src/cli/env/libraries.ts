@@ -12,7 +12,7 @@ import { expressOpenidConnect, openidClient, passport } from "./libraries/node.t
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
 
-/** The configuration of libraries that sign users in, in their own words: what they are given, and where they return to. */
+/** The configuration of each library that signs users in. */
 
 export const forms: Readonly<Record<Library, Form>> = {
   authjs,
@@ -32,13 +32,13 @@ export const forms: Readonly<Record<Library, Form>> = {
   "mcp-inspector": mcpInspector,
 };
 
-/** Authentication methods that need more than a secret as it stands. */
+/** Authentication methods that do not send the secret itself. */
 const assertions: readonly unknown[] = ["private_key_jwt", "client_secret_jwt"];
 
 const webUris = (client: ClientView): readonly string[] =>
   fixedRedirectUris(client).filter((uri) => /^https?:/.test(uri));
 
-/** Why a library cannot use a client; null: it can. */
+/** Why a library cannot use a client; null if it can. */
 function refusalOf(library: Library, client: ClientView): string | null {
   const form = forms[library];
   const method = client["token_endpoint_auth_method"];
@@ -51,13 +51,13 @@ function refusalOf(library: Library, client: ClientView): string | null {
   return form.refusal?.(client) ?? null;
 }
 
-/** Whether a library can use a client: what is proposed for it should be one of these. */
+/** Whether a library can use a client; only such a client is proposed. */
 export const canUse =
   (library: Library) =>
   (client: ClientView): boolean =>
     refusalOf(library, client) === null;
 
-/** @throws {OperationError} refused, where the two do not go together */
+/** @throws {OperationError} refused if the library cannot use the client */
 function checkClient(library: Library, client: ClientView): void {
   const refusal = refusalOf(library, client);
   if (refusal === null) return;
@@ -66,7 +66,7 @@ function checkClient(library: Library, client: ClientView): void {
   });
 }
 
-/** @param folder the app's, where installed versions are looked for @param variables where code finds the values; null: it has them */
+/** @param folder the app's, for the installed versions @param variables where code finds the values; null if they are in the code */
 function partsOf(
   { returnsTo, usual, package: name }: Form,
   { issuer, endpoints }: Served,
@@ -102,11 +102,11 @@ function partsOf(
 }
 
 /**
- * What a library is given to sign users in with a client.
+ * What a library needs to sign users in with a client.
  * @param client shown with its secret
- * @param folder the app's, where installed versions are looked for
+ * @param folder the app's, for the installed versions
  * @returns notes: what the client or the server still lacks
- * @throws {OperationError} refused, where the two do not go together
+ * @throws {OperationError} refused if the library cannot use the client
  */
 export function configurationOf(
   library: Library,
@@ -128,25 +128,25 @@ export function configurationOf(
   return { text: form.lines(parts).join("\n"), notes: [...unregistered, ...(form.notes?.(parts) ?? [])] };
 }
 
-/** The app that is to sign users in with a library. */
+/** An app that will sign users in with a library. */
 export interface AppCode extends Code {
   readonly folder: string;
-  /** The npm package that was found; null: none. */
+  /** The npm package that was found; null for none. */
   readonly package: string | null;
-  /** Where its code finds `.env.local`; null: it cannot, so that the values are in the code. */
+  /** How its code reads `.env.local`; null if it cannot, so that the values are in the code. */
   readonly variables: Variables | null;
 }
 
 /**
- * The code for an app, and what `.env.local` holds for it beside the variables of `idp env`.
- * @throws {OperationError} refused, where library and client do not go together
+ * The code for an app, and what its `.env.local` needs beside the variables of `idp env`.
+ * @throws {OperationError} refused if the library cannot use the client
  */
 export function piecesOf(library: Library, served: Served, client: ClientView, app: AppCode) {
   checkClient(library, client);
   const form = forms[library];
   const { parts } = partsOf(form, served, client, app);
   const { signsInAt, variables, notes, lines, pieces } = form;
-  // `export` is for modules alone.
+  // Only modules have `export`.
   const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));
   return {
     pieces: pieces?.(parts, app, app.package) ?? [{ where: "into your app", lines: [...parts.js.load, ...config] }],

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../../core/json-object.ts";
 
-/** What package.json says of a project. */
+/** What package.json says about a project. */
 
 export function manifestOf(folder: string): Readonly<Record<string, unknown>> {
   try {
     const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return isObject(manifest) ? manifest : {};
   } catch {
-    // There is none, or npm reports it.
+    // There is none, or npm reports what is wrong with it.
     return {};
   }
 }
@@ -20,8 +20,8 @@ export function dependenciesOf({ dependencies, devDependencies }: Readonly<Recor
 }
 
 /**
- * The major version of a package of a project: the one that is installed, here or in a folder above (a workspace), else the one that
- * package.json asks for; null: neither says.
+ * The major version of a package of a project: the one that is installed, here or in a folder above (a workspace), else the one in
+ * package.json; null if neither says.
  */
 export function installedMajor(folder: string, name: string): number | null {
   const installed = manifestOf(join(folder, "node_modules", name))["version"];

@@ -12,7 +12,7 @@ import {
   type Piece,
 } from "./form.ts";
 
-/** Auth.js, and next-auth, which is its version 4 and earlier. */
+/** Auth.js, and next-auth, its version 4 and earlier. */
 
 const callback = /\/callback\/([\w-]+)$/;
 
@@ -110,7 +110,7 @@ const authjsForm = {
   package: "next-auth",
 } as const;
 
-/** Version 5, and @auth/express and the like, unless next-auth 4 is installed. */
+/** Version 5, also as @auth/express and the like, unless next-auth 4 is installed. */
 export const authjs: Form = {
   ...authjsForm,
   packages: { "@auth/express": "/auth/callback/idp", "@auth/sveltekit": "/auth/callback/idp" },

@@ -1,17 +1,17 @@
 import { baseOf } from "../../../core/endpoints.ts";
 import { cookieSecret, q, type Expressions, type Parts } from "./form.ts";
 
-/** The values of a configuration, as JavaScript has them. */
+/** The values of a configuration in JavaScript. */
 
 type Values = Pick<Parts, "issuer" | "clientId" | "secret" | "redirectUri">;
 
 /** Where code finds its variables. */
 export interface Variables {
-  /** What stands before a name: `process.env.`. */
+  /** The code before a name: `process.env.`. */
   readonly from: string;
-  /** What each name begins with: `VITE_`. */
+  /** The beginning of each name: `VITE_`. */
   readonly prefix: string;
-  /** Nothing reads `.env.local` unless the code does. */
+  /** Whether the code itself has to read `.env.local`. */
   readonly load: boolean;
 }
 
@@ -26,7 +26,7 @@ export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expr
   load: [],
 });
 
-/** As variables, under the names of `idp env`. */
+/** As variables, with the names of `idp env`. */
 export function asVariables({ issuer }: Values, { from, prefix, load }: Variables): Expressions {
   const named = (name: string): string => `${from}${prefix}${name}`;
   return {

@@ -1,40 +1,38 @@
 /*
- * cli/env/libraries: one configuration per library, in the library's own words.
+ * cli/env/libraries: what `idp env --for` and `idp init` know about each library. Each file has the libraries of one environment.
  */
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
 import type { Status } from "../../../core/status.ts";
 import type { Hint } from "../../../core/hint.ts";
 
-/** What `idp env --for` and `idp init` know about a library. Each file here describes the libraries of one environment. */
-
-/** What the server says of itself. */
+/** What the server says about itself. */
 export type Served = Pick<Status, "issuer" | "endpoints">;
 
 /** What a configuration is made of. */
 export interface Parts extends Served {
   readonly clientId: string;
-  /** Null: a public client. */
+  /** Null for a public client. */
   readonly secret: string | null;
   readonly redirectUri: string;
-  /** Null: none is registered. */
+  /** Null if none is registered. */
   readonly postLogoutRedirectUri: string | null;
   /** The address of the app itself, for a proxy in front of it. */
   readonly appUrl: string;
-  /** The registered `token_endpoint_auth_method`; null: the library may choose. */
+  /** The registered `token_endpoint_auth_method`; null if the library may choose. */
   readonly authMethod: string | null;
-  /** The registered `userinfo_format`; null: the server's default. */
+  /** The registered `userinfo_format`; null for the server's default. */
   readonly userinfoFormat: string | null;
   /** The algorithm of the client's ID tokens. */
   readonly idTokenAlg: string;
   readonly scopes: readonly string[];
-  /** The major version of {@link Form.package} that is installed; null: not known. */
+  /** The installed major version of {@link Form.package}; null if it is not known. */
   readonly major: number | null;
-  /** What JavaScript writes for a value. */
+  /** The values in JavaScript. */
   readonly js: Expressions;
 }
 
-/** Values in JavaScript: as texts, or as variables of the environment. */
+/** Values in JavaScript, as texts or as variables of the environment. */
 export interface Expressions {
   readonly issuer: string;
   /** An address of the server, mostly below the issuer. */
@@ -42,7 +40,7 @@ export interface Expressions {
   readonly clientId: string;
   readonly secret: string;
   readonly redirectUri: string;
-  /** The key of the app's own cookies. @param variable what it is called in `.env.local` */
+  /** The key of the app's own cookies. @param variable its name in `.env.local` */
   readonly cookieSecret: (variable: string) => string;
   /** What has to run first. */
   readonly load: readonly string[];
@@ -50,14 +48,14 @@ export interface Expressions {
 
 /** How the app's code is written. */
 export interface Code {
-  /** Whether a path is there, from the project's folder. */
+  /** Whether a path in the project's folder exists. */
   readonly exists: (path: string) => boolean;
   readonly isTypeScript: boolean;
-  /** It has `import`; else `require`. */
+  /** Whether it uses `import`; otherwise `require`. */
   readonly isModule: boolean;
 }
 
-/** A piece of code for the app, whole, and where it goes. */
+/** A whole piece of code for the app, and where it goes. */
 export interface Piece {
   /** With its preposition: "into src/auth.js, a new file". */
   readonly where: string;
@@ -67,28 +65,28 @@ export interface Piece {
 export interface Form {
   /** The redirect path that the library's documentation names. */
   readonly returnsTo: RegExp;
-  /** The redirect URI for a client that has none of that form: a path of the app, or an address of the library's own. */
+  /** The redirect URI to propose: a path of the app, or an address of the library. */
   readonly usual: string;
-  /** Where its documentation has the app in development, where no framework says so. */
+  /** The address of the app in development by the library's documentation, if no framework says it. */
   readonly origin?: string;
   /** The clients that it can use. Public clients need PKCE, and a browser cannot keep a secret. */
   readonly clients: "any" | "confidential" | "public";
   /** The npm package whose major version decides what is printed. */
   readonly package?: string;
-  /** The npm packages that show that a project uses it, and where each returns to. */
+  /** The npm packages that show that a project uses the library, and the redirect path of each. */
   readonly packages?: Readonly<Record<string, string>>;
-  /** What shows it in the manifests of other languages, in lower case. */
+  /** What shows this in the manifests of other languages, in lower case. */
   readonly mention?: string;
-  /** Why it cannot use this client; null: it can. */
+  /** Why it cannot use this client; null if it can. */
   readonly refusal?: (client: ClientView) => string | null;
   readonly lines: (parts: Parts) => readonly string[];
-  /** The same as code that signs users in, to be pasted; absent: the lines, with the rest left to the app. @param name the npm package */
+  /** Code that signs users in, to be pasted; absent if there are only the lines. @param name the npm package */
   readonly pieces?: (parts: Parts, code: Code, name: string | null) => readonly Piece[];
-  /** Where the app signs users in once the pieces are in it: its path. */
+  /** The path at which the app signs users in, once the pieces are in it. */
   readonly signsInAt?: string;
-  /** Variables that the library needs besides, for `.env.local`. */
+  /** More variables that the library needs, for `.env.local`. */
   readonly variables?: (parts: Parts) => readonly (readonly [name: string, value: string])[];
-  /** What the server or the app needs besides. */
+  /** What else the server or the app needs. */
   readonly notes?: (parts: Parts) => readonly (string | Hint)[];
 }
 
@@ -98,7 +96,7 @@ export const q = (text: string): string => JSON.stringify(text);
 /** A secret for the app's own cookies, a new one each time, so that no two apps share it. */
 export const cookieSecret = (): string => randomBytes(32).toString("base64url");
 
-/** A line that takes names from a package. */
+/** A line that imports names from a package. */
 export const importing = ({ isModule }: Code, names: string, from: string): string =>
   isModule ? `import ${names} from ${q(from)};` : `const ${names} = require(${q(from)});`;
 
@@ -108,7 +106,7 @@ export const expressServer = "into your server, after app = express() and before
 /** The name that a redirect URI ends in. */
 export const nameIn = (uri: string, pattern: RegExp): string => pattern.exec(uri)?.[1] ?? "idp";
 
-/** The authentication method to name for a library that uses Basic by itself; null: none. */
+/** The authentication method to name for a library that uses Basic by default; null for none. */
 export const methodBesideBasic = ({ secret, authMethod }: Parts): string | null =>
   secret === null ? "none" : authMethod === "client_secret_basic" ? null : authMethod;
 

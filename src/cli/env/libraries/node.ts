@@ -24,7 +24,7 @@ export const passport: Form = {
     `  clientID: ${js.clientId},`,
     `  clientSecret: ${js.secret},`,
     `  callbackURL: ${js.redirectUri},`,
-    // It adds openid by itself.
+    // The library adds openid itself.
     `  scope: ${JSON.stringify(scopes.filter((name) => name !== "openid")).replaceAll(",", ", ")},`,
     "  skipUserProfile: true, // the ID token has the profile",
     "};",
@@ -76,7 +76,7 @@ export const expressOpenidConnect: Form = {
   variables: () => [["COOKIE_SECRET", cookieSecret()]],
 };
 
-/** https://github.com/panva/openid-client/blob/main/docs/functions/discovery.md; it refuses http unless told otherwise. */
+/** https://github.com/panva/openid-client/blob/main/docs/functions/discovery.md; by default it refuses http. */
 export const openidClient: Form = {
   returnsTo: /./,
   usual: "/callback",

@@ -1,7 +1,7 @@
 import { formatted } from "../format.ts";
 import { cookieSecret, methodBesideBasic, nameIn, q, refusePlaceholder, type Form } from "./form.ts";
 
-/** Other languages, and programs that sign users in by themselves. */
+/** Other languages, and programs that sign users in themselves. */
 
 const springCallback = /\/login\/oauth2\/code\/([\w-]+)$/;
 

@@ -4,7 +4,7 @@ import { methodBesideBasic, q, type Form } from "./form.ts";
 
 /** Libraries of Python. */
 
-/** https://mozilla-django-oidc.readthedocs.io/en/stable/settings.html; it sends the secret in the body unless told otherwise. */
+/** https://mozilla-django-oidc.readthedocs.io/en/stable/settings.html; by default it sends the secret in the body. */
 export const django: Form = {
   returnsTo: /\/oidc\/callback\/$/,
   usual: "/oidc/callback/",
