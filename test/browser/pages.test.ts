@@ -26,6 +26,7 @@ beforeAll(async () => {
     startPageServer((view) => ({ ...view, lang: "tr", theme: "dark" })),
   ]);
   window = await browser.newPage();
+  await window.addInitScript({ content: axe.source });
   window.on("request", (request) => requests.push(request.url()));
   window.on("console", (message) => complaints.push(message.text()));
   window.on("pageerror", (error) => complaints.push(error.message));
@@ -40,7 +41,6 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 
 /** What axe finds wrong with the page as it stands, everything folded out. */
 async function violations(): Promise<unknown> {
-  if ((await window.evaluate("typeof axe")) === "undefined") await window.evaluate(axe.source);
   return window.evaluate(`(async () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
     const found = await axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] });
