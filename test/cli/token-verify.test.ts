@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
 /** Where the keys come from that verify a token; and input that is not a token. */
@@ -13,7 +13,7 @@ const token = (await idpIn(cwd, "token issue --user alice --client demo-app".spl
 const keySet = await (await fetch(`${server.issuer}/api/v2/oauth/jwks`)).text();
 
 const verify = (words: readonly string[], input?: string): Promise<Ended> =>
-  idp(["token", "verify", ...words, "--json"], { cwd, ...(input !== undefined && { input }) });
+  idpIn(cwd, ["token", "verify", ...words, "--json"], input);
 
 const checksOf = ({ stdout }: Ended): Readonly<Record<string, boolean>> => {
   const { checks } = JSON.parse(stdout) as { checks: readonly { name: string; ok: boolean }[] };

@@ -1,7 +1,8 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { repository } from "../helpers/readme.ts";
 
 /** docs/migration.md, run: each command reads a file in its tool's published form, and users of what it writes sign in. */
@@ -32,13 +33,13 @@ test.each(commands)("idp %s", async (words) => {
   const [, , tool = "", ...files] = words.split(" ");
   for (const file of files)
     copyFileSync(join(repository, "test", "fixtures-from", sampleOf(tool, file)), join(cwd, file));
-  const made = await idp(words.split(" "), { cwd });
+  const made = await idpIn(cwd, words.split(" "));
   expect(made.code, made.stderr).toBe(0);
   expect(made.stderr).toContain("Not carried over:\n");
-  expect(await idp(["seed", "--check"], { cwd })).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, ["seed", "--check"])).toMatchObject({ code: 0 });
   const { issuer } = await startIdp(["--memory"], { cwd });
   const login = ["login", "--issuer", issuer, "--user", users[tool] ?? "", "--approve", "--no-browser", "--json"];
-  const signedIn = await idp(login, { cwd });
+  const signedIn = await idpIn(cwd, login);
   expect(signedIn.code, signedIn.stderr).toBe(0);
   expect(JSON.parse(signedIn.stdout)).toMatchObject({ valid: true });
 });
