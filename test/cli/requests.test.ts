@@ -45,6 +45,11 @@ test("list: a line for each request, and filters", async () => {
     rN  hh:mm:ss  fN  POST token  400  demo-app  invalid_grant: refresh_token is not accepted: the value is not a token of this server
     "
   `);
+  await server.faults.add({ endpoint: "userinfo", status: 503 });
+  await userinfo(server, "x");
+  expect((await here("requests", "--endpoint", "userinfo")).stdout).toContain(
+    "fault f1: 503 temporarily_unavailable\n",
+  );
   const flow = (await server.requests.list())[0]?.flow ?? "";
   const listed = async (...words: readonly string[]): Promise<readonly string[]> =>
     (
@@ -54,8 +59,8 @@ test("list: a line for each request, and filters", async () => {
   expect(await listed("--status", "4xx", "--client", "demo-app")).toEqual(["token 400"]);
   expect(await listed("--flow", flow, "--method", "POST")).toEqual(["login 303", "consent 303", "token 200"]);
   expect(await listed("--grant-type", "authorization_code", "--user", "alice")).toEqual(["token 200"]);
-  const last = (await server.requests.list()).at(-2)?.id ?? "";
-  expect(await listed("--since", last)).toEqual(["token 400"]);
+  const last = (await server.requests.list()).at(-3)?.id ?? "";
+  expect(await listed("--since", last)).toEqual(["token 400", "userinfo 503"]);
 });
 
 test("show: what was sent and answered, and why it was refused", async () => {

@@ -37,7 +37,7 @@ export async function listRequests(cli: Invocation, flags: FilterFlags): Promise
             { title: "REQUEST", value: (one) => `${one.method} ${one.endpoint}` },
             { title: "STATUS", value: (one) => String(one.status), color: (text, one) => paint(one, style)(text) },
             { title: "WHO", value: (one) => [one.client, one.user].filter((part) => part !== null).join(" ") },
-            { title: "WHAT", value: (one) => one.error ?? one.outcome, shrinks: true },
+            { title: "WHAT", value: what, shrinks: true },
           ],
           shown,
           style,
@@ -130,6 +130,12 @@ function section(
           ),
         ]),
   ];
+}
+
+/** Why a request was refused, and the fault that it took; otherwise its outcome. */
+function what({ error, fault, outcome }: RequestRecord): string {
+  const reasons = [error, fault && `fault ${fault}`].filter((part) => part !== null);
+  return reasons.length === 0 ? outcome : reasons.join("; ");
 }
 
 /** JSON that can be wrapped between its members. */
