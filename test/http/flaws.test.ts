@@ -181,6 +181,12 @@ describe("token responses and ID tokens", () => {
   });
 });
 
+test("every flaw of another endpoint is tested below", () => {
+  const names = flawList.filter(({ endpoint }) => !["token", "authorize"].includes(endpoint)).map(({ name }) => name);
+  const tested = ["sub-wrong", "sub-missing", "keys-rotated", "keys-empty", "keys-duplicate-kid", "issuer-mismatch"];
+  expect(names).toEqual(tested);
+});
+
 /** What a client must make of each: oauth4webapi refuses all. */
 const responseFlaws: Readonly<Record<string, (sent: URLSearchParams) => string[]>> = {
   "state-missing": (sent) => pairs(sent).filter((pair) => !pair.startsWith("state=")),

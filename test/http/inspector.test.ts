@@ -183,6 +183,7 @@ describe("clock and faults", () => {
     const removed = await browser.press(added, `remove-fault-${fault?.id ?? ""}`);
     expect(await idp.call("faults.list", {})).toEqual([]);
     const dropping = await browser.press(removed, "fault-add", { endpoint: "any", drop: "1", always: "1" });
+    expect(textOf(dropping)).toMatch(/idp faults add any --always --drop\s/);
     await browser.press(dropping, "clear-faults-faults");
     expect(await idp.call("faults.list", {})).toEqual([]);
     const refused = await browser.press(page, "fault-add", { flaw: "nonce-wrong", endpoint: "jwks" });
