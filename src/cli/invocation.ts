@@ -2,7 +2,7 @@ import { belowUrl, namedIssuer } from "./target/issuer-flag.ts";
 import { problemOfAddress, withoutPassword } from "../store/postgres/address.ts";
 import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
 
-/** The streams and the environment of the process; tests of a command could hand in others. */
+/** The streams and the environment of the process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -10,7 +10,7 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The data folder where none is named. */
+/** The data folder if none is named. */
 export const defaultData = ".idp";
 
 /** The global flags as commander reads them. */
@@ -25,50 +25,50 @@ export interface GlobalFlags {
   readonly store?: string;
   readonly url?: string;
   readonly adminTokenFile?: string;
-  /** A name, or what the command itself takes. */
+  /** A name, or another value that the command takes. */
   readonly issuer?: string;
 }
 
-/** How a command was called: the global flags, settled against the terminal and the environment. */
+/** How a command was called: what the global flags, the terminal and the environment come to. */
 export interface Invocation extends Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly yes: boolean;
-  /** A person can be asked: there is a terminal, and neither `--json`, `--no-input` nor CI. */
+  /** Whether a person can be asked: there is a terminal, and neither `--json`, `--no-input` nor CI. */
   readonly interactive: boolean;
-  /** Something may move on stderr while work goes on. */
+  /** Whether something may move on stderr while the command works. */
   readonly animated: boolean;
-  /** Styles of stdout and stderr. */
+  /** The styles of stdout and stderr. */
   readonly out: Style;
   readonly err: Style;
-  /** Cells of a line on stdout; Infinity where it is no terminal. */
+  /** How many cells a line on stdout has; Infinity if it is not a terminal. */
   readonly width: number;
   readonly data: string;
-  /** The address of a shared store in place of the data folder, with its password; null: none is used. */
+  /** The address of a shared store in place of the data folder, with its password; null without one. */
   readonly store: string | null;
-  /** Where the data is, as messages name it: the folder, or the address of the store without its password. */
+  /** Where the data is, for messages: the folder, or the address of the store without its password. */
   readonly place: string;
-  /** The server to talk to; null: the one that holds the data folder, or the folder itself. */
+  /** The server to call; null for the one that holds the data folder, or the folder itself. */
   readonly url: string | null;
   readonly adminTokenFile: string | null;
-  /** The name of the issuer to work on; null: the first one, or the one at `url`. */
+  /** The name of the issuer to work on; null for the first one, or the one at `url`. */
   readonly issuer: string | null;
   /** The flags that named the data or the server, for hints: `["--data", ".idp-2"]`. */
   readonly target: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Lets a command end in its own way at SIGINT, SIGTERM and SIGHUP; until it is called they end the process with 128 and their number. */
+  /** Lets a command handle SIGINT, SIGTERM and SIGHUP. Until it is called, they end the process with 128 and their number. */
   readonly takeSignals: (handle: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** Whether a variable of the environment says yes: set, and neither empty, "0" nor "false". */
+/** Whether a variable of the environment is on: set, and neither empty, "0" nor "false". */
 const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value ?? "");
 
-/** Cells of a line; Infinity where it is no terminal, or one that does not know: a container's says 0. */
+/** How many cells a line has; Infinity without a terminal, or if the terminal does not know (in a container it says 0). */
 export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number =>
   isTTY && columns > 0 ? columns : Infinity;
 
-/** Settles the global flags. @param target the flags that named the data or the server */
+/** @param target the flags that named the data or the server */
 export function settle(
   flags: GlobalFlags,
   terminal: Terminal,
@@ -84,7 +84,7 @@ export function settle(
     stdout,
     stderr,
     env,
-    // Asked for where it is used: most commands read nothing, and opening it takes a while.
+    // Opened only when it is used: most commands read nothing, and opening it takes a while.
     get stdin() {
       return terminal.stdin;
     },

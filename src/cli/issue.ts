@@ -29,13 +29,13 @@ export interface IssueCodeFlags extends IssueFlags {
 }
 
 /**
- * Where tokens are made.
- * @param issuer of tokens that are made in a folder
- * @throws {OperationError} usage, where a server runs that has another one
+ * Where tokens are issued.
+ * @param issuer the issuer of tokens that are issued on a folder
+ * @throws {OperationError} usage if a server with another issuer runs
  */
 export async function targetUnder(cli: Invocation, issuer: string | undefined): Promise<Target> {
   const target = await findTarget(cli, issuer);
-  // IDP_ISSUER is set for all commands at once: it asks for nothing here.
+  // IDP_ISSUER is set for all commands at once, so here it does not ask for anything.
   if (issuer === undefined || issuer === cli.env.IDP_ISSUER || target.server === null) return target;
   const { issuer: own } = await target.call("status", {});
   if (own === issuer) return target;
@@ -51,7 +51,7 @@ export async function targetUnder(cli: Invocation, issuer: string | undefined): 
   );
 }
 
-/** For whom something is issued; what is missing is asked for. */
+/** For whom something is issued. Asks for what is missing. */
 export async function forWhom(
   cli: Invocation,
   target: Target,
@@ -59,7 +59,7 @@ export async function forWhom(
 ): Promise<{ user: string; client: string; scope: string | undefined }> {
   const user = await userOr(cli, target, flags.user);
   const client = await clientOr(cli, target, flags.client);
-  // Whoever names both knows what they want: then the default is meant.
+  // A person who names both wants the default scope.
   const asked = flags.user === undefined || flags.client === undefined;
   const scope = flags.scope ?? (asked && cli.interactive ? await askScopes(cli, target, client) : undefined);
   return { user, client, scope };
@@ -75,7 +75,7 @@ export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Ou
   });
 }
 
-/** `idp issue code`: for a person the address that the browser would be sent to. Codes live in a running server, or in a shared store. */
+/** `idp issue code` prints the address that the browser would be sent to. Codes are kept in a running server, or in a shared store. */
 export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { state, nonce } = flags;
@@ -101,7 +101,7 @@ export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Pro
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
 }
 
-/** Each token on a line of its own, from where it can be copied whole. */
+/** Each token is on its own line, so that it can be copied whole. */
 function describeTokens(tokens: TokenResponse, style: Style): string {
   const { access_token, id_token, refresh_token, token_type, expires_in, scope } = tokens;
   return [

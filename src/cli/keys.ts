@@ -12,7 +12,7 @@ const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): stri
       { title: "ALG", value: (key) => key.alg },
       {
         title: "STATUS",
-        // The day will do here, and fits beside the key; --json has the time.
+        // The day is enough here, and fits beside the key; --json has the time.
         value: (key) => (key.expiresAt === null ? key.status : `verifies until ${key.expiresAt.slice(0, 10)}`),
         color: (text, key) => (key.status === "signing" ? style.green(text) : style.dim(text)),
       },

@@ -6,7 +6,7 @@ import { printFailure } from "./output/print.ts";
 import { ownWords, run } from "./run.ts";
 import { styleOf } from "./output/style.ts";
 
-/** The command line as a process: its streams, its signals, and the only exit. */
+/** The command line as a process: its streams, its signals and its exit. */
 
 // An empty variable counts as not set.
 for (const [name, value] of Object.entries(process.env)) {
@@ -36,19 +36,19 @@ const shown = wordsWithoutPassword(words);
 // Other users of this machine can list the arguments of a process.
 if (shown.some((word, at) => word !== words[at])) process.title = ["idp", ...shown].join(" ");
 
-// A reader that has seen enough (`| head`) is no error: what follows is dropped, and the command goes on to its own end.
+// A reader may stop reading (`| head`). That is not an error: the rest is dropped, and the command goes on.
 let isCut = false;
 let fault: Error | null = null;
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // One error causes others: the stream is closed after the first.
+  // The stream is closed after the first error, which causes others.
   if (isCut) return;
   isCut = true;
   if (error.code === "EPIPE") return;
   fault = error;
-  // A server goes on without its log, and says so while that helps.
+  // A server goes on without its log, and says so.
   if (onSignal !== null) void sayFault(error);
 });
-// An error of stderr cannot be reported anywhere.
+// An error of stderr cannot be reported.
 stderr.on("error", () => undefined);
 
 async function sayFault(error: Error): Promise<void> {
@@ -64,7 +64,7 @@ async function sayFault(error: Error): Promise<void> {
   printFailure(cli, { code: "unexpected", message, hint: null, problems: [], exit: 1 }, null);
 }
 
-/** How long to wait for a reader that does not read, after a command that runs until a signal. In milliseconds. */
+/** How long to wait for a reader that does not read, after a command that runs until a signal, in milliseconds. */
 const patience = 1000;
 
 const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
@@ -72,7 +72,7 @@ const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
     stream.write("", resolve);
   });
 
-/** Ends the process once both streams have handed on what was written. */
+/** Ends the process once both streams have been written. */
 async function leave(given: number): Promise<never> {
   const handedOn = Promise.all([stdout, stderr].map(handOn));
   const endsBySignal = onSignal !== null;
@@ -84,7 +84,7 @@ async function leave(given: number): Promise<never> {
   }
   // An error of the last write is reported one turn later.
   await turn();
-  // A command that failed has said why, and exits with that.
+  // A command that failed has said why, and keeps its exit code.
   if (fault !== null && given === 0 && !endsBySignal) {
     await sayFault(fault);
     await handOn(stderr);
@@ -99,7 +99,7 @@ for (const [signal, exit] of [
 ] as const) {
   process.on(signal, () => (onSignal === null ? process.exit(exit) : onSignal(signal)));
 }
-// Nothing is left to wait for, and the command has not ended: Ctrl+D closed the input of a question.
+// Nothing is left to wait for, but the command has not ended: Ctrl+D closed the input of a question.
 process.on("beforeExit", () => process.exit(130));
 process.on("uncaughtException", (error) => {
   stderr.write(`Error: ${escapeLine(error.message)}\n`);

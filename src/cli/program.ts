@@ -20,21 +20,19 @@ import { declareTime } from "./program/time.ts";
 import { declareTools } from "./program/tools.ts";
 import { version } from "../package.ts";
 
-/** Which commands and flags there are, in words. What they do is loaded when they are called, so that each starts fast. */
-
 /** What `program` needs of the process. */
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly clock: Pick<Invocation, "now" | "takeSignals">;
-  /** What was typed after `idp`. */
+  /** The words after `idp`. */
   readonly words: readonly string[];
-  /** Receives the help that is printed because something was missing. */
+  /** Receives the help that is printed because a command is missing. */
   readonly errorHelp: (text: string) => void;
-  /** Receives the outcome of the command that was called, or its exit code where it has said everything itself. */
+  /** Receives the outcome of the command, or its exit code if it has printed everything itself. */
   readonly finish: (cli: Invocation, outcome: Outcome | number) => void;
 }
 
-/** The command line as a whole. */
+/** The whole command line. */
 export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surroundings): Command {
   const program = new Command("idp");
   const act: Act =
@@ -42,7 +40,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     async (...received) => {
       const cli = settle(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
       checkStore(program, cli);
-      // commander hands over the arguments, the flags, and last the command itself.
+      // commander passes the arguments, the flags, and last the command itself.
       const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
       if (outcome !== null) finish(cli, outcome);
     };

@@ -13,9 +13,7 @@ import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import type { Hint } from "../core/hint.ts";
 
-/** One call of the command line, from its words to its exit code: the only catch. Streams and clock are handed in. */
-
-/** The command that was meant, for "see its help": as far as the words name one. */
+/** The command for "see its help", as far as the words name one. */
 function commandPath(program: Command, words: readonly string[]): string {
   let command = program;
   const path = [program.name()];
@@ -28,7 +26,7 @@ function commandPath(program: Command, words: readonly string[]): string {
   return path.join(" ");
 }
 
-/** Names that other tools use for our commands. */
+/** Names of other tools for our commands. */
 const synonyms: Readonly<Record<string, string>> = {
   create: "add",
   delete: "remove",
@@ -39,7 +37,7 @@ const synonyms: Readonly<Record<string, string>> = {
   unsuspend: "restore",
 };
 
-/** Suggests a command for an unknown one, by meaning and in any group: commander compares letters, and suggests "ban" for "unban". */
+/** Suggests a command for an unknown one, by its meaning and in any group. commander compares letters: it suggests "ban" for "unban". */
 function commandMeant({ code, message }: CommanderError, program: Command, path: string): string | undefined {
   const word = code === "commander.unknownCommand" ? /'(.+)'/.exec(message)?.[1] : undefined;
   if (word === undefined) return undefined;
@@ -54,7 +52,10 @@ function commandMeant({ code, message }: CommanderError, program: Command, path:
   return groups.length === 0 ? undefined : `Did you mean ${groups.join(" or ")}?`;
 }
 
-/** `idp clock 31m`: commander takes the word for an argument of `idp clock show`, the default. @returns the word, and what is known there */
+/**
+ * `idp clock 31m`: commander takes the word for an argument of `idp clock show`, the default.
+ * @returns the word, and the commands of the group
+ */
 function unknownInGroup({ code }: CommanderError, program: Command, path: string, words: readonly string[]) {
   if (code !== "commander.excessArguments") return null;
   const [, ...names] = path.split(" ");
@@ -65,7 +66,7 @@ function unknownInGroup({ code }: CommanderError, program: Command, path: string
   return known.length === 0 || word === undefined ? null : { word, known };
 }
 
-/** commander's message, without its prefix; its suggestion becomes the hint. */
+/** The message of commander without its prefix; its suggestion becomes the hint. */
 async function usageFailure(
   error: CommanderError,
   program: Command,
@@ -93,8 +94,7 @@ async function usageFailure(
 }
 
 /**
- * `idp help users list`. commander would print the help of `users`, and for an unknown command the general help, as if that had been
- * asked for.
+ * `idp help users list`. commander would print the help of `users`, and for an unknown command the general help.
  * @returns whether this was typed; if so, the help is already printed
  */
 async function printHelp(program: Command, words: readonly string[]): Promise<boolean> {
@@ -118,19 +118,19 @@ async function printHelp(program: Command, words: readonly string[]): Promise<bo
   return true;
 }
 
-/** What stands behind an error, for `--verbose`. */
+/** The cause of an error, for `--verbose`. */
 function causeOf(error: unknown): string | null {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error ? cause.message : typeof cause === "string" ? cause : null;
 }
 
-/** The words before `--`; those after it belong to another command. */
+/** The words before `--`; those after it are another command. */
 export const ownWords = (words: readonly string[]): readonly string[] =>
   words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
 
 /**
  * Runs a command.
- * @param words what was typed after `idp`
+ * @param words the words after `idp`
  * @returns the exit code (CONTRACT 6); errors are already printed
  */
 export async function run(
@@ -145,7 +145,7 @@ export async function run(
     terminal,
     clock,
     words,
-    // The help that commander prints for a command group without a command.
+    // The help for a command group without a command.
     errorHelp: (text) => {
       help += text;
     },
@@ -170,7 +170,7 @@ export async function run(
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = program.opts<GlobalFlags>();
-    // A wrong flag may stand before the others, which then were not read.
+    // Flags after a wrong one were not read.
     const cli = { ...settle(flags, terminal, clock, typedTarget(program)), json: ownWords(words).includes("--json") };
     if (error instanceof CommanderError) {
       const path = commandPath(program, words);

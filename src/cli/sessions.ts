@@ -41,7 +41,7 @@ export async function endSessions(
         ended.length === 0
           ? "Nothing to end: no session."
           : `Ended ${count(ended.length, "session")}: ${ended.map(({ user }) => user).join(", ")}`,
-        ...notices.map(({ client, ok, detail }) => `  ${ok ? "told" : "could not tell"} ${client}: ${detail}`),
+        ...notices.map(({ client, ok, detail }) => `  ${ok ? "notified" : "could not notify"} ${client}: ${detail}`),
       ].join("\n"),
     {
       notes: result.ended.length === 0 ? [] : ["Grants and tokens stay. The users must sign in again.", target.where],

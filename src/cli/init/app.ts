@@ -14,9 +14,9 @@ import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor 
 import { schemaNearby } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
 
-/** The app that a fixture file is written for: from flags, from what is in its folder, and from answers. */
+/** The app that a fixture file is written for, from flags, from the files in its folder and from answers. */
 
-/** Short enough for the question and its answer to stand on one line of 80. */
+/** Short, so that the question and its answer fit a line of 80 cells. */
 const typesInWords: readonly { readonly value: AppType; readonly name: string }[] = [
   { value: "public", name: "Browser app           public, PKCE" },
   { value: "confidential", name: "Server-rendered app   confidential" },
@@ -24,7 +24,7 @@ const typesInWords: readonly { readonly value: AppType; readonly name: string }[
   { value: "cli", name: "Command line, device  public, any port" },
 ];
 
-/** Whether a person can be asked, and wants to be: `--yes` takes what is proposed. */
+/** Whether to ask a person: `--yes` accepts what is proposed. */
 const asks = (cli: Invocation): boolean => cli.interactive && !cli.yes;
 
 async function askType(cli: Invocation, project: Project): Promise<AppType> {
@@ -102,7 +102,7 @@ async function usersOf(cli: Invocation, { user }: InitFlags, type: AppType): Pro
   return namesIn(await askText(cli, "Users to sign in with", { proposal: "alice, bob", problem: usersProblem }));
 }
 
-/** @returns found: the library; notes: what was chosen for want of an answer */
+/** @returns found: the library; notes: what was chosen without asking */
 export async function appOf(
   cli: Invocation,
   flags: InitFlags,
@@ -118,7 +118,7 @@ export async function appOf(
   const redirectUris = await redirectUrisOf(cli, flags, kind, project);
   const users = await usersOf(cli, flags, type);
   const isPublic = type === "public" || type === "cli";
-  // Of letters and digits alone: no shell takes it for a flag.
+  // Only letters and digits, so that no command takes it for a flag.
   const secret = isPublic ? null : randomBytes(16).toString("hex");
   return { app: { type, clientId, redirectUris, users, secret, schema: schemaNearby() }, found, notes };
 }

@@ -13,7 +13,7 @@ import type { FoundLibrary, Project } from "./project.ts";
 
 /** What the app itself needs: variables, and code to paste. */
 export interface Connection {
-  /** For `.env.local`: those of `idp env`; null: the code has the values. */
+  /** The variables of `idp env` for `.env.local`; null if the code has the values. */
   readonly own: Variables | null;
   readonly more: Variables;
   readonly pieces: readonly { readonly where: string; readonly text: string }[];
@@ -21,7 +21,7 @@ export interface Connection {
   readonly notes: readonly (string | Hint)[];
 }
 
-/** @param text the fixture file, which may not be there yet @throws {OperationError} refused, where library and client do not go together */
+/** @param text the text of the fixture file, which may not exist yet @throws {OperationError} refused if the library cannot use the client */
 export async function connectionOf(
   cli: Invocation,
   text: string,

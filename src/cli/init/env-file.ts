@@ -1,13 +1,13 @@
 import { readTextFile, withoutBlock, writeBlock } from "../env/file.ts";
 import { formatted, type Variables } from "../env/format.ts";
 
-/** The file of variables that frameworks read in development, and that no repository holds. */
+/** The file of variables that frameworks read in development. It is in no repository. */
 export const envFile = ".env.local";
 
 /**
- * Adds an app's variables. A name that somebody else has set there stays as it is.
- * @param own those of `idp env`, which it keeps up to date with --write @param more other ones, which are set once
- * @returns added: by name; different: lines that the app needs in place of those that are there
+ * Adds an app's variables. A name that the file already sets otherwise stays as it is.
+ * @param own the variables of `idp env`, which `--write` keeps up to date @param more others, which are set once
+ * @returns added: the names; different: lines that the app needs in place of those in the file
  */
 export async function addToEnvFile(
   own: Variables,

@@ -5,15 +5,15 @@ import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from 
 export interface App {
   readonly type: AppType;
   readonly clientId: string;
-  /** Null: a public client. */
+  /** Null for a public client. */
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
   readonly users: readonly string[];
-  /** Where the JSON Schema is, for editors; null: it is nowhere near. */
+  /** Where the JSON Schema is, for editors; null if it is not installed here. */
   readonly schema: string | null;
 }
 
-/** A word is one in YAML as well, unless it means something there; all else is in quotes, as JSON has them. */
+/** A plain word in YAML, unless it means something else there; all other text is in quotes, as in JSON. */
 const scalar = (text: string): string =>
   /^[A-Za-z][\w-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : JSON.stringify(text);
 
@@ -35,7 +35,7 @@ function userLines(username: string, index: number): readonly string[] {
   ];
 }
 
-/** Where a sign-out may go back to: the app's front page. */
+/** Where a sign-out may return to: the front page of the app. */
 const frontPages = (uris: readonly string[]): readonly string[] => [
   ...new Set(uris.filter((uri) => /^https?:/.test(uri) && URL.canParse(uri)).map((uri) => `${new URL(uri).origin}/`)),
 ];
@@ -66,7 +66,7 @@ function clientLines({ type, clientId, secret, redirectUris }: App): readonly st
   ];
 }
 
-/** So that `idp login` has a client to be; whoever wants none takes it out. A service signs nobody in. */
+/** The client of `idp login`, except for a service, which signs nobody in. */
 const loginLines = ({ type, clientId }: App): readonly string[] =>
   type === "service" || clientId === loginClient
     ? []

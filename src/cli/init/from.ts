@@ -14,10 +14,10 @@ import { answer, type Outcome } from "../output/print.ts";
 import { startCommand } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-/** More lines than this nobody reads in a terminal; the file has them all. */
+/** How many lines are printed; the file has them all. */
 const mostLines = 100;
 
-/** `idp init --from`: a fixture file made of files of another tool. */
+/** `idp init --from`: a fixture file made from the files of another tool. */
 export async function initFrom(
   cli: Invocation,
   tool: ToolName,
@@ -44,10 +44,10 @@ export async function initFrom(
     leftOut,
     ...(flags.stdout === true && { text }),
   };
-  const told = leftOut.slice(0, mostLines).map(problemText);
+  const shown = leftOut.slice(0, mostLines).map(problemText);
   const more =
     leftOut.length > mostLines ? [`… and ${leftOut.length - mostLines} more, in the comments of ${target}`] : [];
-  const notes = leftOut.length === 0 ? [] : ["Not carried over:", ...told, ...more];
+  const notes = leftOut.length === 0 ? [] : ["Not carried over:", ...shown, ...more];
   if (flags.stdout === true) return answer(document, () => text.trimEnd(), { notes });
   writeFixtures(place, text);
   return answer(

@@ -1,5 +1,5 @@
 /*
- * cli/init: `idp init`: from an app's folder to a fixture file, the app's variables and the code that signs users in. project.ts says what
+ * cli/init: `idp init` makes a fixture file, the app's variables and the code that signs users in, from the app's folder. project.ts says what
  * is in the folder, app.ts asks for the rest, connect.ts makes variables and code, place.ts and env-file.ts write.
  */
 import { OperationError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ import type { InitFlags } from "./flags.ts";
 import { checkPlace, file, ignoreSecrets, writeFixtures } from "./place.ts";
 import { projectOf } from "./project.ts";
 
-/** The command once more, with a flag besides. */
+/** The same command with one more flag. */
 const again = (
   { type, for: library, client, redirectUri = [], user = [] }: InitFlags,
   flag: string,
@@ -33,11 +33,11 @@ const again = (
   flag,
 ];
 
-/** The flag that a field came from. */
+/** The flag that set a field. */
 const flagOf = (path: string): string =>
   path.startsWith("users") ? "--user" : path.includes("redirect_uris") ? "--redirect-uri" : "--client";
 
-/** The file as our own checker reads it: what it would refuse came from a flag. @throws {OperationError} usage */
+/** Checks the file as `idp start` would: whatever is refused came from a flag. @throws {OperationError} usage */
 async function checkText(text: string): Promise<void> {
   try {
     await checkFixtures([{ name: file, text }]);
@@ -93,7 +93,7 @@ type Shown = ReturnType<typeof documentOf> & {
   readonly env: { readonly variables: readonly string[] } | null;
 };
 
-/** Code stands at the start of its line, to be copied as it is. */
+/** Code is not indented, so that it can be copied as it is. */
 function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces"], style: Style): string {
   const longest = Math.max(0, ...users.map(({ username }) => username.length));
   const rows = [
@@ -115,7 +115,7 @@ function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces
   ].join("\n");
 }
 
-/** What comes next. */
+/** The next steps. */
 async function nextNotes(
   cli: Invocation,
   { signsInAt, notes }: Connection,

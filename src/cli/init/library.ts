@@ -7,7 +7,7 @@ import { usual, type FoundLibrary, type Project } from "./project.ts";
 
 /** Which library signs the app's users in, and what follows from it. */
 
-/** The kind of client that a library's app is. */
+/** The type of app that uses a library. */
 export const typeFor = (library: Library): AppType => (forms[library].clients === "public" ? "public" : "confidential");
 
 /** Whether an app of a type can use a library. */
@@ -21,8 +21,8 @@ export const namedLibrary = (project: Project, library: Library): FoundLibrary =
 
 /**
  * The library that was found.
- * @param asks a person can be asked, where there are several
- * @param type that was named; undefined: any
+ * @param asks whether to ask a person if there are several
+ * @param type the type that was named; undefined for any
  */
 export async function foundLibrary(
   cli: Invocation,
@@ -45,7 +45,7 @@ export async function foundLibrary(
   };
 }
 
-/** Asks for the library of an app in which none was found; null: another one, or none yet. */
+/** Asks for the library of an app in which none was found; null for another one, or none yet. */
 export async function askLibrary(cli: Invocation, project: Project, type: AppType): Promise<FoundLibrary | null> {
   const suiting = (Object.keys(forms) as Library[]).filter((library) => suits(type, library));
   if (suiting.length === 0) return null;
@@ -58,7 +58,7 @@ export async function askLibrary(cli: Invocation, project: Project, type: AppTyp
   return library === undefined ? null : namedLibrary(project, library);
 }
 
-/** Where the app is served in development, and the path that the library returns to. */
+/** The app's address in development, with the path that the library returns to. */
 export function redirectUriFor({ framework }: Project, found: FoundLibrary | null, type: AppType): string {
   if (found === null) return `${framework?.type === type ? framework.origin : usual.origin}/callback`;
   const { usual: path, origin, packages = {} } = forms[found.library];
@@ -66,7 +66,7 @@ export function redirectUriFor({ framework }: Project, found: FoundLibrary | nul
   return new URL(packages[name] ?? path, origin ?? framework?.origin ?? usual.origin).href;
 }
 
-/** Where the app's code finds its variables; null: the values are in the code. */
+/** How the app's code reads its variables; null if the values are in the code. */
 export function variablesFor({ framework }: Project, library: Library): AppCode["variables"] {
   const { packages, clients } = forms[library];
   if (packages === undefined) return null;

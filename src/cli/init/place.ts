@@ -8,16 +8,16 @@ import { codeOf } from "../../store/json/fault.ts";
 
 export const file = "idp.fixtures.yaml";
 
-/** Only one of the usual names can be meant, so the others are as much in the way. */
+/** A folder may have only one fixture file with a usual name. */
 const otherNames = usualNames.filter((name) => name !== file);
 
 export interface Place {
   readonly flags: { readonly force?: true; readonly stdout?: true };
-  /** The command once more, with a flag besides. */
+  /** The same command with one more flag. */
   readonly again: (flag: string) => readonly string[];
 }
 
-/** Refuses before anything is asked or read. @throws {OperationError} conflict */
+/** Refuses a place with a file, before anything is asked or read. @throws {OperationError} conflict */
 export function checkPlace({ flags, again }: Place): void {
   if (flags.stdout === true) return;
   const other = otherNames.find((name) => existsSync(name));
@@ -34,7 +34,7 @@ const taken = (again: Place["again"]): OperationError =>
     hint: { text: "See what would be written with --stdout. To replace it", command: again("--force") },
   });
 
-/** @throws {OperationError} conflict, where somebody else was faster; usage, where it cannot be written */
+/** @throws {OperationError} conflict if somebody else has just made the file; usage if it cannot be written */
 export function writeFixtures({ flags, again }: Place, text: string): void {
   try {
     writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
@@ -44,13 +44,13 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
   }
 }
 
-/** What `idp start` and `idp init` put into a project, and what no repository should hold: secrets. Each with patterns that cover it. */
+/** The files of `idp start` and `idp init` with secrets, which no repository should have, each with patterns that cover it. */
 const withSecrets: Readonly<Record<string, readonly string[]>> = {
   ".idp/": [".idp"],
   ".env.local": [".env.local", ".env*", ".env.*", ".env*.local", "*.local"],
 };
 
-/** Adds to the project's `.gitignore` what it lacks. @returns the lines that were added; none outside a git repository */
+/** Adds what the project's `.gitignore` lacks. @returns the added lines; none outside a git repository */
 export function ignoreSecrets(): readonly string[] {
   const ignore = ".gitignore";
   const text = existsSync(ignore) ? readFileSync(ignore, "utf8") : null;
@@ -68,7 +68,7 @@ export function ignoreSecrets(): readonly string[] {
   return missing;
 }
 
-/** The JSON Schema of fixtures, for editors; null: the package is not installed here. */
+/** The JSON Schema of fixtures, for editors; null if the package is not installed here. */
 export function schemaNearby(): string | null {
   const schema = join("node_modules", "dev-idp", "fixtures", "idp.fixtures.schema.json");
   return existsSync(schema) ? `./${schema}` : null;

@@ -7,15 +7,15 @@ import type { Code } from "../env/libraries/form.ts";
 import { dependenciesOf, installedMajor, manifestOf } from "../env/manifest.ts";
 import type { AppType } from "../program/app-types.ts";
 
-/** What a project's files say of the app: for proposals, never for more. The libraries themselves are in cli/env/libraries.ts. */
+/** What a project's files say about the app. It is only used for proposals. The libraries themselves are in cli/env/libraries.ts. */
 
 /** What serves the app in development. */
 interface Framework {
   readonly type: Extract<AppType, "public" | "confidential">;
   readonly origin: string;
-  /** How code in the browser reads a variable of `.env.local`; absent: it cannot. */
+  /** How code in the browser reads a variable of `.env.local`; absent if it cannot. */
   readonly inBrowser?: Omit<Variables, "load">;
-  /** Its server reads `.env.local` by itself. */
+  /** Its server reads `.env.local`. */
   readonly readsFile?: true;
 }
 
@@ -23,7 +23,7 @@ const server = (port: number): Framework => ({ type: "confidential", origin: `ht
 const browser = (port: number): Framework => ({ type: "public", origin: `http://localhost:${port}` });
 const vite = { from: "import.meta.env.", prefix: "VITE_" };
 
-/** By npm package. The first that is found counts. */
+/** By npm package. The first one found counts. */
 const frameworks: Readonly<Record<string, Framework>> = {
   next: { ...server(3000), inBrowser: { from: "process.env.", prefix: "NEXT_PUBLIC_" }, readsFile: true },
   nuxt: server(3000),
@@ -37,23 +37,23 @@ const frameworks: Readonly<Record<string, Framework>> = {
   vite: { ...browser(5173), inBrowser: vite },
 };
 
-/** Files in which projects of other languages name what they use. */
+/** Files in which projects in other languages name their dependencies. */
 const otherManifests = [
   ...["pom.xml", "build.gradle", "build.gradle.kts"],
   ...["requirements.txt", "pyproject.toml", "Pipfile", "go.mod"],
 ];
 
-/** A library that signs users in, as it was found. */
+/** A library that signs users in, as the project names it. */
 export interface FoundLibrary {
   readonly library: Library;
-  /** The npm package that shows it; null: another file does. */
+  /** The npm package that shows this; null if another file does. */
   readonly package: string | null;
   /** "next-auth 4". */
   readonly title: string;
 }
 
 export interface Project extends Code {
-  /** A client_id made of its name. */
+  /** A client id made from its name. */
   readonly clientId: string;
   readonly framework: Framework | null;
   /** "next 16". */
@@ -61,7 +61,7 @@ export interface Project extends Code {
   readonly libraries: readonly FoundLibrary[];
 }
 
-/** Of a project about which nothing is known. */
+/** For a project about which nothing is known. */
 export const usual = { clientId: "app", origin: "http://localhost:3000" };
 
 /** What can be proposed for the project in a folder. */

@@ -9,23 +9,23 @@ import type { Target } from "../target/target.ts";
 import type { Hint } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 
-/** Questions to the person at the terminal. Where nobody can be asked, the error names the flag that answers instead. */
+/** Questions to the person at the terminal. If nobody can be asked, the error names the flag that answers instead. */
 
 interface Choice {
   readonly value: string;
   readonly name: string;
 }
 
-/** More than this and typing finds faster than arrows. */
+/** With more choices than this, typing is faster than the arrow keys. */
 const fewEnough = 10;
 
-/** Questions go to stderr, so that `$(idp …)` takes the answer only. */
+/** Questions go to stderr, so that `$(idp …)` gets only the answer. */
 async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inquirer").createPromptModule>> {
   const { createPromptModule } = await import("inquirer");
   return createPromptModule({ input: cli.stdin, output: cli.stderr });
 }
 
-/** One of some values. @param example what to type next time: `["--user", "alice"]` */
+/** Asks for one of some values. @param example what to type next time: `["--user", "alice"]` */
 export async function choose(
   cli: Invocation,
   message: string,
@@ -51,16 +51,16 @@ export async function choose(
   return String(found.value);
 }
 
-/** The refusal where nobody can be asked. */
+/** The refusal if nobody can be asked. */
 export const needed = (what: string, hint: string | Hint): OperationError =>
   new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, { hint });
 
 const giveIt = (command: readonly string[]): Hint => ({ text: "Give it", command });
 
-/** How wide the names of a list are; one long name does not push all the others apart. */
+/** How many cells the names of a list take. A long name does not make the column wider. */
 const nameWidth = (names: readonly string[]): number => Math.min(20, Math.max(0, ...names.map((name) => name.length)));
 
-/** The username that was given, or the one that is picked. @param example how to give it */
+/** The given username, or else the one that the person picks. @param example how to give it */
 export async function userOr(
   cli: Invocation,
   target: Target,
@@ -83,8 +83,8 @@ export async function userOr(
 }
 
 /**
- * The usernames that were given, each once, or the one that is picked.
- * @throws {OperationError} not_found, before anything is changed, where one of several is unknown
+ * The given usernames, each once, or else the one that the person picks.
+ * @throws {OperationError} not_found if one of several is unknown, before anything is changed
  */
 export async function usersOr(
   cli: Invocation,
@@ -98,7 +98,7 @@ export async function usersOr(
   return names;
 }
 
-/** The client id that was given, or the one that is picked. */
+/** The given client id, or else the one that the person picks. */
 export async function clientOr(
   cli: Invocation,
   target: Target,
@@ -120,7 +120,7 @@ export async function clientOr(
   );
 }
 
-/** The grant id that was given, or the one that is picked. @param only "active": revoked ones are not offered */
+/** The given grant id, or else the one that the person picks. @param only "active": revoked ones are not offered */
 export async function grantOr(
   cli: Invocation,
   target: Target,
@@ -144,7 +144,7 @@ export async function grantOr(
   );
 }
 
-/** The session id that was given, or the one that is picked. */
+/** The given session id, or else the one that the person picks. */
 export async function sessionOr(cli: Invocation, target: Target, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const example = ["idp", "sessions", "end", "--user", "alice"];
@@ -160,7 +160,7 @@ export async function sessionOr(cli: Invocation, target: Target, given: string |
 }
 
 /**
- * Scopes to tick, of those that are defined and a client may ask for; they stand ticked, as on the consent page, and `openid` always is.
+ * Asks for scopes that the client may use. All are ticked at first, as on the consent page, and `openid` stays ticked.
  * @returns their names with spaces between
  */
 export async function askScopes(cli: Invocation, target: Target, client: string): Promise<string> {
@@ -178,7 +178,7 @@ export async function askScopes(cli: Invocation, target: Target, client: string)
   return ["openid", ...(Array.isArray(said.value) ? said.value.map(String) : [])].join(" ");
 }
 
-/** A line of text. @param more `problem`: what is wrong with an answer, in a sentence; it is asked for again then */
+/** Asks for a line of text. @param more `problem`: what is wrong with an answer, in a sentence; then it is asked for again */
 export async function askText(
   cli: Invocation,
   message: string,
@@ -196,14 +196,14 @@ export async function askText(
   return String(said.value);
 }
 
-/** A line of text that nobody sees. */
+/** Asks for a line of text that is not shown. */
 export async function askSecret(cli: Invocation, message: string): Promise<string> {
   const ask = await prompts(cli);
   const said: { readonly value: unknown } = await ask({ value: { type: "password", message } });
   return String(said.value);
 }
 
-/** Whether to go on. Asked on a terminal only; `--yes` answers it, and where nobody can be asked the command itself is the answer. */
+/** Whether to go on. A person is asked, unless `--yes` is given; if nobody can be asked, the command goes on. */
 export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;
   const ask = await prompts(cli);

@@ -1,13 +1,13 @@
 import { OperationError } from "../../core/errors.ts";
 
-/** Standard input. Always as the stream: read by its descriptor, a pipe that has nothing to give yet is an error (EAGAIN). */
+/** Standard input is always read as the stream: by its descriptor, a pipe that is still empty is an error (EAGAIN). */
 
-/** A pipe that holds more than this holds no token and no secret. */
+/** No token and no secret is longer. */
 const mostBytes = 1024 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A stream to its end. @param check receives the number of bytes so far, and throws if that is too much */
+/** Reads a stream to its end. @param check receives the number of bytes so far, and throws if that is too much */
 export async function readBytes(
   stream: NodeJS.ReadStream,
   check: (bytes: number) => void = () => undefined,
@@ -22,7 +22,7 @@ export async function readBytes(
   return Buffer.concat(chunks);
 }
 
-/** A token or a secret: a stream to its end, as text. @throws {OperationError} usage, where it is too long, or no text */
+/** Reads a token or a secret: a stream to its end, as text. @throws {OperationError} usage if it is too long, or not text */
 export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   const bytes = await readBytes(stream, (length) => {
     if (length > mostBytes) {
@@ -37,7 +37,7 @@ function textOf(bytes: Buffer): string {
   try {
     text = utf8.decode(bytes);
   } catch {
-    // Below.
+    // Refused below.
   }
   if (bytes.length > 0 && (text === "" || text.includes("\u0000"))) {
     throw new OperationError("usage", "standard input is binary data: expected a token or a secret", {

@@ -24,17 +24,17 @@ export interface LoginFlags {
   readonly uiLocales?: string;
   readonly acr?: string;
   readonly responseMode?: "query" | "form_post";
-  /** Started by a key of `idp start`, whose terminal gives Ctrl+C to the server. */
+  /** Whether a key of `idp start` started it; then Ctrl+C of the terminal goes to the server. */
   readonly withServer?: true;
 }
 
-/** What is done in the user's place; null: a person signs in. */
+/** What is decided for the user; null if a person signs in. */
 export const decisionOf = ({ approve, deny }: LoginFlags): "allow" | "deny" | null =>
   approve === true ? "allow" : deny === true ? "deny" : null;
 
 const usage = (message: string, hint: string | Hint): OperationError => new OperationError("usage", message, { hint });
 
-/** Flags that mean nothing together. @throws {OperationError} usage */
+/** Refuses flags that do not go together. @throws {OperationError} usage */
 export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   const { flow, user, approve, deny, print } = flags;
   if (cli.json && print !== undefined) {

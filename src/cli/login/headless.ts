@@ -2,19 +2,19 @@ import { Problem } from "../../client/check.ts";
 import { send, type Json, type Reply } from "../../client/http.ts";
 import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../client/pages.ts";
 
-/** Signs a user in on the pages of an idp server, with a jar for its cookies. */
+/** Signs a user in on the pages of an idp server, and keeps its cookies. */
 
 interface Pages {
-  /** From the authorization request to what comes back to the redirect URI. @throws {Problem} where it stops on the way */
+  /** From the authorization request to the response at the redirect URI. @throws {Problem} if it stops on the way */
   signIn(address: string, redirectUri: string): Promise<URLSearchParams>;
   /** From the address for a device's user to the decision. @throws {Problem} */
   decideDevice(address: string): Promise<void>;
 }
 
-/** A sign-in is a handful of steps; more is a circle. */
+/** A sign-in is a handful of steps; more is a loop. */
 const mostSteps = 20;
 
-/** @param issuer of the server: nothing else is ever asked */
+/** @param issuer the issuer of the server; no other address is called */
 export function pagesOf(issuer: string, decider: Decider): Pages {
   const { origin } = new URL(issuer);
   const jar = new Map<string, string>();
@@ -37,7 +37,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
     return reply;
   }
 
-  /** Walks from page to page until one of them is the end. @param arrived what is there, where this is it */
+  /** Goes from page to page until the last one. @param arrived the result of the last page; null for another one */
   async function walk<T>(begin: string, arrived: (step: Step) => T | null): Promise<T> {
     let reply = await request(begin);
     for (let steps = 0; steps < mostSteps; steps += 1) {

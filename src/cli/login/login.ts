@@ -1,5 +1,5 @@
 /*
- * cli/login: `idp login`: a whole sign-in as a client, with src/client.
+ * cli/login: `idp login`, a whole sign-in as a client, with src/client.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallbackPage } from "../../client/callback-page.ts";
@@ -23,7 +23,7 @@ import type { Outcome } from "../output/print.ts";
 
 export type { LoginFlags };
 
-/** `idp login`: a whole sign-in as a client does it, every check of it reported. */
+/** `idp login`: a whole sign-in as a client, which reports every check. */
 export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome> {
   checkFlags(cli, flags);
   const place = await findPlace(cli, flags);
@@ -33,7 +33,7 @@ export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome
   return outcomeOf(cli, flags, place, report.checks, result);
 }
 
-/** A server may sign in whom it likes (`login: auto:alice`): a pipeline that asked for somebody else gets an error. */
+/** A server may sign in another user (`login: auto:alice`): then a pipeline that asked for somebody else gets an error. */
 function checkUser(report: SignIn["report"], asked: string, { claims, userinfo }: Result): void {
   const native = userinfo?.["user"];
   const all = [claims, userinfo, isObject(native) ? { preferred_username: native["username"] } : null];
@@ -78,7 +78,7 @@ async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: 
     if (run === null) return nothing;
     return deviceFlow(run, { scope, timeout: flags.timeout }, await deviceUser(cli, flags, place));
   }
-  // First: where nobody is, or another issuer, there is nothing to say of who signs in.
+  // First, because without a server, or with another issuer, nobody can sign in.
   const run = await begin();
   if (run === null) return nothing;
   const user = await codeUser(cli, flags, place);

@@ -15,8 +15,6 @@ import type { LoginFlags } from "./flags.ts";
 import type { Place } from "./place.ts";
 import type { Hint } from "../../core/hint.ts";
 
-/** What `idp login` says in the end. */
-
 export function outcomeOf(
   cli: Invocation,
   flags: LoginFlags,
@@ -57,7 +55,7 @@ function failureFor(checks: readonly Check[], refusal: Json | null): OperationEr
   return new OperationError("refused", `login failed: ${failed} of ${count(checks.length, "check")} failed`);
 }
 
-/** Who signed in, and what for. */
+/** Who signed in, and for what. */
 function summary({ client, claims, userinfo, checks: _checks }: Document, tokens: Json, style: Style): string {
   const life = tokens["expires_in"];
   const kinds = ["access_token", "id_token", "refresh_token"].filter((name) => tokens[name] !== undefined);
@@ -74,7 +72,7 @@ function summary({ client, claims, userinfo, checks: _checks }: Document, tokens
   ].join("\n");
 }
 
-/** "alice (Alice Adams)", as far as that is known; else the subject. */
+/** "alice (Alice Adams)" if that is known, else the subject. */
 function nameOf(claims: Json, userinfo: Json): string {
   const text = (name: string): string | null => {
     const value = claims[name] ?? userinfo[name];
@@ -87,7 +85,7 @@ function nameOf(claims: Json, userinfo: Json): string {
 
 const members = { access: "access_token", id: "id_token", refresh: "refresh_token" } as const;
 
-/** One token alone on stdout, and only where all is well; the checks are on stderr then. */
+/** With `--print`, only one token is on stdout, and only if all is well. Then the checks are on stderr. */
 function printed(
   cli: Invocation,
   what: NonNullable<LoginFlags["print"]>,

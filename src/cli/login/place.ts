@@ -9,21 +9,21 @@ import { checkUrl, serverOfUrl } from "../target/server-of-url.ts";
 import { findServer, noServer, startHint } from "../target/target.ts";
 import type { LoginFlags } from "./flags.ts";
 
-/** Where a login goes and as which client: a running server of ours, which tells what it knows of its client, or any provider. */
+/** Where a login goes, and as which client: a running idp server, which says what it knows about its client, or any provider. */
 
 export interface Place {
   readonly issuer: string;
-  /** Its control API; null: it is not ours, or its admin token is not known. */
+  /** Its control API; null if it is not an idp server, or its admin token is not known. */
   readonly server: Server | null;
   readonly client: OAuthClient;
-  /** What is registered; null: not known. */
+  /** What is registered; null if that is not known. */
   readonly registered: { readonly redirectUris: readonly string[]; readonly isPublic: boolean } | null;
 }
 
-/** Milliseconds that a server of ours has to say which issuer it is. */
+/** How many milliseconds an idp server has to say which issuer it is. */
 const patience = 5000;
 
-/** @throws {OperationError} no_server, where no issuer is named and none runs; not_found, for the client */
+/** @throws {OperationError} no_server if no issuer is named and no server runs; not_found for an unknown client */
 export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Place> {
   const secret = (await readSecret(cli, flags.secretStdin, "secret")) ?? null;
   const { issuer, server } = await findIssuer(cli, flags.issuer);
@@ -57,7 +57,7 @@ async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<
   });
 }
 
-/** The server of `--url`, whose admin token may not be known, or of the data folder. */
+/** The server of `--url`, whose admin token may not be known, or that of the data folder. */
 async function runningServer(
   cli: Invocation,
 ): Promise<{ readonly url: string; readonly server: Server | null } | null> {

@@ -8,18 +8,18 @@ import type { Place } from "./place.ts";
 
 const loopback = (port: number | "*"): string => `http://127.0.0.1:${port}${callbackPath}`;
 
-/** A port for clients whose registration has to name one. */
+/** The port for clients that have to register one. */
 const namedPort = 8400;
 
 /**
- * The port of 127.0.0.1 to listen on; 0: a free one.
- * @param wanted by `--redirect-port`
- * @throws {OperationError} refused, where the client does not allow it, with the command that does
+ * The port of 127.0.0.1 to listen on; 0 for a free one.
+ * @param wanted the value of `--redirect-port`
+ * @throws {OperationError} refused if the client does not allow it, with the command that allows it
  */
 export function portFor({ client, registered }: Place, wanted: number | undefined): number {
   if (registered === null) return wanted ?? 0;
   const { redirectUris, isPublic } = registered;
-  // Where a confidential client has an open port, the server let it be registered.
+  // If a confidential client has an open port, the server allowed it at registration.
   const anyPort = isPublic || redirectUris.some(hasOpenPort);
   const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), anyPort));
   if (wanted !== undefined && allows(wanted)) return wanted;
@@ -41,8 +41,8 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
 }
 
 /**
- * The redirect URI where no browser comes back: any that is registered, since nobody has to listen there.
- * @throws {OperationError} refused, where there is none
+ * The redirect URI if no browser returns to it: any registered one, because nothing has to listen there.
+ * @throws {OperationError} refused if there is none
  */
 export function redirectUriWithoutBrowser({ client, registered }: Place, wanted: number | undefined): string {
   const port = String(wanted ?? namedPort);

@@ -14,23 +14,23 @@ import { pagesOf } from "./headless.ts";
 import type { Place } from "./place.ts";
 import { portFor, redirectUriWithoutBrowser } from "./redirect-uri.ts";
 
-/** Who signs in: a person in a browser, or the pages of a server of ours are answered in their place. */
+/** Who signs in: a person in a browser, or this process answers the pages of an idp server for the user. */
 
 export interface CodeUser {
   readonly redirectUri: string;
   readonly visit: Visit;
-  /** Parameters that this user adds to the authorization request. */
+  /** Parameters for the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Shows the person what became of the sign-in. */
+  /** Shows the person the result of the sign-in. */
   readonly answer: CallbackListener["answer"];
   readonly close: () => void;
 }
 
-/** For the code flow. @throws {OperationError} where this client cannot be used so, or the port is taken */
+/** For the code flow. @throws {OperationError} if this client cannot be used for it, or the port is taken */
 export async function codeUser(cli: Invocation, flags: LoginFlags, place: Place): Promise<CodeUser> {
   const { prompt, loginHint, uiLocales, responseMode } = flags;
   const decider = await deciderOf(flags, place);
-  // Who was asked before is asked anew, so that there is something to deny.
+  // Consent that was given before is asked for again, so that there is something to deny.
   const asked = prompt ?? (decider?.decision === "deny" ? "consent" : undefined);
   const given = { prompt: asked, login_hint: loginHint, ui_locales: uiLocales, response_mode: responseMode };
   const parameters = Object.fromEntries(
@@ -69,7 +69,7 @@ async function listen(port: number): Promise<CallbackListener> {
   }
 }
 
-/** A line that a person needs in order to go on. */
+/** Writes a line that a person needs in order to go on. */
 function tell(cli: Invocation, line: string): void {
   cli.stderr.write(`${escapeLine(line)}\n`);
 }
@@ -88,7 +88,7 @@ async function visitInBrowser(
     `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops${withServer === true ? " the server too" : ""}.`,
   );
   if (!cli.quiet) tell(cli, "");
-  // Not waited for: the answer may be here before the opener is done.
+  // Not awaited: the response may come before the opener is done.
   if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");
   return listener.received(timeout);
 }
@@ -117,12 +117,12 @@ export async function deviceUser(
   };
 }
 
-/** Milliseconds that a server has to say that it is ours. */
+/** How many milliseconds a server has to say that it is an idp server. */
 const patience = 5000;
 
 /**
- * Who decides in the user's place; null: a person does.
- * @throws {OperationError} usage, where the provider's pages are none of ours; not_found, where there is no such user
+ * Who decides for the user; null for a person.
+ * @throws {OperationError} usage if the provider is not an idp server; not_found for an unknown user
  */
 async function deciderOf(flags: LoginFlags, { issuer, server }: Place): Promise<Decider | null> {
   const decision = decisionOf(flags);

@@ -2,7 +2,7 @@ import { escapeLine, printableJson } from "./escape.ts";
 import type { Style } from "./style.ts";
 import { pairs } from "./table.ts";
 
-/** What an edit made of a record, in words: each field that is another one now, before and after. */
+/** What an edit changed in a record, in words: each changed field, before and after. */
 
 function shown(value: unknown): string {
   if (value === undefined || value === null || value === "") return "nothing";
@@ -13,7 +13,7 @@ function shown(value: unknown): string {
 }
 
 /**
- * @param name of the record
+ * @param name the name of the record
  * @param secrets fields that were given and are never shown
  */
 export function changesText(

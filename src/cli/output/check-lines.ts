@@ -1,14 +1,14 @@
 import type { Style } from "./style.ts";
 import { cells, wrap } from "./table.ts";
 
-/** A check as it is printed: its name and detail are safe for the terminal by then. */
+/** A check to be printed. Its name and detail are already safe for the terminal. */
 interface CheckLine {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
 }
 
-/** Each check on a line of its own: whether it passed, what was looked at, and what was found. */
+/** A line for each check: whether it passed, what was checked, and what was found. */
 export function checkLines(checks: readonly CheckLine[], style: Style, width: number): string {
   const names = Math.max(0, ...checks.map(({ name }) => cells(name)));
   const indent = " ".repeat(names + 4);

@@ -5,13 +5,13 @@ import { redacted } from "../../repeated.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import type { GlobalFlags, Invocation } from "../invocation.ts";
 
-/** Commands in hints, written as they have to be typed where the hint is read. */
+/** Commands in hints, written as the reader has to type them. */
 
 /** The commands for which neither a data folder nor a server matters. */
 const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", "token decode", "token verify"];
 
 /**
- * The flags that named the data or the server on this command line. What the environment names, it names for the next command too.
+ * The flags that named the data or the server on this command line. The environment also holds for the next command, so it is left out.
  * @returns `["--data", ".idp-2"]`
  */
 export function typedTarget(program: Command): readonly string[] {
@@ -36,15 +36,15 @@ const hasFlag = (words: readonly string[], flag: string): boolean =>
 /** The flags that a command needs to work on the same data or server. */
 function targetOf([, first = "", second = ""]: readonly string[], target: readonly string[]): readonly string[] {
   if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
-  // It starts a server, so it can have data and no server.
+  // It starts a server, so it takes data but no server.
   if (first === "start") return ["--data", "--store"].includes(target[0] ?? "") ? target.slice(0, 2) : [];
-  // They are about all issuers.
+  // These commands are about all issuers.
   const at = target.indexOf("--issuer");
   if (["issuers", "stop"].includes(first) && at !== -1) return target.toSpliced(at, 2);
   return target;
 }
 
-/** Writes a command for the same data or server, and and as `npx dev-idp …` where npx ran it: then no `idp` is on the PATH. */
+/** Writes a command for the same data or server, and as `npx dev-idp …` if npx runs this one, because then no `idp` is on the PATH. */
 export const commandLine =
   ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
   (words) => {

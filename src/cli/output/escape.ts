@@ -1,21 +1,21 @@
 import { ExactNumber, exactJson } from "../../json-digits.ts";
 
 /**
- * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the
- * screen, retitle the window or forge a line), line separators, marks that turn the direction of the text
- * around, and lone surrogates, which no encoding has.
+ * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the screen, change the
+ * title of the window or forge a line), line separators, marks that reverse the direction of the text, and lone surrogates, which no
+ * encoding has.
  */
 const acting = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 const visible = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** The text as one line that shows what it holds and does nothing. */
+/** The text as one line, in which such characters are shown and do nothing. */
 export const escapeLine = (text: string): string => text.replace(acting, visible);
 
 /** The same, but keeps line breaks. */
 export const escapeText = (text: string): string => text.split("\n").map(escapeLine).join("\n");
 
-/** A copy of a JSON value in which every string, keys too, is safe to print. */
+/** A copy of a JSON value in which every string, also every key, is safe to print. */
 export function escapeDeep<T>(value: T): T;
 export function escapeDeep(value: unknown): unknown {
   if (typeof value === "string") return escapeLine(value);
@@ -26,6 +26,6 @@ export function escapeDeep(value: unknown): unknown {
   );
 }
 
-/** JSON that reads back as the same value and in which nothing acts on a terminal (JSON.stringify leaves U+0080 to U+009F as they are). */
+/** JSON of the same value in which nothing acts on a terminal (JSON.stringify leaves U+0080 to U+009F as they are). */
 export const printableJson = (value: unknown, indent: number): string =>
   exactJson(value, indent).replace(acting, (character) => (character === "\n" ? character : visible(character)));

@@ -1,5 +1,5 @@
 /*
- * cli/output: everything that is printed. A command returns an outcome; print.ts alone writes it.
+ * cli/output: everything that is printed. A command returns an outcome; only print.ts writes it.
  */
 import { redacted } from "../../repeated.ts";
 import { problemText } from "../../core/errors.ts";
@@ -11,22 +11,22 @@ import { widthOf, type Invocation } from "../invocation.ts";
 import type { Style } from "./style.ts";
 import { cells, wrap } from "./table.ts";
 
-/** What a command has to say. A command computes it; only {@link print} writes it. */
+/** What a command has to say. Only {@link print} writes it. */
 export interface Outcome {
   /** The document of `--json`. */
   readonly document: unknown;
-  /** The same for a person; empty: nothing. */
+  /** The same for a person; empty for nothing. */
   readonly text: (style: Style) => string;
-  /** Said on stderr: where a change was made, what happens next. */
+  /** For stderr: where a change was made, what happens next. */
   readonly notes: readonly (string | Hint)[];
-  /** The answer was given, and it is a "no": the exit code follows it. */
+  /** Set if the answer was given but is a "no", which sets the exit code. */
   readonly failure: Failure | null;
 }
 
 /**
  * The outcome of a command.
  * @param document the answer, printed as it is under `--json`
- * @param text turns the document into lines; it is handed a copy in which no text can act upon the terminal
+ * @param text turns the document into lines; it gets a copy in which no text can act upon the terminal
  */
 export const answer = <D>(
   document: D,
@@ -48,14 +48,14 @@ export function print(cli: Invocation, outcome: Outcome): void {
     if (text !== "") cli.stdout.write(`${text}\n`);
   }
   if (outcome.failure !== null) printFailure(cli, outcome.failure, null);
-  // The error is one object then, and stderr holds nothing else (CONTRACT 6).
+  // Then the error is one object, and stderr has nothing else (CONTRACT 6).
   if (outcome.failure !== null && cli.json) return;
   for (const note of outcome.notes) say(cli, note);
 }
 
 type Stderr = Pick<Invocation, "stderr" | "err" | "target" | "env">;
 
-/** A hint for a person. A command and an indented line stay on one line, to be copied; a command has its own where it does not fit. */
+/** A hint for a person. A command and an indented line stay whole, to be copied; a command that does not fit gets its own line. */
 function hintLines(cli: Stderr, { text, command }: Hint, indent: string): string {
   const width = widthOf(cli.stderr);
   const shown = redacted(text)
@@ -71,15 +71,15 @@ function hintLines(cli: Stderr, { text, command }: Hint, indent: string): string
   return [...shown.map((each) => wrap(`${each}:`, width, indent)), indent + line].join("\n");
 }
 
-/** One remark on stderr; not under `--quiet`. */
+/** Writes a remark to stderr, unless `--quiet` is given. */
 export function say(cli: Stderr & Pick<Invocation, "quiet">, note: string | Hint): void {
   if (!cli.quiet) cli.stderr.write(`${cli.err.dim(hintLines(cli, hintOf(note), ""))}\n`);
 }
 
-/** An error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
+/** Writes an error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
 export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Failure, cause: string | null): void {
   const { code, problems, hint } = failure;
-  // What was typed may be a secret in the wrong place: it does not have to be in the log of a pipeline, too.
+  // What was typed may be a secret in the wrong place, which must not get into the log of a pipeline.
   const message = redacted(failure.message);
   if (cli.json) {
     const error = {

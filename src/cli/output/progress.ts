@@ -1,6 +1,6 @@
 import type { Invocation } from "../invocation.ts";
 
-/** A progress bar on stderr, for work that takes longer than a second; gone when the work is done. */
+/** A progress bar on stderr for work that takes longer than a second. It is gone when the work is done. */
 
 const barWidth = 30;
 const patience = 1000;
@@ -15,14 +15,14 @@ export function showProgress(cli: Invocation, what: string): Progress {
   const began = cli.now();
   let shown = "";
   const draw = (line: string): void => {
-    // Back to the start of the line, and whatever stood there is cleared.
+    // Goes back to the start of the line and clears it.
     if (line !== shown) cli.stderr.write(`\r\u001b[K${line}`);
     shown = line;
   };
   return {
     update(done, total) {
       if (!cli.animated || total === 0 || cli.now() - began < patience) return;
-      // Done it is when the bar is gone: what comes after the last entry takes a while too.
+      // Never 100%, because what comes after the last entry takes a while too.
       const part = Math.min(0.99, done / total);
       const filled = Math.round(part * barWidth);
       const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);

@@ -5,10 +5,10 @@ import { followLinks, replaceFile, syncFolder } from "../../store/json/durable-f
 import { codeOf } from "../../store/json/fault.ts";
 
 /**
- * Puts a file there, whole or not at all, so that whoever waits for it reads it the moment it is there. A link stays one; a pipe or a
- * device is written to as it is.
- * @param mode from its first moment on
- * @throws the system's error
+ * Writes a file whole or not at all, so that a program that waits for it can read it at once. A link stays a link; a pipe or a device is
+ * written to directly.
+ * @param mode of the file from the beginning
+ * @throws the error of the system
  */
 export async function putFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
   const there = await stat(file).catch(() => null);
@@ -22,7 +22,7 @@ export async function putFile(file: string, content: string | Uint8Array, mode: 
     await unfinished.writeFile(content);
   });
   await handle.close();
-  // Windows has the new name only now.
+  // On Windows the file has its name only now.
   if (process.platform === "win32") await chmod(target, mode);
   await syncFolder(dirname(target));
 }

@@ -3,7 +3,7 @@ import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
 import type { Target } from "../target/target.ts";
 
 /**
- * What is said of names that nobody defined. Requests ignore them and the server's log tells so; whoever typed one looks here.
+ * Notes on scopes that are not defined. Requests ignore them and the server's log says so, but the person who typed one looks here.
  * @param scope as it was given; other types were refused
  */
 export async function scopeNotes(target: Target, scope: unknown): Promise<readonly string[]> {

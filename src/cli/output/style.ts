@@ -6,8 +6,8 @@ export type Style = ChalkInstance;
 export type ColorChoice = "auto" | "always" | "never";
 
 /**
- * The style of one stream. `--color` decides; else `NO_COLOR` (any value that is not empty), a dumb terminal, or a stream that is no terminal mean none.
- * The sixteen colors of the terminal's own theme are enough, and readable on every background.
+ * The style of one stream. `--color` decides; otherwise `NO_COLOR` (with any value), a dumb terminal, or a stream without a terminal means
+ * no color. The sixteen colors of the terminal's theme are enough, and readable on every background.
  */
 export function styleOf(stream: { readonly isTTY?: boolean }, choice: ColorChoice, env: NodeJS.ProcessEnv): Style {
   const wanted =

@@ -1,6 +1,6 @@
 import type { Style } from "./style.ts";
 
-/** Letters that take two cells on a terminal: East Asian wide ones and emoji. */
+/** Characters that take two cells on a terminal: East Asian wide ones and emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const marks = /\p{Mn}|\p{Me}|[\u200b-\u200d]/gu;
@@ -12,7 +12,7 @@ export function cells(text: string): number {
   return width;
 }
 
-/** Cut to a width, with "…" where something is left off. */
+/** Cuts a text to a width, with "…" at the cut. */
 function cut(text: string, width: number): string {
   if (cells(text) <= width) return text;
   let kept = "";
@@ -25,10 +25,10 @@ function cut(text: string, width: number): string {
 
 /**
  * Text in indented lines that fit a terminal. Words stay whole, so that an address can be copied.
- * @param width cells of the terminal; Infinity: one line
+ * @param width cells of the terminal; Infinity for one line
  */
 export function wrap(text: string, width: number, indent: string): string {
-  // Whoever asks a server chooses how long a text is that is wrapped for its log: each word is measured once.
+  // The sender of a request chooses how long a text in the log is, so each word is measured only once.
   const lines: string[] = [];
   let line = "";
   let taken = cells(indent);
@@ -50,15 +50,15 @@ const pad = (text: string, width: number): string => text + " ".repeat(Math.max(
 
 export interface Column<Row> {
   readonly title: string;
-  /** Several lines of one cell, in the last column only: each stands below the other on a terminal. */
+  /** In the last column it may have several lines, which a terminal shows below each other. */
   readonly value: (row: Row) => string;
-  /** May be cut to fit a terminal: for what nobody copies from here. Others are never cut. */
+  /** May be cut to fit a terminal, because nobody copies it from here. Other columns are never cut. */
   readonly shrinks?: true;
   readonly color?: (text: string, row: Row) => string;
 }
 
 const gap = 2;
-/** A column that may be cut keeps this many cells. */
+/** How many cells a column that may be cut keeps. */
 const least = 8;
 
 const linesOf = (cell: string): readonly string[] => cell.split("\n");
@@ -66,8 +66,8 @@ const widthOfCell = (cell: string): number => Math.max(...linesOf(cell).map(cell
 const total = (widths: readonly number[]): number => widths.reduce((sum, each) => sum + each + gap, -gap);
 
 /**
- * How wide each column is, of rows of plain text. What may be cut gives way first; where that does not do, the longest
- * cells are left out of account, the widest column's first, and their rows take more than one line.
+ * The width of each column for rows of plain text. Columns that may be cut become narrower first. If that is not enough, the longest cells
+ * do not count, those of the widest column first, and their rows take more than one line.
  */
 export function columnWidths(
   rows: readonly (readonly string[])[],
@@ -100,8 +100,8 @@ export function columnWidths(
 }
 
 /**
- * The lines of one row. A cell that is longer than its column stays whole and pushes those after it to the next line, below
- * their titles; one that does not fit there stands at the left edge.
+ * The lines of one row. A cell that is longer than its column stays whole, and those after it go to the next line, below their titles; one
+ * that does not fit there begins at the left edge.
  */
 export function rowLines(
   row: readonly string[],
@@ -134,15 +134,15 @@ export function rowLines(
 }
 
 /**
- * Rows under titles, without lines.
- * @param width cells of the terminal; Infinity where the output is no terminal, so that nothing is cut and a row is a line
+ * Rows under titles.
+ * @param width cells of the terminal; Infinity without a terminal, so that nothing is cut and every row is a line
  */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style, width: number): string {
   const titles = columns.map((column) => column.title);
   const texts = rows.map((row) => columns.map((column) => column.value(row)));
   const shrinks = (index: number): boolean => columns[index]?.shrinks === true;
   const widths = columnWidths([titles, ...texts], width, shrinks);
-  // The last column has all that is left of the line.
+  // The last column gets the rest of the line.
   const room = (index: number): number =>
     index === widths.length - 1 ? width - total([...widths.slice(0, -1), 0]) : (widths[index] ?? 0);
   return [

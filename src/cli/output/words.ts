@@ -1,7 +1,5 @@
 import { relative } from "../../core/time-words.ts";
 
-/** Times and counts as a person says them. */
-
 /** How long ago an ISO 8601 time was. @param now milliseconds since 1970 */
 export const since = (iso: string, now: number): string => relative((Date.parse(iso) - now) / 1000);
 
@@ -9,10 +7,10 @@ export const since = (iso: string, now: number): string => relative((Date.parse(
 export const count = (number: number, singular: string, plural = `${singular}s`): string =>
   `${number} ${number === 1 ? singular : plural}`;
 
-/** More names than this say less, not more. */
+/** How many names are shown. */
 const fewNames = 3;
 
-/** Some names, the first few of them. */
+/** The first few of some names. */
 export function few(names: readonly string[]): string {
   const shown = names.slice(0, fewNames).join(", ");
   return names.length > fewNames ? `${shown}, …` : shown;

@@ -7,12 +7,12 @@ export type AppType = (typeof appTypes)[number];
 /** The client that `idp login` uses by default. */
 export const loginClient = "idp-cli";
 
-/** What a command line tool needs to sign its user in: the flow in a browser on this machine, and the device flow. */
+/** What a command line tool needs to sign its user in: the flow with a browser on this machine, and the device flow. */
 export const loginGrantTypes = [
   "authorization_code",
   "refresh_token",
   "urn:ietf:params:oauth:grant-type:device_code",
 ] as const;
 
-/** Where a native app is sent back to: whichever port is free then (RFC 8252 7.3). */
+/** The redirect URI of a native app, with whichever port is free (RFC 8252 7.3). */
 export const loopbackRedirectUri = "http://127.0.0.1:*/callback";

@@ -12,7 +12,7 @@ import { fixturesOption, withSettings } from "./settings.ts";
 
 /** The commands that connect an app: init, env, exec. */
 
-/** Which client the app is, and what its variables are called. */
+/** Adds the flags that name the app's client and its variables. */
 export const withVariables = (command: Command): Command =>
   command
     .option("--client <client_id>", "the app's client (default: the first that signs users in)")
@@ -84,7 +84,7 @@ function declareEnv(program: Command, act: Act): void {
     .action(act(async (cli, flags: EnvFlags) => (await import("../env/env.ts")).env(cli, flags)));
 }
 
-/** Adds the commands that connect an app to the program. @param words what was typed: the child's command stands behind -- */
+/** Adds these commands to the program. @param words what was typed; the command of the child is after -- */
 export function declareApps(program: Command, act: Act, words: readonly string[]): void {
   program.commandsGroup("Your app:");
   declareInit(program, act);

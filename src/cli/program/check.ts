@@ -5,7 +5,7 @@ import { withVariables } from "./apps.ts";
 import { collect, seconds } from "./flag-values.ts";
 import { fixturesOption } from "./settings.ts";
 
-/** The command that asks whether an app notices wrong responses. */
+/** The command that checks whether an app notices wrong responses. */
 
 function address(value: string): string {
   if (!URL.canParse(value) || !/^https?:\/\/[^/]/.test(value)) {
@@ -29,7 +29,7 @@ server: on an issuer of their own, which the app must use, or on the issuer of
 --client, where their faults apply to that client only.
 `;
 
-/** Adds `idp check client` to the program. @param words what was typed: the app's command stands behind -- */
+/** Adds `idp check client` to the program. @param words what was typed; the command of the app is after -- */
 export function declareCheck(program: Command, act: Act, words: readonly string[]): void {
   const check = program.command("check").description("check an app that signs users in");
   withVariables(

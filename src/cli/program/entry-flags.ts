@@ -5,13 +5,13 @@ import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
 import { readAll } from "../input/stdin.ts";
 
-/** What the commands that add and edit users and clients have in common. */
+/** What the commands that add and edit users and clients share. */
 
-/** Without those that were not given. */
+/** Only the fields that were given. */
 export const given = (fields: SetFields): SetFields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** A secret from standard input, without the line break at its end; on a terminal it is asked for and not shown. */
+/** Reads a secret from standard input, without the line break at its end. On a terminal it asks for it, and does not show it. */
 export async function readSecret(cli: Invocation, wanted: true | undefined, what: string): Promise<string | undefined> {
   if (wanted === undefined) return undefined;
   if (cli.interactive) return askSecret(cli, `The ${what}`);
@@ -22,7 +22,7 @@ export async function readSecret(cli: Invocation, wanted: true | undefined, what
   });
 }
 
-/** The name of what is added: given, or asked for on a terminal. @param example the words of a command that names it */
+/** The name of a new record: given, or asked for on a terminal. @param example the words of a command that names it */
 export async function nameOr(
   cli: Invocation,
   name: string | undefined,
@@ -38,14 +38,14 @@ export async function nameOr(
   });
 }
 
-/** Whether an edit changes anything. @throws {OperationError} usage */
+/** Refuses an edit that changes nothing. @throws {OperationError} usage */
 export function requireChange(entry: SetFields, example: readonly string[]): void {
   if (Object.keys(entry).length > 0) return;
   throw new OperationError("usage", "there is nothing to change", { hint: { text: "For example", command: example } });
 }
 
 /**
- * What an add or an edit came to. Fields that break a rule are wrong usage here: they were flags, not a file.
+ * The result of an add or an edit. A field that breaks a rule is wrong usage here, because it came from a flag and not from a file.
  * @throws {OperationError} usage, with every problem
  */
 export async function saved<T>(change: Promise<T>): Promise<T> {
@@ -58,7 +58,7 @@ export async function saved<T>(change: Promise<T>): Promise<T> {
   }
 }
 
-/** The name is the argument: `--set` may not say another. @throws {OperationError} usage */
+/** Refuses `--set` for the name, which is the argument. @throws {OperationError} usage */
 export function refuseName(set: SetFields | undefined, field: string): void {
   if (set?.[field] === undefined) return;
   throw new OperationError("usage", `--set ${field} is not needed: the argument is the ${field}`);

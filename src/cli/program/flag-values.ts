@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from "commander";
 import { durationOf } from "../../core/time.ts";
 
-/** What flags take, checked before a command is loaded. */
+/** Values of flags, checked before a command is loaded. */
 
 /** Over 300 years: a longer duration may lead to an invalid date. */
 const most = 9_999_999_999;
 
-/** A whole number of seconds; also of minutes, hours or days, with the unit after it. @param least the smallest one that means something */
+/** A whole number of seconds, or with the unit after it of minutes, hours or days. @param least the smallest one that makes sense */
 export const seconds =
   (least: number, atMost = most) =>
   (value: string): number => {
@@ -24,7 +24,7 @@ export function wholeNumber(value: string): number {
   return Number(value);
 }
 
-/** A folder that is named: of an empty variable in a script the files would go into the working folder. */
+/** A folder. It must not be empty: an unset variable in a script would put the files into the working folder. */
 export const folder = (value: string): string => {
   if (value === "") throw new InvalidArgumentError("It is empty, and names a folder.");
   return value;
@@ -33,7 +33,7 @@ export const folder = (value: string): string => {
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-/** Collects a flag that may be repeated, or have several values with commas between them. */
+/** Collects a flag that may be repeated, or may have several values with commas between them. */
 export const collectList = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   ...value.split(",").map((one) => one.trim()),

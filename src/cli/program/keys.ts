@@ -3,7 +3,7 @@ import { examples, type Act } from "../act.ts";
 
 /** The commands on what the server itself keeps: sessions and keys. */
 
-/** Adds them to the program. */
+/** Adds these commands to the program. */
 export function declareKeysAndSessions(program: Command, act: Act): void {
   const sessions = program.command("sessions").description("list and end browser sessions");
   sessions

@@ -5,7 +5,7 @@ import type { ExpectFlags } from "../requests/expect.ts";
 import type { FilterFlags } from "../requests/requests.ts";
 import { wholeNumber } from "./flag-values.ts";
 
-/** The commands for the ledger: the requests of an app. */
+/** The commands on the requests of an app. */
 
 const requests = () => import("../requests/requests.ts");
 
@@ -52,7 +52,7 @@ function declareExpect(program: Command, act: Act): void {
     );
 }
 
-/** Adds them to the program. */
+/** Adds these commands to the program. */
 export function declareRequests(program: Command, act: Act): void {
   const group = program.command("requests").description("list, follow and show the requests of your app");
   const select = (command: Command): Command =>

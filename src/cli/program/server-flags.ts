@@ -5,7 +5,7 @@ import { readBytes } from "../input/stdin.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";
 
-/** What the commands that run a server have in common: fixtures, and settings that win over those of fixtures. */
+/** What the commands that run a server share: fixtures, and settings that replace those of fixtures. */
 
 /** As commander reads them. */
 export interface SettingsFlags {
@@ -28,7 +28,7 @@ export interface SettingsFlags {
   readonly endpoints?: Settings["endpoints"];
 }
 
-/** The flags that are settings, under the names of fixtures. */
+/** The flags that are settings, by their names in fixtures. */
 export function settingsOf(flags: SettingsFlags): Partial<Settings> {
   const given: Partial<{ -readonly [K in keyof Settings]: Settings[K] | undefined }> = {
     login: flags.login,
@@ -51,18 +51,18 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** What `--fixtures` or IDP_FIXTURES name: paths, `-`, or the text of a file. */
+/** The values of `--fixtures` or IDP_FIXTURES: paths, `-`, or the text of a file. */
 export const fixturePaths = (cli: Invocation, flags: SettingsFlags): readonly string[] =>
   flags.fixtures ?? (cli.env.IDP_FIXTURES === undefined ? [] : valuesOf(cli.env.IDP_FIXTURES));
 
-/** Reads standard input where `-` stands for it. It can be read only once. */
+/** Reads standard input for `-`. It can be read only once. */
 export async function withStdin(cli: Invocation, paths: readonly string[]): Promise<readonly NamedFixture[]> {
   if (!paths.includes("-")) return paths;
   const stdin = { name: "stdin", text: decodeFixture("stdin", await readBytes(cli.stdin)) };
   return paths.map((path) => (path === "-" ? stdin : path));
 }
 
-/** The fixtures that are named, else those of the working folder, else the demo. */
+/** The named fixtures, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: SettingsFlags): FoundFixtures {
   return findFixtures(fixturePaths(cli, flags), process.cwd());
 }

@@ -9,7 +9,7 @@ import type { SeedFlags } from "../state/seed.ts";
 import type { StartFlags } from "../start/start.ts";
 import type { WaitFlags } from "../server/wait.ts";
 
-/** The commands around a server and its data. */
+/** The commands on a server and its data. */
 
 function port(value: string): number {
   if (value === "auto") return 0;
@@ -19,7 +19,7 @@ function port(value: string): number {
   return number;
 }
 
-/** What `start` needs of the process: what was typed after `idp`, and the environment. */
+/** What `start` needs of the process: the words after `idp`, and the environment. */
 interface Typed {
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -68,7 +68,7 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     .action(act(async (cli, flags: StartFlags) => (await import("../start/start.ts")).start(cli, flags, words)));
 }
 
-/** Adds the commands around a server to the program. */
+/** Adds these commands to the program. */
 export function declareServer(program: Command, act: Act, typed: Typed): void {
   program.commandsGroup("Server and data:");
   declareStart(program, act, typed);

@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from "commander";
 
-/** The flags `--set field=value`, any field of a fixture, and `--claim name=value`. They are read before a command is loaded, so they need nothing else. */
+/** The flags `--set field=value`, for any field of a fixture, and `--claim name=value`. They are read before a command is loaded. */
 
 export type SetFields = Readonly<Record<string, unknown>>;
 
 /** Secrets come from standard input, so that no process list and no shell history shows them. */
 const fromInput: Readonly<Record<string, string>> = { password: "--password-stdin", client_secret: "--secret-stdin" };
 
-/** JSON where it is some, else text. A number that JavaScript cannot hold to the digit, such as an id, is text. */
+/** JSON if it is valid, else text. A number that JavaScript cannot hold exactly, such as an id, is text. */
 function valueOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -17,14 +17,14 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** @param form what it has to look like, with an example */
+/** @param form the expected form, with an example */
 function namedValue(given: string, form: string): readonly [name: string, value: unknown] {
   const at = given.indexOf("=");
   if (at < 1) throw new InvalidArgumentError(`It is ${form}.`);
   return [given.slice(0, at), valueOf(given.slice(at + 1))];
 }
 
-/** The one field that is a number: in every other, digits are text, as in `displayName=42`. */
+/** The only field that is a number. In every other, digits are text, as in `displayName=42`. */
 const numeric = "default_max_age";
 
 /** Collects `--set field=value`. */

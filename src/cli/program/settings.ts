@@ -16,7 +16,7 @@ function login(value: string): string {
   return value;
 }
 
-/** A vendor's name, or paths as JSON; what it may hold is checked with the other settings. */
+/** The name of a vendor, or paths as JSON. The content is checked with the other settings. */
 function endpoints(value: string): unknown {
   if (!value.startsWith("{")) return value;
   try {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ExpireFlags } from "../expire.ts";
 
-/** The commands on time, for tests: the clock, what expires, and going back. */
+/** The commands on time, for tests: the clock, expiring tokens, and snapshots. */
 
 const clock = () => import("../clock.ts");
 
@@ -107,7 +107,7 @@ function declareSnapshots(program: Command, act: Act): void {
     .action(act(async (cli, name: string) => (await snapshots()).removeSnapshot(cli, name)));
 }
 
-/** Adds them to the program. */
+/** Adds these commands to the program. */
 export function declareTime(program: Command, act: Act): void {
   program.commandsGroup("For tests of your app:");
   declareClock(program, act);

@@ -23,11 +23,11 @@ function url(value: string): string {
   return value;
 }
 
-/** Of tokens; a running server has its own. */
+/** Adds the flag for the issuer of tokens. A running server has its own. */
 const withIssuer = (command: Command): Command =>
   command.addOption(
     new Option("--issuer <url>", "the issuer if no server is running (default: the last one used with the data)")
-      // The variable may hold the name of an issuer, for all commands.
+      // IDP_ISSUER may be the name of an issuer, for all commands.
       .argParser((value) => (issuerName.test(value) ? value : url(value)))
       .env("IDP_ISSUER"),
   );

@@ -5,7 +5,7 @@ import type { Page } from "../server/open.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
 
-/** Adds them to the program. */
+/** Adds these commands to the program. */
 export function declareTools(program: Command, act: Act): void {
   program.commandsGroup("On this machine:");
   program

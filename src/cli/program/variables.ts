@@ -3,8 +3,8 @@ import { OperationError } from "../../core/errors.ts";
 import { collect, collectList } from "./flag-values.ts";
 
 /**
- * `IDP_<FLAG>` sets a flag of `start`: containers get only an environment (CONTRACT 4). The flag itself wins. commander's own `env` turns a
- * boolean on whatever the value, and knows no lists.
+ * `IDP_<FLAG>` sets a flag of `start`, because containers get only an environment (CONTRACT 4). The flag itself wins. The `env` of commander
+ * would turn a boolean on whatever the value, and has no lists.
  */
 
 const variableOf = (option: Option): string => `IDP_${option.name().replaceAll("-", "_").toUpperCase()}`;
@@ -13,7 +13,7 @@ const variableOf = (option: Option): string => `IDP_${option.name().replaceAll("
 export const valuesOf = (text: string): readonly string[] =>
   text.trimStart().startsWith("{") ? [text] : text.split(",").map((value) => value.trim());
 
-/** Sets the flags that were not typed from the environment. @throws {OperationError} usage */
+/** Sets flags that were not typed from the environment. @throws {OperationError} usage */
 export function takeVariables(command: Command, env: NodeJS.ProcessEnv): void {
   for (const option of command.options) {
     const [flag, name] = [option.attributeName(), variableOf(option)];

@@ -12,7 +12,7 @@ import { filterOf, type FilterFlags } from "./requests.ts";
 /** `idp requests follow`: prints new requests until a signal, or until the server stops. */
 export async function followRequests(cli: Invocation, flags: FilterFlags): Promise<null> {
   const target = await findTarget(cli);
-  // Refuses an invalid filter before it waits.
+  // Refuses an invalid filter at once.
   await target.call("requests.list", filterOf(flags));
   const { server } = target;
   if (server === null) {
@@ -29,7 +29,7 @@ export async function followRequests(cli: Invocation, flags: FilterFlags): Promi
 function lineOf(cli: Invocation, record: RequestRecord): string {
   if (cli.json) return printableJson(record, 0);
   const id = `${record.id.padEnd(5)} `;
-  // The status says it all.
+  // The status already says these two.
   const outcome = ["answered", "refused"].includes(record.outcome) ? null : record.outcome;
   const event = { ...record, outcome, mismatch: null };
   const lines = requestLines(event, cli.out, cli.width - id.length).split("\n");

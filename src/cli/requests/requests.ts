@@ -94,11 +94,11 @@ function describe(record: RequestRecord, style: Style, width: number): string {
   ].join("\n");
 }
 
-/** Wrapped text. Its first line stands after a name. */
+/** Wrapped text, whose first line is after a name. */
 const hanging = (text: string, width: number, indent: number): string =>
   width === Infinity ? text : wrap(text, width, " ".repeat(indent)).trimStart();
 
-/** The response: where a redirect leads, and its content. */
+/** The sections of a response: where a redirect leads, and the content. */
 function sectionsOf(
   response: RequestRecord["response"],
 ): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {

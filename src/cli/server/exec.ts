@@ -20,19 +20,19 @@ export interface ExecFlags extends SettingsFlags, NameFlags {
   readonly fault?: readonly string[];
 }
 
-/** Exit codes that are `exec`'s own, as those of env and timeout. */
+/** The exit code if `exec` itself fails, as with `env` and `timeout`. */
 const ownFailure = 125;
 const notExecutable = 126;
 const notFound = 127;
 
-/** Nothing of a server in memory is worth a wait; milliseconds for the requests that are still open. */
+/** How long to wait for open requests, in milliseconds. The data is gone anyway. */
 const closingPatience = 300;
 
 /** How a child ended: its exit code, or 128 and the number of the signal that ended it. */
 const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
   code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 
-/** The command behind `--`. @throws {OperationError} usage */
+/** The command after `--`. @throws {OperationError} usage */
 function commandOf({ before, words }: { readonly before: readonly string[]; readonly words: readonly string[] }) {
   const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
   const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
@@ -50,7 +50,7 @@ const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
     throw unknownHere(error, client_id, { title: "Clients", known });
   });
 
-/** What the child finds in its environment: ours in place of anything that was there. */
+/** The environment of the child, in which our variables replace others. */
 export async function environmentOf(
   cli: Invocation,
   idp: Idp,
@@ -75,8 +75,8 @@ export async function environmentOf(
 }
 
 /**
- * Runs the child to its end, with our own standard streams.
- * A terminal hands Ctrl+C to both of us: the child gets it from there, and decides. Other signals are passed on.
+ * Runs the child to its end, with our standard streams. A terminal sends Ctrl+C to both processes, so the child gets it from there, and
+ * decides. Other signals are passed on.
  */
 function runChild(cli: Invocation, program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(program, args, { stdio: "inherit", env });
@@ -109,7 +109,7 @@ function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure
       };
 }
 
-/** @throws {OperationError} usage; whether it is a fault is checked where it is added */
+/** @throws {OperationError} usage if it is not JSON; the server checks whether it is a fault */
 function faultOf(text: string): FaultInput {
   try {
     return Object(JSON.parse(text)) as FaultInput;
@@ -121,7 +121,7 @@ function faultOf(text: string): FaultInput {
   }
 }
 
-/** The server, which is closed where the child's environment cannot be told. */
+/** Starts the server. If the environment of the child cannot be made, it is closed again. */
 async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
   const idp = await createIdp({
     port: 0,
@@ -141,7 +141,7 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
   }
 }
 
-/** `idp exec`: a command beside a server of its own, which nobody else has and of which nothing stays. */
+/** `idp exec`: runs a command with its own server in memory. */
 export async function exec(
   cli: Invocation,
   typed: { readonly before: readonly string[]; readonly words: readonly string[] },

@@ -2,7 +2,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
 
-/** `idp issuer set`: for a port that a container is mapped to after its server has started. */
+/** `idp issuer set`: for a container whose port is known only after its server has started. */
 export async function setIssuer(cli: Invocation, issuer: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const result = await target.call("issuer.set", { issuer });

@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 
-/** An opener that finds no browser says so at once. In milliseconds. */
+/** How long an opener takes to find out that there is no browser, in milliseconds. */
 const patience = 1000;
 
 /**
- * Opens an address in the person's browser.
- * Resolves once it is known whether that can be done, or after a second: some openers stay for as long as the browser does.
- * @param sorry what stderr says where it cannot be done
+ * Opens an address in the person's browser. Resolves once it is known whether that works, or after a second, because some openers run for
+ * as long as the browser.
+ * @param sorry the line for stderr if it does not work
  */
 export async function openBrowser(
   cli: Invocation,
@@ -24,7 +24,7 @@ export async function openBrowser(
         instead();
         resolve();
       });
-      // Where there is no browser, the opener starts all the same and then says so by its exit code.
+      // Without a browser the opener still starts, and its exit code says so.
       opener.once("exit", (code) => {
         if (code !== 0) instead();
         resolve();

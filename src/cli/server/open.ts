@@ -6,7 +6,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import { addressOf, findTarget, noServer, startHint } from "../target/target.ts";
 
-/** What a browser can be sent to, by its name on the command line: its path below the issuer. */
+/** The paths of the pages below the issuer, by their names on the command line. */
 const paths = {
   account: "/account",
   device: "/device",
@@ -18,7 +18,7 @@ export type Page = keyof typeof paths | "inspector";
 /** How long to wait for an answer, in milliseconds. */
 const patience = 5000;
 
-/** `idp open`: prints the address of a page of the running server, and opens it where a person sits at a terminal. */
+/** `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser. */
 export async function open(cli: Invocation, page: Page): Promise<Outcome> {
   const address = addressOf(cli);
   const issuer = address === null ? null : await issuerAt(address, patience);
@@ -31,7 +31,7 @@ export async function open(cli: Invocation, page: Page): Promise<Outcome> {
   return answer({ url }, (shown) => shown.url);
 }
 
-/** With a key that opens it once. */
+/** The address with a key that opens the inspector once. */
 async function inspectorAddress(cli: Invocation): Promise<string> {
   const target = await findTarget(cli);
   return (await target.call("inspector.open", {})).url;

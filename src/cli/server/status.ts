@@ -1,5 +1,5 @@
 /*
- * cli/server: commands around a running server: status, stop, wait, open, exec.
+ * cli/server: commands on a running server: status, stop, wait, open, issuer set; and exec, which runs one.
  */
 import { resolve } from "node:path";
 import { OperationError } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, startCommand, startHint, type Target } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-/** `idp status`: whether a server runs, and what there is. Without a server the answer is "stopped" and the exit code 5. */
+/** `idp status`: whether a server runs, and what data there is. Without a server the answer is "stopped" with exit code 5. */
 export async function status(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   if (target.server === null && cli.store !== null) return ofStore(cli, cli.store, target);
@@ -46,7 +46,7 @@ function noData(error: unknown): null {
   throw error;
 }
 
-/** A shared store knows how many instances are connected to it, but not where they listen. */
+/** The status of a shared store, which knows how many instances are connected to it, but not where they listen. */
 async function ofStore(cli: Invocation, address: string, target: Target): Promise<Outcome> {
   const { inspectStore } = await import("../../store/postgres/inspect.ts");
   const store = await inspectStore(address, cli.now);

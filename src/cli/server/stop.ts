@@ -5,10 +5,10 @@ import { answer, type Outcome } from "../output/print.ts";
 import { callServer, type Server } from "../target/remote.ts";
 import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
 
-/** Open requests are answered first; longer than this none of them takes. In milliseconds. */
+/** How long the server takes to end, in milliseconds; open requests are answered first. */
 const patience = 20_000;
 
-/** `idp stop`: asks the server to end as Ctrl+C would, and returns when it is gone. */
+/** `idp stop`: ends the server as Ctrl+C would, and returns when it is gone. */
 export async function stop(cli: Invocation): Promise<Outcome> {
   if (cli.issuer !== null) {
     throw new OperationError("usage", "idp stop ends the server with all of its issuers", {
@@ -34,7 +34,7 @@ export async function stop(cli: Invocation): Promise<Outcome> {
   return answer({ stopped: true, url, pid }, (shown) => `Stopped ${shown.url} (pid ${shown.pid}).`);
 }
 
-/** Whether nothing answers there any more. */
+/** Whether the server no longer answers. */
 const refuses = (server: Server): Promise<boolean> =>
   callServer(server, "status", {}).then(
     () => false,

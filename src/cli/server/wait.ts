@@ -6,11 +6,11 @@ import { issuerAt } from "../target/remote.ts";
 import { addressOf, noServer, startCommand } from "../target/target.ts";
 
 export interface WaitFlags {
-  /** Seconds; 0: look once. */
+  /** Seconds; 0 looks only once. */
   readonly timeout: number;
 }
 
-/** Between two looks, in milliseconds. */
+/** The time between two looks, in milliseconds. */
 const pause = 25;
 
 /** `idp wait`: returns once the server answers. It needs no admin token. */

@@ -5,14 +5,14 @@ import { envFile } from "../init/env-file.ts";
 import type { Style } from "../output/style.ts";
 import { columnWidths, rowLines } from "../output/table.ts";
 
-/** The first screen of `idp start`: from it a person can go on. At most 80 cells wide, but what is to be copied is never cut. */
+/** The first screen of `idp start`. It is at most 80 cells wide, but what a person copies is never cut. */
 
 /** A user as the screen shows it. */
 interface ScreenUser {
   readonly username: string;
   readonly email: string;
   readonly status: "active" | "suspended" | "banned";
-  /** Only of the built-in demo. */
+  /** Only for the built-in demo. */
   readonly password: string | null;
 }
 
@@ -20,7 +20,7 @@ interface ScreenUser {
 export interface ScreenClient {
   readonly id: string;
   readonly isPublic: boolean;
-  /** Only of the built-in demo, whose secrets everybody knows. */
+  /** Only for the built-in demo, whose secrets are public. */
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
   readonly grantTypes: readonly string[];
@@ -31,18 +31,18 @@ export interface Screen {
   /** Milliseconds from the start of the process to ready. */
   readonly took: number;
   readonly issuer: string;
-  /** The address of the inspector, with a key; null: nobody sits at this terminal. */
+  /** The address of the inspector, with a key; null if no person reads this. */
   readonly inspector: string | null;
-  /** The first few of them, and how many there are. */
+  /** The first few users, and how many there are. */
   readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
-  /** The client that an app is likely to be; null: none signs users in. */
+  /** The client that an app is likely to use; null if none signs users in. */
   readonly app: ScreenClient | null;
-  /** Whether `.env.local` of the working folder has the app's issuer and client. */
+  /** Whether `.env.local` in the working folder has the app's issuer and client. */
   readonly isInEnvFile: boolean;
   /** Whether the client of `idp login` is registered. */
   readonly hasLogin: boolean;
-  /** Where it listens, in words, where its issuer does not say so. */
+  /** Where it listens, in words; null if the issuer says so. */
   readonly listens: string | null;
   /** Where the data is, in words. */
   readonly data: readonly string[];
@@ -53,7 +53,7 @@ export interface Screen {
 /** How many users and clients are shown before "… 14 more". */
 export const fewRows = 6;
 
-/** Cells of a line, and of the titles that stand before it. */
+/** How many cells a line and its title take. */
 const width = 80;
 const titleWidth = 14;
 

@@ -17,7 +17,7 @@ const help = [
   "q  quit",
 ].join("\n");
 
-/** Linux tells in /proc whether this process is in the background: to change the terminal from there would stop the process. */
+/** Whether this process is in the background, as /proc says on Linux. Changing the terminal from there would stop the process. */
 function isInBackground(): boolean {
   try {
     const [, , group, , , terminalGroup] = readFileSync("/proc/self/stat", "utf8")
@@ -29,12 +29,12 @@ function isInBackground(): boolean {
   }
 }
 
-/** For how long a login waits for the person, in seconds. */
+/** How long a login waits for the person, in seconds. */
 const patience = 120;
 
 async function signIn(cli: Invocation, idp: Idp): Promise<void> {
   const { login } = await import("../login/login.ts");
-  // The server may be in memory, so that it is found by its address only.
+  // The server may be in memory, and is then found only by its address.
   const env = { ...cli.env, IDP_ADMIN_TOKEN: idp.adminToken };
   const own = { ...cli, url: idp.issuer, adminTokenFile: null, env };
   print(
@@ -44,8 +44,7 @@ async function signIn(cli: Invocation, idp: Idp): Promise<void> {
 }
 
 /**
- * Listens for keys until the returned function is called, which gives the terminal back.
- * Null: nobody sits at a terminal, or wants to be told nothing.
+ * Listens for keys until the returned function is called, which restores the terminal. Returns null without a terminal, and with `--quiet`.
  */
 export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() => void) | null {
   if (!cli.interactive || !cli.stdout.isTTY || cli.quiet || isInBackground()) return null;
@@ -83,7 +82,7 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
 
   const onData = (typed: Buffer): void => {
     for (const key of typed.toString()) {
-      // A raw terminal hands on Ctrl+C and Ctrl+D as letters.
+      // A raw terminal sends Ctrl+C and Ctrl+D as characters.
       if (["q", "\u0003", "\u0004"].includes(key)) {
         stop();
         return;

@@ -4,17 +4,17 @@ import { followLinks } from "../../store/json/durable-file.ts";
 import { stateOfProcess } from "../../store/json/process.ts";
 import { putFile } from "../output/put-file.ts";
 
-/** `--ready-file`: there from the moment the server is ready, and gone when it has ended. */
+/** The file of `--ready-file`. It exists from the moment the server is ready until the server has ended. */
 
 interface Ready {
   readonly event: "ready";
   readonly pid: number;
 }
 
-/** @throws {OperationError} usage, where it cannot be written */
+/** @throws {OperationError} usage if it cannot be written */
 export async function writeReadyFile(file: string, ready: Ready): Promise<void> {
   try {
-    // For everybody: there is no secret in it.
+    // Readable for everybody, because it has no secret.
     await putFile(file, `${JSON.stringify(ready)}\n`, 0o644);
   } catch (error) {
     throw new OperationError("usage", `--ready-file ${file} cannot be written`, { cause: error });
@@ -22,8 +22,8 @@ export async function writeReadyFile(file: string, ready: Ready): Promise<void> 
 }
 
 /**
- * Removes what this server wrote there, or one that was killed: a script that waits for the file must not find that of the last server.
- * That of a server that runs is left alone, and so is any other file.
+ * Removes the file of this server, or of one that was killed: a script that waits for the file must not find that of the last server. The
+ * file of a running server stays, and so does any other file.
  */
 export async function removeReadyFile(file: string): Promise<void> {
   try {
@@ -32,6 +32,6 @@ export async function removeReadyFile(file: string): Promise<void> {
     const { event, pid = 0 } = JSON.parse(await readFile(target, "utf8")) as Partial<Ready>;
     if (event === "ready" && (pid === process.pid || stateOfProcess(pid, null) === "dead")) await unlink(target);
   } catch {
-    // There is no file, or no server wrote it.
+    // There is no file, or it is not a file of a server.
   }
 }

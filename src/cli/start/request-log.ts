@@ -6,9 +6,9 @@ import { escapeDeep, escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
 import { cells, wrap } from "../output/table.ts";
 
-/** The request log of `idp start`: one line a request; below a refusal the reason, and what fixes it. */
+/** The request log of `idp start`: a line for each request, and below a refusal its reason and what fixes it. */
 
-/** Routes whose path says more than their name. */
+/** Routes that are shown by their path, because it says more than their name. */
 const shownByPath = ["none", "account", "root"];
 
 function endpointName({ endpoint, path }: RequestEvent): string {
@@ -19,23 +19,23 @@ function endpointName({ endpoint, path }: RequestEvent): string {
 /** The local time of day: `12:04:36`. */
 export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 
-/** Cuts long paths: the sender of a request chooses their length. */
+/** How many characters of a path are shown: the sender of a request chooses its length. */
 const longestPath = 200;
 
 export const cutPath = (path: string): string => cut(path, longestPath);
 
-/** Of the lines below the first one of a request. */
+/** The indent of the lines below the first one of a request. */
 const indent = " ".repeat(10);
 
-/** What the server remarks while it runs, among the lines of requests. @param width as of {@link requestLines} */
+/** A remark of the running server, among the lines of requests. @param width as in {@link requestLines} */
 export const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
   style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
 
-/** That the clock is moved, so that nobody wonders about what follows from it. */
+/** Says that the clock was moved, so that nobody wonders about the effects. */
 const clockNote = ({ clock }: RequestEvent): string | null =>
   clock === null ? null : `clock ${clock < 0 ? "-" : "+"}${duration(clock)}`;
 
-/** The lines of one request. @param width cells of the terminal; Infinity where there is none */
+/** The lines of one request. @param width cells of the terminal; Infinity without one */
 export function requestLines(given: RequestEvent, style: Style, width: number): string {
   const event = escapeDeep(given);
   const { time, method, status, client, user, outcome, error, mismatch, fix, fault } = event;
@@ -60,11 +60,11 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
   ].join("\n");
 }
 
-/** Why it was refused. A client id that is not there has its sentence; addresses are long and compared letter by letter. */
+/** Why a request was refused. For an unknown client id the sentence is enough; addresses are long and compared letter by letter. */
 const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>
   mismatch === null || mismatch.parameter === "client_id" ? [wrap(error, width, indent)] : compared(error, mismatch);
 
-/** What was sent and what is registered, one below the other, so that an extra slash is easy to see. Neither is wrapped. */
+/** What was sent and what is registered, one below the other and not wrapped, so that an extra slash is easy to see. */
 const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
   [
     `${/^\w+/.exec(error)?.[0] ?? ""}: ${parameter} is not registered`,
@@ -74,6 +74,6 @@ const compared = (error: string, { parameter, sent, registered }: Mismatch): rea
     ),
   ].map((line) => indent + line);
 
-/** Pasted, a command has to be one line, however long; words are wrapped. */
+/** A command stays on one line, so that it can be pasted; words are wrapped. */
 const fixLine = (fix: string, width: number): string =>
   fix.startsWith("idp ") ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent);

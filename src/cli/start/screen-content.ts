@@ -12,9 +12,11 @@ import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
 import { quoteWord } from "../../shell-word.ts";
 
-/** What the first screen of `idp start` shows, of a server that has just started. */
-
-/** @param place where the data is; null: in memory @param forPerson whether a person reads it: a key of the inspector belongs into no log */
+/**
+ * What the first screen of `idp start` shows about a server that has just started.
+ * @param place where the data is; null for in memory
+ * @param forPerson whether a person reads it: no log gets a key of the inspector
+ */
 export async function screenOf(
   idp: Idp,
   fixtures: FoundFixtures,
@@ -60,7 +62,7 @@ export async function screenOf(
   };
 }
 
-/** Whether `.env.local` has these values, under any prefix. */
+/** Whether `.env.local` has these values, with any prefix. */
 async function hasVariables(issuer: string, clientId: string): Promise<boolean> {
   const lines = ((await readTextFile(envFile).catch(() => null)) ?? "").split(/\r?\n/);
   return [`OIDC_ISSUER=${issuer}`, `OIDC_CLIENT_ID=${quoteWord(clientId)}`].every((variable) =>
@@ -68,7 +70,7 @@ async function hasVariables(issuer: string, clientId: string): Promise<boolean> 
   );
 }
 
-/** What the data holds beside what the fixtures name: of earlier ones, or added since. */
+/** What the data has beside the entries of the fixtures: from earlier fixtures, or added since. */
 function beside(seeded: Idp["seeded"], all: { readonly users: number; readonly clients: number }): readonly string[] {
   const more = (["users", "clients"] as const).flatMap((kind) => {
     const { added, changed, same } = seeded[kind];
@@ -99,7 +101,7 @@ function demoOf({ sources }: FoundFixtures): {
   };
 }
 
-/** @param known the secret that everybody knows; shown where it is still the client's */
+/** @param known the public secret, shown if the client still has it */
 const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
   id: client.client_id,
   isPublic: client.public,

@@ -1,9 +1,7 @@
 import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
 import { few } from "../output/words.ts";
 
-/** What applying fixtures did, in words: one line a kind of record. */
-
-/** "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds that no fixture names are left out. */
+/** What applying fixtures did: "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds without entries are left out. */
 export function seedSummary(result: SeedResult): string {
   const kinds = (["users", "clients", "scopes", "grants", "settings"] as const).flatMap((kind) => {
     const { added, changed, same } = result[kind];

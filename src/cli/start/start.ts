@@ -49,7 +49,7 @@ export interface StartFlags extends SettingsFlags {
   readonly watch?: true;
 }
 
-/** `--cert` and `--key`, which mean nothing without each other. */
+/** `--cert` and `--key`, which need each other. */
 function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
   if (cert === undefined && key === undefined) return {};
   if (cert === undefined || key === undefined) {
@@ -91,7 +91,7 @@ function optionsOf(
     ...(flags.templates === undefined ? {} : { templates: flags.templates }),
     ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
     ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
-    // Read once for the start; a reset reads them as they are then.
+    // The start uses what was read; a reset reads the files again.
     fixtures: () => {
       const { sources } = read ?? findFixtures(named, process.cwd());
       read = null;
@@ -104,10 +104,10 @@ function optionsOf(
   };
 }
 
-/** How many bytes may wait for a reader: a log that nobody reads must not fill the memory. */
+/** How many bytes may wait for a reader, because a log that nobody reads must not fill the memory. */
 const mostWaiting = 1024 * 1024;
 
-/** One line of JSON a request, or lines for a person; with `--quiet` none. What is dropped while nobody reads is counted. */
+/** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
 function requestLog(cli: Invocation): (event: RequestEvent) => void {
   const { stdout } = cli;
   let dropped = 0;
@@ -133,7 +133,7 @@ function droppedLine(cli: Invocation, requests: number): string {
   return remarkLines(`${count(requests, "request")} not logged: nobody read this`, time, cli.out, cli.width);
 }
 
-/** A line of the log that is of no one request; on stderr, for it is no answer. */
+/** Writes a line of the log that belongs to no request. It goes to stderr, because it is not an answer. */
 function logRemark(cli: Invocation, note: string): void {
   if (cli.json) say(cli, note);
   else if (!cli.quiet) {
@@ -142,15 +142,15 @@ function logRemark(cli: Invocation, note: string): void {
 }
 
 /**
- * `idp start`: runs until SIGINT, SIGTERM or `idp stop`; then the open requests are answered and all is on disk.
- * @param words what was typed after `idp`
+ * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
+ * @param words the words after `idp`
  */
 export async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  // From the first moment on: a signal while it starts must end it as well. A second one changes nothing.
+  // Set first, because a signal while the server starts must end it too. A second one changes nothing.
   cli.takeSignals(() => {
     stop();
   });
@@ -167,7 +167,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     else say(cli, note);
   };
   let issuer: string | null = null;
-  // A command finds this server by its data folder; one in memory only by its address.
+  // A command finds this server by its data folder, or, if it is in memory, only by its address.
   const line: CommandLine = (words) => {
     const inMemory = issuer === null ? [] : ["--url", issuer];
     return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words);
@@ -195,7 +195,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   return null;
 }
 
-/** The command as it was typed, on a free port: on other data, or with other fixtures, it would be another server. */
+/** The command as it was typed, but on a free port, because other data or fixtures would make it another server. */
 function onFreePort(words: readonly string[]): readonly string[] {
   const kept = words.filter(
     (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
@@ -203,7 +203,7 @@ function onFreePort(words: readonly string[]): readonly string[] {
   return ["idp", ...wordsWithoutPassword(kept), "--port", "auto"];
 }
 
-/** Where the port is another idp's, the refusal says whose; null where it was refused for something else. */
+/** The refusal of a port that another idp uses, which it names; null if the error is something else. */
 async function portTaken(error: unknown, words: readonly string[]): Promise<OperationError | null> {
   const { message, cause } = error instanceof OperationError ? error : { message: "", cause: undefined };
   if (codeOf(cause) !== "EADDRINUSE") return null;
@@ -243,7 +243,7 @@ async function announce(
         `${firstScreen(escapeDeep(await screenOf(idp, fixtures, place, cli.interactive && cli.stdout.isTTY)), cli.out, line)}\n`,
       );
     }
-    // What a script waits for.
+    // A script waits for this line.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
   if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/`);

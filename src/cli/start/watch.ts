@@ -12,12 +12,10 @@ import { few } from "../output/words.ts";
 import { hintText } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 
-/** `idp start --watch`: fixtures are applied anew when they change. */
-
-/** Milliseconds without a further event: an editor saves in several steps. */
+/** How many milliseconds to wait for another event: an editor saves in several steps. */
 const quiet = 80;
 
-/** The real path; null if nothing is there or it cannot be reached. Reading the fixtures then reports why. */
+/** The real path; null if it does not exist or cannot be reached, which reading the fixtures then reports. */
 function realPathOf(path: string): string | null {
   try {
     return realpathSync(path);
@@ -45,8 +43,8 @@ function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) =
 }
 
 /**
- * Watches until it is closed. Reports fixtures with mistakes, and keeps the running state then.
- * @param named paths and texts; none: the usual file of the working folder
+ * `idp start --watch`: applies fixtures anew when they change, until it is closed. With a mistake in them, it reports that and changes nothing.
+ * @param named paths and texts; without any, the usual file of the working folder
  * @param read finds and reads the fixtures anew
  */
 export function watchFixtures(
@@ -60,7 +58,7 @@ export function watchFixtures(
   let work = Promise.resolve();
   let closed = false;
 
-  /** What is watched already stays so where that fails (too many watches). */
+  /** If this fails (too many watches), what is already watched stays watched. */
   function rewatch(): void {
     const fresh: FSWatcher[] = [];
     try {
@@ -90,7 +88,7 @@ export function watchFixtures(
   async function refresh(): Promise<void> {
     if (closed) return;
     try {
-      // A folder may be another one of the same name by now. Before the files are read: no change comes between.
+      // The folder may be another one of the same name by now. This comes before the files are read, so that no change is missed.
       rewatch();
       const now = read();
       const text = JSON.stringify(now.sources);
@@ -132,7 +130,7 @@ export function watchFixtures(
   }
 
   rewatch();
-  // What changed between the start and here.
+  // For what changed since the start.
   later();
   return {
     async close() {

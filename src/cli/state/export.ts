@@ -9,7 +9,7 @@ export interface ExportFlags {
   readonly as?: "state" | "fixtures";
 }
 
-/** `idp export`: the document is the answer; with `--output` it goes into a file, and the answer says what is in it. */
+/** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
 export async function exportState(cli: Invocation, { output, as }: ExportFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const document = await target.call("export", { as });
@@ -29,10 +29,10 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
   );
 }
 
-/** Readable, and the same for the same data. */
+/** Readable, and always the same for the same data. */
 const textOf = (document: object): string => JSON.stringify(document, null, 2);
 
-/** For its owner alone. */
+/** Writes a file that only its owner can read. */
 async function writePrivate(file: string, text: string): Promise<void> {
   try {
     await putFile(file, text, 0o600);

@@ -8,7 +8,7 @@ import { readBytes } from "../input/stdin.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-/** `idp import`: an export takes the place of all there is. @param file `-`: standard input */
+/** `idp import`: an export replaces all data. @param file `-` for standard input */
 export async function importState(cli: Invocation, file: string): Promise<Outcome> {
   const name = file === "-" ? "stdin" : file;
   const source = { name, text: decodeFixture(name, await bytesOf(cli, file)) };

@@ -39,13 +39,13 @@ const keysNote = ({ keysRenewed }: ResetResult): string =>
     ? "All earlier tokens are invalid, and the signing keys are new."
     : "All earlier tokens are invalid. The signing keys stay; --keys replaces them.";
 
-/** `user dave`, `2 users (dave, erin)`; "" where there is none. */
+/** `user dave`, `2 users (dave, erin)`; "" for none. */
 function named(kind: string, names: readonly string[]): string {
   if (names.length === 0) return "";
   return names.length === 1 ? `${kind} ${few(names)}` : `${count(names.length, kind)} (${few(names)})`;
 }
 
-/** What was reset; what did not change is not spoken of. */
+/** What was reset. What did not change is left out. */
 function describe(result: ResetResult, style: Style): string {
   const { fixtures, users, clients, scopes, grants, settings, sessionsEnded } = result;
   const kinds = [

@@ -16,10 +16,10 @@ export interface SeedFlags {
   readonly printSchema?: true;
 }
 
-/** The files that were named, or the built-in demo. */
+/** The names of the files, or the built-in demo. */
 const namesOf = (names: readonly string[]): string => (names.length === 0 ? "built-in demo" : names.join(", "));
 
-/** `idp seed`: applies fixture files, to a running server or to the folder, which is made where there is none. */
+/** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
 export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
     const { fixtureSchema } = await import("../../core/fixtures/schema/json-schema.ts");
@@ -44,7 +44,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
   }
 }
 
-/** Texts go as they are, so that the server says where in them something is wrong; the demo goes as a document. */
+/** Texts are sent as they are, so that the server can say where something is wrong; the demo is sent as a document. */
 function inputOf(sources: readonly FixtureSource[]): OperationInput<"seed"> {
   const [only] = sources;
   if (only !== undefined && "value" in only) return only.value as OperationInput<"seed">;

@@ -13,13 +13,11 @@ import { contextOf } from "./folder.ts";
 import { usualPort } from "./remote.ts";
 import type { Target } from "./target.ts";
 
-/** What `idp start` will serve, before its first start: the fixtures, in memory. Nothing is written. */
-
-/** Whether there is nothing to read: no server, and no data that one has left. */
+/** Whether there is nothing to read: no server, and no data. */
 export const isBeforeStart = (cli: Invocation, target: Target): boolean =>
   target.server === null && cli.store === null && !existsSync(join(cli.data, "data.json"));
 
-/** The issuer of `idp start` in this environment; on a free port nobody knows it yet, and it is the usual one. */
+/** The issuer of `idp start` in this environment; undefined for the usual one, also with a free port, which is not known yet. */
 function issuerOf({ env }: Invocation): string | undefined {
   const { IDP_ISSUER: issuer = "", IDP_CERT: cert = "" } = env;
   if (issuer !== "") return issuer;
@@ -28,8 +26,9 @@ function issuerOf({ env }: Invocation): string | undefined {
 }
 
 /**
- * @param fixtures that it starts with; absent: those that it would find
- * @throws {OperationError} invalid, for fixtures that `idp start` would refuse
+ * What `idp start` will serve: the fixtures, in memory. Nothing is written.
+ * @param fixtures the fixtures to start with; absent for those that it would find
+ * @throws {OperationError} invalid for fixtures that `idp start` would refuse
  */
 export async function targetBeforeStart(
   cli: Invocation,
@@ -37,7 +36,7 @@ export async function targetBeforeStart(
 ): Promise<Target & { readonly note: string }> {
   const { now } = cli;
   const store = createMemoryStore({ now });
-  // Passwords are never hashed: nobody signs in here.
+  // Passwords are not hashed, because nobody signs in here.
   const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
   await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });
   const ctx = await contextOf(

@@ -7,9 +7,10 @@ import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { fixturesOf } from "../program/server-flags.ts";
 
-/** The issuers of a data folder that no server holds. Each is opened for as long as a command looks at it. */
-
-/** @param first the address of the first issuer */
+/**
+ * The issuers of a data folder without a server. Each is open only while a command uses it.
+ * @param first the address of the first issuer
+ */
 export function issuersOf(cli: Invocation, stores: Stores, first: string): Issuers {
   const issuers: Issuers = {
     list: async () => {

@@ -33,13 +33,8 @@ import { version } from "../../package.ts";
 import { issuersOf } from "./folder-issuers.ts";
 
 /**
- * An operation on the data itself. A folder, where no server runs, is locked for as long as the operation takes. A shared store is opened
- * beside the instances that run on it.
- */
-
-/**
- * What an operation needs, out of the data. It carries on the issuer and the settings that the data was last served under.
- * @param which `name` of the issuer, null: the first one; `given` wins over the remembered URL
+ * What an operation needs, from the data. It has the issuer and the settings that the data was last served under.
+ * @param which `name`: of the issuer, null for the first one; `given` replaces the remembered URL
  */
 export async function contextOf(
   cli: Invocation,
@@ -65,10 +60,10 @@ export async function contextOf(
     ...{ address, layout, settings },
     issuers: issuersOf(cli, stores, address),
     offersPicker: false,
-    // The next command reads them anew.
+    // The next command reads them.
     reloadSettings: () => Promise.resolve(),
     keys: await openKeyRing(store, now, randomText),
-    // Where the data has none, as `idp start` would find them.
+    // If the data has none, as `idp start` would find them.
     fixtures: await fixturesInUse({ store, random: randomText }, () => fixturesOf(cli, {}).sources),
     attempts: createAttempts(now),
     faults: await createFaults(store),
@@ -79,7 +74,7 @@ export async function contextOf(
   };
 }
 
-/** Opens the store of an issuer that is there: only `issuers add` makes one. @throws {OperationError} not_found */
+/** Opens the store of an existing issuer; only `issuers add` makes one. @throws {OperationError} not_found */
 async function openNamed(stores: Stores, name: string | null, now: () => number): Promise<Store> {
   if (name !== null) {
     const names = await stores.names();
@@ -92,9 +87,10 @@ async function openNamed(stores: Stores, name: string | null, now: () => number)
 }
 
 /**
- * Runs an operation on the data.
- * @throws {LockedError} where a server holds it
- * @throws {OperationError} not_found, where it does not have the issuer that `--issuer` names
+ * Runs an operation on the data itself. A folder is locked for as long as the operation takes. A shared store is opened beside the
+ * instances that run on it.
+ * @throws {LockedError} if a server holds the data
+ * @throws {OperationError} not_found if the data does not have the issuer of `--issuer`
  */
 export async function runOnData<N extends OperationName>(
   cli: Invocation,
@@ -105,9 +101,9 @@ export async function runOnData<N extends OperationName>(
     issuer,
     progress,
   }: {
-    /** The name of the issuer; null: the first one. */
+    /** The name of the issuer; null for the first one. */
     readonly of: string | null;
-    /** The issuer of tokens; absent: the one it was last served under. */
+    /** The issuer of tokens; absent for the one that the data was last served under. */
     readonly issuer: string | undefined;
     readonly progress: Runner["progress"];
   },
@@ -117,7 +113,7 @@ export async function runOnData<N extends OperationName>(
     postgres: cli.store ?? undefined,
     kind: "command",
     version,
-    // Under --json stderr holds an error and nothing else (CONTRACT 6).
+    // Under --json, stderr has only an error (CONTRACT 6).
     log: (note) => {
       if (!cli.json) say(cli, note);
     },

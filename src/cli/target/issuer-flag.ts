@@ -3,20 +3,20 @@ import { OperationError } from "../../core/errors.ts";
 import { addressOf, issuerName } from "../../core/issuers/issuer-view.ts";
 
 /**
- * `--issuer`: every command takes the name of an issuer, to work on that one. A few take a URL as well, and say in their help what it is
- * for: a name is never a URL. IDP_ISSUER may be either, for all commands at once.
+ * `--issuer`: every command takes the name of an issuer to work on. A few also take a URL, and their help says what for. A name is never a
+ * URL. IDP_ISSUER may be either, for all commands at once.
  */
 
-/** The name of the issuer to work on; null: the first one, or the one at `--url`. */
+/** The name of the issuer to work on; null for the first one, or the one at `--url`. */
 export function namedIssuer(issuer: string | undefined, { IDP_ISSUER: set = "" }: NodeJS.ProcessEnv): string | null {
   const given = issuer ?? set;
   return issuerName.test(given) ? given : null;
 }
 
-/** The address to use for an issuer of the server at an address. What is no address is refused where it is used. */
+/** The address of an issuer of the server at `url`. If `url` is not an address, it is refused when it is used. */
 export const belowUrl = (url: string, name: string | null): string => (URL.canParse(url) ? addressOf(url, name) : url);
 
-/** Hands a URL to the command that was called, and a name to none. @throws {OperationError} usage */
+/** Passes a URL on to the command; a name is not passed on. @throws {OperationError} usage */
 export function handIssuer(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
   const { issuer } = program.opts<{ readonly issuer?: string }>();
   const option = command.options.find(({ long }) => long === "--issuer");

@@ -16,29 +16,29 @@ import type { Hint } from "../../core/hint.ts";
 /** An operation on a running server, through its control API. */
 
 export interface Server {
-  /** Where it listens, or its issuer: everything is served below it. */
+  /** Where it listens, or its issuer; everything is served below it. */
   readonly url: string;
-  /** Null: not given. The server is called anyway, since the real problem may be that none is running. */
+  /** Null if it was not given. The server is called anyway, because the real problem may be that none runs. */
   readonly adminToken: string | null;
-  /** Who holds the data, where the server was found by that; `state` tells whether the process is one of this machine. */
+  /** The process that holds the data, if the server was found by the lock; `state`: whether it is a process of this machine. */
   readonly pid?: number;
   readonly state?: "alive" | "elsewhere";
 }
 
 const tokenHint = "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too.";
 
-/** A seed of 64 MB may take its time; nothing else takes a second. */
+/** Milliseconds. A seed of 64 MB may take this long; nothing else takes a second. */
 const patience = 120_000;
 
-/** After so long without an answer the server is asked whether it answers at all. In milliseconds, as is the next. */
+/** How many milliseconds without an answer to wait before asking whether the server answers at all. */
 const silence = 5000;
 
-/** Operations that keep a healthy server busy, because they load all data. */
+/** Operations that keep a healthy server busy, because they read all data. */
 const slow: readonly OperationName[] = ["seed", "import", "reset"];
 const healthPatience = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
 
 /**
- * Waits for a call as long as its server answers anything at all: one that was stopped (Ctrl+Z) takes connections, and says nothing.
+ * Waits for a call as long as the server answers anything at all: one that was stopped (Ctrl+Z) accepts connections but does not answer.
  * @throws {OperationError} no_server
  */
 async function whileAnswering<T>(
@@ -67,8 +67,8 @@ async function whileAnswering<T>(
 
 /**
  * Calls an operation.
- * @throws {RemoteError} what the operation refuses, as it would refuse it on a folder
- * @throws {OperationError} no_server, where nothing answers there; usage, where the admin token is not taken
+ * @throws {RemoteError} for what the operation refuses, as it would on a folder
+ * @throws {OperationError} no_server if nothing answers; usage if the admin token is wrong
  */
 export async function callServer<N extends OperationName>(
   server: Server,
@@ -91,11 +91,11 @@ export async function callServer<N extends OperationName>(
 
 interface Answer {
   readonly status: number;
-  /** Undefined: it is not JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown;
 }
 
-/** By `node:http`: `fetch` would cost each command 50 ms to load. */
+/** Uses `node:http`, because `fetch` takes 50 ms to load in each command. */
 async function send(
   url: string,
   address: string,
@@ -107,11 +107,11 @@ async function send(
     signal,
   }: {
     readonly method: string;
-    /** Null: for what everybody may ask. */
+    /** Null for what everybody may ask. */
     readonly adminToken: string | null;
     readonly body?: string;
     readonly timeout?: number;
-    /** Ends it. */
+    /** Ends the request. */
     readonly signal?: AbortSignal;
   },
 ): Promise<Answer> {
@@ -148,7 +148,7 @@ async function send(
   });
 }
 
-/** What answers at an address: an idp with this issuer, or something else; null: nothing does. @param timeout milliseconds */
+/** What answers at an address: an idp with this issuer, or something else; null if nothing does. @param timeout milliseconds */
 export async function answererAt(url: string, timeout: number): Promise<{ readonly issuer: string | null } | null> {
   const health = `${baseOf(url)}/_idp/health`;
   const found = await send(url, health, { method: "GET", adminToken: null, timeout }).catch(() => null);
@@ -157,16 +157,16 @@ export async function answererAt(url: string, timeout: number): Promise<{ readon
   return { issuer: status === "ok" && typeof issuer === "string" ? issuer : null };
 }
 
-/** The issuer of the idp that answers at an address; null: none does. @param timeout milliseconds */
+/** The issuer of the idp that answers at an address; null if none does. @param timeout milliseconds */
 export const issuerAt = async (url: string, timeout: number): Promise<string | null> =>
   (await answererAt(url, timeout))?.issuer ?? null;
 
-/** The port that `idp start` takes; null where it takes a free one. */
+/** The port that `idp start` uses; null if it uses a free one. */
 export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
   return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
 }
 
-/** The issuer of the idp that listens on a port of this machine; null: it is none, or does not say so at once. */
+/** The issuer of the idp on a port of this machine; null if there is none, or it does not answer at once. */
 export async function issuerOnPort(port: number): Promise<string | null> {
   const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 1000));
   return (await Promise.all(asked)).find((issuer) => issuer !== null) ?? null;
@@ -184,7 +184,7 @@ interface ErrorBody {
   readonly error: string;
   readonly error_description: string;
   readonly hint?: string;
-  /** The hint taken apart, where it has a command. */
+  /** The parts of the hint, if it has a command. */
   readonly next?: unknown;
   readonly problems?: unknown;
 }

@@ -5,7 +5,7 @@ import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */
 
-/** `--url` or IDP_URL, where it is an address. @throws {OperationError} usage */
+/** `--url` or IDP_URL, which must be an address. @throws {OperationError} usage */
 export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
   const name = env.IDP_URL === url ? "IDP_URL" : "--url";
@@ -19,7 +19,7 @@ export function serverOfUrl(cli: Invocation, url: string): Server {
   return { url: checkUrl({ url, env }), adminToken };
 }
 
-/** IDP_ADMIN_TOKEN without the line break that files and secrets of CI end in; null where nobody set it. @throws {OperationError} usage */
+/** IDP_ADMIN_TOKEN without the line break at the end of files and CI secrets; null if it is not set. @throws {OperationError} usage */
 export function adminTokenOf({ IDP_ADMIN_TOKEN: token = "" }: NodeJS.ProcessEnv): string | null {
   const trimmed = token.trim();
   return trimmed === "" ? null : sendable(trimmed, "IDP_ADMIN_TOKEN");
@@ -40,7 +40,7 @@ function readTokenFile(file: string): string {
   } catch (error) {
     throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
   }
-  // Accepts a lock file in place of the bare token.
+  // A lock file is accepted in place of the bare token.
   const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
   if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);
   return sendable(token, `--admin-token-file ${file}`);

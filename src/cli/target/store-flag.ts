@@ -4,9 +4,9 @@ import { holdsPassword, problemOfAddress } from "../../store/postgres/address.ts
 import type { GlobalFlags, Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 
-/** `--store` and IDP_STORE: an address, and the only place for the data that is named. */
+/** `--store` and IDP_STORE: the address of a shared store. No other place for the data may be named beside it. */
 
-/** The variable or the flag, as the person gave it. */
+/** The variable or the flag that the person used. */
 const nameOf = (program: Command): string =>
   program.getOptionValueSource("store") === "env" ? "IDP_STORE" : "--store";
 
@@ -16,7 +16,7 @@ export function checkStore(program: Command, cli: Invocation): void {
   if (store === undefined) return;
   const problem = problemOfAddress(store);
   if (problem !== null) throw new OperationError("usage", `${nameOf(program)} ${problem}`);
-  // A folder that only the environment names, as an image may do, is not meant.
+  // A folder that only the environment names does not count; an image may set it.
   if (program.getOptionValueSource("data") === "cli") throw twoPlaces(`${nameOf(program)} and --data`);
   if (program.getOptionValueSource("store") === "cli" && holdsPassword(store) && !cli.json) {
     say(
@@ -26,6 +26,6 @@ export function checkStore(program: Command, cli: Invocation): void {
   }
 }
 
-/** @param named the flags, as `--store and --memory` */
+/** @param named the flags: `--store and --memory` */
 export const twoPlaces = (named: string): OperationError =>
   new OperationError("usage", `${named} name two places for the data`, { hint: "Leave one of them out" });

@@ -23,12 +23,11 @@ import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /**
- * What a command works on: `--url`; else the server that holds the data folder's lock; else the folder itself (CONTRACT 6). With `--store`:
- * the shared store, beside the instances that run on it.
+ * What a command works on: `--url`, else the server that holds the lock of the data folder, else the folder itself (CONTRACT 6). With
+ * `--store`: the shared store, beside the instances that run on it.
  */
-
 export interface Target {
-  /** Null: the data itself, a folder where no server runs, or a shared store. */
+  /** Null for the data itself: a folder without a server, or a shared store. */
   readonly server: Server | null;
   /** Where a change was made, in words for stderr. */
   readonly where: string;
@@ -40,12 +39,12 @@ export interface Target {
   ): Promise<OperationOutput<N>>;
 }
 
-/** What starts a server on this data. */
+/** The command that starts a server on this data. */
 export const startCommand = ["idp", "start"];
 
 /**
- * If no server runs on this data: how to reach one on the usual port that uses other data or memory. Null if there is none, or if `--url` named
- * a server.
+ * How to reach a server on the usual port that uses other data or memory, if none runs on this data. Null if there is none, or if `--url`
+ * named a server.
  */
 export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url">): Promise<string | null> {
   const port = url === null ? usualPort(env) : null;
@@ -59,16 +58,16 @@ export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url"
 }
 
 /**
- * The next step where no server is found. Where one runs elsewhere, to start another would be refused, and is not what is asked for.
- * @param more what else could be done, as a sentence before it
+ * The next step if no server is found. If one runs elsewhere, starting another would be refused, and is not what the person wants.
+ * @param more another way, as a sentence before it
  */
 export const startHint = async (cli: Pick<Invocation, "env" | "url">, more = ""): Promise<string | Hint> =>
   (await hintElsewhere(cli)) ?? { text: `${more}To start it`, command: startCommand };
 
 /**
- * No server is found. A shared store does not know where its instances listen.
+ * The error that no server was found. A shared store does not know where its instances listen.
  * @param none the beginning of the sentence, up to "runs on"
- * @param more what else could be done, as a sentence
+ * @param more another way, as a sentence
  */
 export async function noServer(cli: Invocation, none = "no server", more = ""): Promise<OperationError> {
   if (cli.store === null) {
@@ -79,13 +78,13 @@ export async function noServer(cli: Invocation, none = "no server", more = ""): 
   });
 }
 
-/** Nothing was ever stored here. */
+/** The error that no data was ever stored here. */
 const noData = async (cli: Invocation): Promise<OperationError> =>
   new OperationError("not_found", `there is no data in ${cli.place} yet`, {
     hint: await startHint(cli, cli.store === null ? "For other data, add --data DIR. " : ""),
   });
 
-/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null as long as it says nothing. @throws {OperationError} usage */
+/** Where the server is, or will be: `--url`, else what the lock of the data folder says; null until it does. @throws {OperationError} usage */
 export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "issuer" | "env">): string | null {
   const { url, store, issuer, env } = cli;
   if (url !== null) return checkUrl({ url, env });
@@ -95,15 +94,15 @@ export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "issu
   return address === null ? null : belowUrl(address, issuer);
 }
 
-/** How long to wait for a server that is just starting, in milliseconds. */
+/** How long to wait for a server that is starting, in milliseconds. */
 const startingPatience = 10_000;
 
-/** A server by its lock. */
+/** A server that was found by its lock. */
 type Found = Server & { readonly pid: number; readonly startedAt: string };
 
 /**
- * The running server of the data folder, by its lock; null where none runs. One that is starting is waited for.
- * @throws {LockedError} where it does not get ready
+ * The running server of the data folder, by its lock; null if none runs. Waits for one that is starting.
+ * @throws {LockedError} if it does not get ready
  */
 export async function findServer(cli: Invocation): Promise<Found | null> {
   if (cli.store !== null) return null;
@@ -133,8 +132,8 @@ const onServer = (server: Server): Target => ({
 
 /**
  * Finds what a command works on.
- * @param issuer of tokens that are issued on a folder; absent: the one it was last served under
- * @throws {OperationError} not_found, where there is no data
+ * @param issuer the issuer of tokens that are issued on a folder; absent for the one that it was last served under
+ * @throws {OperationError} not_found if there is no data
  */
 export async function findTarget(cli: Invocation, issuer?: string): Promise<Target> {
   if (cli.url !== null) return onServer(serverOfUrl(cli, cli.url));
@@ -152,7 +151,7 @@ export async function findTarget(cli: Invocation, issuer?: string): Promise<Targ
 
 const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";
 
-/** The lock of a machine or a container that is gone, or cannot be reached: what holds the data cannot be seen from here. */
+/** The error for a lock of a machine or container that is gone or cannot be reached, so that this machine cannot see what holds the data. */
 const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationError =>
   new OperationError(
     "no_server",
@@ -183,7 +182,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
       try {
         return await runOnData(cli, name, input, { of, issuer, progress });
       } catch (error) {
-        // A server took the data between the look at the lock and the opening of the folder.
+        // A server took the lock after it was looked at.
         const server = error instanceof LockedError ? await findServer(cli) : null;
         if (server === null) throw error;
         return callServer(server, name, input);

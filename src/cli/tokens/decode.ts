@@ -10,9 +10,8 @@ import { pairs } from "../output/table.ts";
 import { readText } from "./input.ts";
 
 /**
- * `idp token decode`: what a token says. Needs no server, no data and no key.
- * The document is one object for one token; for a token response an object keyed by `access_token`, `id_token`, `refresh_token`;
- * for several lines an array.
+ * `idp token decode`: what a token says. It needs no server, no data and no key. The document is one object for one token, an object with
+ * `access_token`, `id_token` and `refresh_token` for a token response, and an array for several lines.
  */
 export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
   const decoded = findTokens(await readText(cli, argument)).map(({ name, token }) => ({
@@ -49,7 +48,7 @@ const byType: Readonly<Record<string, string>> = {
   "oauth-authz-req+jwt": "request object",
 };
 
-/** What kind of token this looks like: by `typ`, else by the claims that only one kind has. */
+/** The likely kind of a token: by `typ`, else by the claims that only one kind has. */
 function kindOf({ header, payload }: DecodedToken): string {
   const typ = typeof header.typ === "string" ? header.typ.toLowerCase().replace(/^application\//, "") : "";
   if (Object.hasOwn(byType, typ)) return byType[typ] ?? "";
@@ -87,7 +86,7 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
   ].join("\n");
 }
 
-/** The words of the consent page, which need no server. Of a scope that fixtures define, only the server has some. */
+/** The words of the consent page, which need no server. Only the server has words for scopes of fixtures. */
 const scopeWords = (): Readonly<Record<string, string>> =>
   JSON.parse(readFileSync(packageFile("templates/locales/en.json"), "utf8")) as Record<string, string>;
 

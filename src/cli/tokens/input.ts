@@ -5,13 +5,12 @@ import { readAll } from "../input/stdin.ts";
 
 /** Where a command on tokens gets its token from. */
 
-/** A token that is longer than this fits no header, and no request of the control API. */
+/** A longer token fits neither a header nor a request of the control API. */
 const mostCharacters = 65_536;
 
 /**
- * The text that was given: the argument; standard input for "-", or without an argument where it is no terminal; else what is
- * typed when asked.
- * @throws {OperationError} usage, where there is none
+ * The given text: the argument; standard input for "-", or without an argument if it is not a terminal; else the answer to a question.
+ * @throws {OperationError} usage if there is none
  */
 export async function readText(cli: Invocation, argument: string | undefined): Promise<string> {
   const fromInput = argument === "-" || (argument === undefined && !cli.stdin.isTTY);
@@ -24,11 +23,11 @@ export async function readText(cli: Invocation, argument: string | undefined): P
   return text;
 }
 
-/** Loaded where somebody can be asked only: decoding starts fast. */
+/** Loaded only if somebody can be asked, so that decoding starts fast. */
 const askToken = async (cli: Invocation): Promise<string> =>
   cli.interactive ? (await import("../input/ask.ts")).askText(cli, "The token") : "";
 
-/** The one token that was given; of a token response the member `prefer`. @throws {OperationError} usage, refused */
+/** The one given token; the member `prefer` of a token response. @throws {OperationError} usage, refused */
 export async function readToken(
   cli: Invocation,
   argument: string | undefined,

@@ -9,7 +9,7 @@ import { pairs } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { readToken } from "./input.ts";
 
-/** `idp token introspect`: what a token is good for now (RFC 7662), and of one that is dead, why. */
+/** `idp token introspect`: what a token is good for now (RFC 7662), or why it is not valid. */
 export async function tokenIntrospect(
   cli: Invocation,
   argument: string | undefined,
@@ -25,7 +25,7 @@ export async function tokenIntrospect(
   });
 }
 
-/** The reason, and when it was: "it was revoked by the operator, 2 min ago (2026-11-20 23:14:05 UTC)". */
+/** The reason and its time: "it was revoked by the operator, 2 min ago (2026-11-20 23:14:05 UTC)". */
 function whyDead({ reason = "the reason is not known", since }: Introspection, now: number): string {
   if (since === undefined) return reason;
   const seconds = Date.parse(since) / 1000;

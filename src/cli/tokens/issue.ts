@@ -24,7 +24,7 @@ export interface TokenIssueFlags extends IssueFlags {
   readonly algNone?: true;
 }
 
-/** `idp token issue`: one bare token and nothing else, so that `$(…)` takes it. */
+/** `idp token issue`: prints one bare token and nothing else, for `$(…)`. */
 export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
   const target = await targetUnder(cli, flags.issuer);
   const client = await clientOr(cli, target, flags.client);
@@ -45,7 +45,7 @@ export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promi
   });
 }
 
-/** A client that may speak for itself needs no user. */
+/** The user, whom a client with client credentials does not need. */
 async function userFor(
   cli: Invocation,
   target: Target,

@@ -3,7 +3,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
 import { readToken } from "./input.ts";
 
-/** `idp token revoke`: as the operator, so of any client (RFC 7009 binds clients to their own). */
+/** `idp token revoke`: revokes a token of any client, as the operator (by RFC 7009 a client can revoke only its own). */
 export async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
   const { token } = await readToken(cli, argument, "refresh_token");
   const target = await findTarget(cli);

@@ -14,7 +14,7 @@ export interface VerifyFlags extends KeyFlags {
   readonly leeway?: number;
 }
 
-/** `idp token verify`: every check, also those after one that failed. */
+/** `idp token verify`: runs every check, also after one that failed. */
 export async function tokenVerify(cli: Invocation, argument: string | undefined, flags: VerifyFlags): Promise<Outcome> {
   if (flags.secretStdin === true && (argument === undefined || argument === "-")) {
     throw new OperationError("usage", "standard input holds the secret, so the token has to be the argument", {

@@ -7,15 +7,13 @@ import type { Keys } from "../../core/tokens/verify-foreign.ts";
 import { readSecret } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** Where the keys come from that verify a token of any issuer. */
-
 export interface KeyFlags {
   readonly issuer?: string;
   readonly jwks?: string;
   readonly secretStdin?: true;
 }
 
-/** The keys that the flags name; null: those of the server or the folder. @throws {OperationError} */
+/** The keys of the flags, to verify a token of any issuer; null for the keys of the server or the folder. @throws {OperationError} */
 export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: KeyFlags): Promise<Keys | null> {
   if (secretStdin === true) {
     if (jwks !== undefined) throw new OperationError("usage", "give --jwks or --secret-stdin, not both");
@@ -30,7 +28,7 @@ export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: Key
   return keySet(await getJson(address), address);
 }
 
-/** A JWK Set, or one JWK alone (RFC 7517 4, 5). */
+/** Reads a JWK Set, or a single JWK (RFC 7517 4, 5). */
 function keySet(value: unknown, from: string): Keys {
   const listed = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isObject) : null;
   const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
@@ -66,7 +64,7 @@ async function getJson(address: string): Promise<unknown> {
       hint: "It begins with http:// or https://.",
     });
   }
-  // Loaded where keys are fetched only: https takes a while.
+  // Loaded only to fetch keys, because https takes a while to load.
   const { send } = await import("../../client/http.ts");
   const { status, text } = await send({ method: "GET", url: address }).catch((cause: unknown) => {
     if (!(cause instanceof Problem)) throw cause;
@@ -80,7 +78,7 @@ async function getJson(address: string): Promise<unknown> {
   return parse(text, address);
 }
 
-/** OpenID Connect Discovery 4, else RFC 8414 3.1. An issuer that calls itself otherwise is another one (Discovery 4.3). */
+/** From OpenID Connect Discovery 4, else RFC 8414 3.1. The document must name the same issuer (Discovery 4.3). */
 async function jwksUri(issuer: string): Promise<string> {
   const { metadataAddresses } = await import("../../client/provider.ts");
   const addresses = metadataAddresses(issuer);

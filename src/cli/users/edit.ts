@@ -66,7 +66,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   });
 }
 
-/** `idp users remove`. The document of one name has that name, of several a list. */
+/** `idp users remove`. The document has the name for one name, and a list for several. */
 export async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
   const target = await findTarget(cli);
   const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "alice"]);

@@ -13,7 +13,7 @@ const questions = {
   ban: "Their sessions end and their grants are revoked permanently.",
 } as const;
 
-/** `idp users suspend|ban|restore`. The document of one name is that user, of several a list. */
+/** `idp users suspend|ban|restore`. The document is that user for one name, and a list for several. */
 export async function changeStatus(
   cli: Invocation,
   change: keyof typeof questions,

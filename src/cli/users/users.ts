@@ -75,7 +75,7 @@ export async function showUser(cli: Invocation, username: string | undefined): P
   return answer(user, (_shown, style) => describeUser(user, style));
 }
 
-/** The lines of one user. What a terminal would act upon is escaped here, in JSON once. */
+/** The lines of one user. Characters that a terminal would act upon are escaped here, and only once in JSON. */
 export function describeUser(shown: UserView, style: Style): string {
   const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
   const others = Object.entries(rest).flatMap(([field, value]) => fieldLines(field, value));
@@ -93,7 +93,7 @@ export function describeUser(shown: UserView, style: Style): string {
   ].join("\n");
 }
 
-/** A field in one line; one that holds several values in a line each. */
+/** A field in one line, or with several values in a line for each. */
 function fieldLines(field: string, value: unknown): readonly (readonly [name: string, line: string])[] {
   if (typeof value === "string") return [[field, escapeLine(value) || '""']];
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
