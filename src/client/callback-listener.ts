@@ -4,25 +4,25 @@ import { sendCallbackPage, type CallbackPage } from "./callback-page.ts";
 import { Problem } from "./check.ts";
 
 /**
- * Listens where a native app is sent back to (RFC 8252 7.3): on 127.0.0.1 alone, for one response, which it hands over whatever it
- * holds. It accepts no more connections once that response is in. The browser waits for its page until the sign-in is complete.
+ * Listens at the redirect URI of a native app (RFC 8252 7.3), only on 127.0.0.1 and for one response, which it returns unchecked. Then it
+ * accepts no more connections. The browser waits for its page until the sign-in is complete.
  */
 export interface CallbackListener {
   readonly redirectUri: string;
-  /** The parameters that came. @throws {Problem} where none came in time @param timeout seconds */
+  /** The parameters of the response. @throws {Problem} if none came in time @param timeout seconds */
   received(timeout: number): Promise<URLSearchParams>;
-  /** Shows the browser that came what became of the sign-in. Resolves when the page is sent, or the browser is gone. */
+  /** Shows the browser the result of the sign-in. Resolves when the page is sent, or the browser is gone. */
   answer(page: CallbackPage): Promise<void>;
   close(): void;
 }
 
 const address = "127.0.0.1";
 export const callbackPath = "/callback";
-/** A response of form_post is a few parameters. */
+/** A response with form_post has only a few parameters. */
 const mostBytes = 65_536;
 const onlyResponses = "Only the response of a provider is accepted here.";
 
-/** @param port 0: a free one. @throws the system's error where it cannot listen there */
+/** @param port 0 for a free one @throws the error of the system if it cannot listen there */
 export async function listenForCallback(port: number): Promise<CallbackListener> {
   let deliver: (parameters: URLSearchParams) => void = () => undefined;
   const delivered = new Promise<URLSearchParams>((resolve) => {
@@ -84,7 +84,7 @@ async function receive(
   response: ServerResponse,
   port: () => number,
 ): Promise<URLSearchParams | null> {
-  // A page that points its own name here (DNS rebinding) is sent away.
+  // Refuses a page that points its own name at this machine (DNS rebinding).
   if (request.headers.host !== `${address}:${port()}`) {
     const sentence = "This address answers to its own name only.";
     sendCallbackPage(response, 421, { title: "Wrong address", sentence });

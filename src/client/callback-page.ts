@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { packageFile } from "../package.ts";
 
-/** The pages that a browser sees at the redirect URI: styled as those of the server, and complete in one answer. */
+/** The pages that a browser sees at the redirect URI. They look like those of the server, and each is complete in one answer. */
 
 export interface CallbackPage {
   readonly title: string;

@@ -1,14 +1,12 @@
 import { exactJson } from "../json-digits.ts";
 
-/** The checks of a client that signs in, each with its result. */
-
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
 }
 
-/** Collects checks. All of them are reported, also those after one that failed. */
+/** Collects the checks of a client that signs in. All are reported, also those after one that failed. */
 export interface Report {
   readonly checks: readonly Check[];
   readonly check: (name: string, ok: boolean, detail: string) => void;
@@ -24,12 +22,12 @@ export function newReport(): Report {
   };
 }
 
-/** What the other side did wrong, as a sentence: the detail of a check that fails. */
+/** What the provider did wrong, as a sentence: the detail of a failed check. */
 export class Problem extends Error {
   override readonly name = "Problem";
 }
 
-/** Does a piece of work; what it finds wrong becomes a failed check of this name, and the result null. */
+/** Runs `work`. A problem becomes a failed check of this name, and the result null. */
 export async function attempt<T>(report: Report, name: string, work: () => Promise<T> | T): Promise<T | null> {
   try {
     return await work();

@@ -1,5 +1,5 @@
 /*
- * client: an OAuth client that signs in to any provider, for `idp login`. It knows nothing of our server. One check per function, one
+ * client: an OAuth client that signs in to any provider, for `idp login`. It knows nothing about our server. One check per function, one
  * report per run.
  */
 import { Problem } from "./check.ts";
@@ -10,15 +10,15 @@ import type { Provider } from "./provider.ts";
 
 export interface OAuthClient {
   readonly id: string;
-  /** Null: a public client. */
+  /** Null for a public client. */
   readonly secret: string | null;
-  /** The method that it registered; null: that is not known, and the metadata decides. */
+  /** The method that it registered; null if that is not known, so that the metadata decides. */
   readonly method: string | null;
 }
 
 const usable = ["client_secret_basic", "client_secret_post"];
 
-/** @throws {Problem} where the provider takes none of the methods that this client knows */
+/** @throws {Problem} if the provider accepts none of the methods of this client */
 export function authMethodOf({ id, secret, method }: OAuthClient, { authMethods }: Provider): string {
   if (method === "none" || secret === null) return "none";
   const offered = method === null ? authMethods : [method];

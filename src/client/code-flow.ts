@@ -6,27 +6,27 @@ import { requireEndpoint, type Provider } from "./provider.ts";
 import { finish, nothing, type Result } from "./result.ts";
 import { requestTokens, type SignIn } from "./tokens.ts";
 
-/** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) where it is offered. */
+/** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) if the provider offers it. */
 
 export interface CodeRequest {
   readonly scope: string;
   readonly redirectUri: string;
-  /** Seconds; null: not asked for. */
+  /** Seconds; null if it is not requested. */
   readonly maxAge: number | null;
   readonly acr: readonly string[];
-  /** Further parameters of the authorization request: `prompt`, `login_hint`, `response_mode`. */
+  /** More parameters of the authorization request: `prompt`, `login_hint`, `response_mode`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * Takes the person to an address, and brings back what the provider sent to the redirect URI.
- * `life`: how long the address is good for, in seconds, where it is not for ever. Throws a Problem where nothing comes back.
+ * Takes the person to an address, and returns what the provider sent to the redirect URI. `life`: how many seconds the address is valid;
+ * null for forever. Throws a Problem if nothing comes back.
  */
 export type Visit = (address: string, life: number | null) => Promise<URLSearchParams>;
 
 type Address = readonly [address: string, life: number | null];
 
-/** Signs in. What was found is in the report; the result is what came of it. */
+/** Signs in. The checks are in the report of the run. */
 export async function codeFlow(run: SignIn, request: CodeRequest, visit: Visit): Promise<Result> {
   const state = run.random(16);
   const nonce = run.random(16);
@@ -61,7 +61,7 @@ export async function codeFlow(run: SignIn, request: CodeRequest, visit: Visit):
 
 const isOpenId = (scope: string): boolean => scope.split(" ").includes("openid");
 
-/** The address that begins the sign-in, where everything goes with it or was pushed before. */
+/** The address that begins the sign-in, with all parameters or after they were pushed. */
 async function addressFor(run: SignIn, parameters: Readonly<Record<string, string>>): Promise<Address | null> {
   const { provider, client, report } = run;
   const endpoint = await attempt(report, "authorization", () => requireEndpoint(provider, "authorization_endpoint"));
@@ -90,13 +90,13 @@ async function addressFor(run: SignIn, parameters: Readonly<Record<string, strin
 }
 
 interface ReadResponse {
-  /** Null: none, or none that may be used. */
+  /** Null without a code that may be used. */
   readonly code: string | null;
-  /** What the provider refused, where it did. */
+  /** The refusal of the provider, if there is one. */
   readonly refusal: Json | null;
 }
 
-/** Judges the authorization response. A code is used only where the response is proven to be of this request and this provider. */
+/** Checks the authorization response. A code is used only if the response provably belongs to this request and this provider. */
 function readResponse({ provider, report }: SignIn, response: URLSearchParams, state: string): ReadResponse {
   const one = (name: string): string | null => response.get(name);
   const twice = ["code", "error", "state", "iss"].find((name) => response.getAll(name).length > 1);
@@ -118,7 +118,7 @@ function readResponse({ provider, report }: SignIn, response: URLSearchParams, s
   return { code: problem === null && same && fromIssuer ? code : null, refusal };
 }
 
-/** RFC 9207 2.4: against mix-up, by exact comparison; a response that fails it is not to be used. */
+/** RFC 9207 2.4: an exact comparison against mix-up attacks. A response that fails it must not be used. */
 function checkIssuer(report: Report, { issuer, sendsIss }: Provider, iss: string | null): boolean {
   if (iss === null) {
     const detail = sendsIss

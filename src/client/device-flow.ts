@@ -5,13 +5,13 @@ import { requireEndpoint } from "./provider.ts";
 import { finish, nothing, type Result } from "./result.ts";
 import { checkTokens, type SignIn } from "./tokens.ts";
 
-/** The device flow (RFC 8628), from the side of the device. */
+/** The device flow (RFC 8628), on the device. */
 
 /** What the device shows to its user. */
 export interface DevicePrompt {
   readonly userCode: string;
   readonly verificationUri: string;
-  /** With the code in it; null: the provider gives none. */
+  /** With the code in it; null if the provider gives none. */
   readonly verificationUriComplete: string | null;
 }
 
@@ -29,8 +29,8 @@ const slower = 5;
 
 /**
  * Signs in.
- * @param show tells the user where to go; it may also do what the user would. @throws {Problem} where that cannot be done
- * @param timeout seconds for which the user is waited for
+ * @param show shows the user where to go, or decides for the user @throws {Problem} if that does not work
+ * @param timeout how many seconds to wait for the user
  */
 export async function deviceFlow(
   run: SignIn,
@@ -55,7 +55,7 @@ export async function deviceFlow(
   return finish(run, tokens, { nonce: null, maxAge: null, acr: [], openid: scope.split(" ").includes("openid") });
 }
 
-/** @throws {Problem} where a member is missing or wrong (RFC 8628 3.2) */
+/** @throws {Problem} if a member is missing or wrong (RFC 8628 3.2) */
 function readBegun({ now }: SignIn, begun: Json, timeout: number): Waiting & { readonly prompt: DevicePrompt } {
   const where = "the answer";
   const { expires_in: life, interval = usualInterval, verification_uri_complete: complete } = begun;

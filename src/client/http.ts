@@ -25,7 +25,7 @@ export interface Reply {
 const patience = 10_000;
 const mostBytes = 1_000_000;
 
-/** Sends a request. Redirects are not followed. @throws {Problem} where no answer comes */
+/** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
 export function send({ method, url, headers = {}, form }: Outgoing): Promise<Reply> {
   const body = form?.toString();
   const start = /^https:/i.test(url) ? httpsRequest : httpRequest;
@@ -76,7 +76,7 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
   });
 }
 
-/** Why a connection failed. @param host where to */
+/** Why a connection to a host failed. */
 function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException): string {
   if (code === "ECONNREFUSED") return `nothing listens at ${host}`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `the name of ${host} cannot be resolved`;
@@ -89,14 +89,14 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
   return `${host} cannot be reached: ${code === "" ? message : code}`;
 }
 
-/** An object of JSON, as it was sent, with the digits of its numbers. */
+/** A JSON object as it was sent, with all digits of its numbers. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
 
 export const isJwt = (reply: Reply): boolean => mediaType(reply).toLowerCase() === "application/jwt";
 
-/** The object of an answer, whatever its status. @throws {Problem} where it is none, or not said to be JSON */
+/** The object in an answer, whatever its status. @throws {Problem} if it is not one, or its type is not JSON */
 export function jsonOf(reply: Reply): Json {
   const { url, status, text } = reply;
   const type = mediaType(reply);
@@ -118,20 +118,20 @@ export function jsonOf(reply: Reply): Json {
   return value as Json;
 }
 
-/** The object of an answer that went well. @throws {Problem} in the provider's own words where it says why not */
+/** The object in a successful answer. @throws {Problem} with the words of the provider, if it says what is wrong */
 export function successOf(reply: Reply, status = 200): Json {
   const json = jsonOf(reply);
   if (reply.status === status) return json;
   throw new Problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
 }
 
-/** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty where the answer says nothing. */
+/** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty if the answer does not say why. */
 export function refusalOf({ error, error_description: description }: Json): string {
   if (typeof error !== "string") return "";
   return ` ${error.slice(0, 100)}${typeof description === "string" ? `: ${description.slice(0, 400)}` : ""}`;
 }
 
-/** A member that has to be a text. @throws {Problem} */
+/** A member that has to be text. @throws {Problem} */
 export function textIn(json: Json, name: string, where: string): string {
   const value = json[name];
   if (typeof value === "string" && value !== "") return value;

@@ -6,13 +6,13 @@ import { send, successOf, type Json } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";
 import type { SignIn } from "./tokens.ts";
 
-/** Checks the ID token (OpenID Connect Core 3.1.3.7); the report has one line for each check. */
+/** Checks of the ID token (OpenID Connect Core 3.1.3.7). The report has a line for each. */
 
 export interface Expected {
-  /** Null: none was sent. */
+  /** Null if none was sent. */
   readonly nonce: string | null;
   readonly accessToken: string;
-  /** `max_age` of the request, in seconds; null: none. */
+  /** `max_age` of the request, in seconds; null without one. */
   readonly maxAge: number | null;
   /** `acr_values` of the request. */
   readonly acr: readonly string[];
@@ -24,7 +24,7 @@ const tolerance = 30;
 const known = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 const symmetric = /^HS(256|384|512)$/;
 
-/** The claims, whatever the checks found; null where the token cannot be read at all. */
+/** The claims, whatever the checks found; null if the token cannot be read. */
 export async function checkIdToken(run: SignIn, token: unknown, expected: Expected): Promise<Json | null> {
   const { report } = run;
   const read = await attempt(report, "id_token", () => readIdToken(token));
@@ -48,7 +48,7 @@ function readIdToken(token: unknown): { readonly text: string; readonly header: 
   }
 }
 
-/** The claims of a JWT, with the digits of its numbers. @throws where it is none */
+/** The claims of a JWT, with all digits of its numbers. @throws if it is not a JWT */
 export function jwtClaims(token: string): Json {
   decodeJwt(token);
   return parseExact(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as Json;
@@ -57,7 +57,7 @@ export function jwtClaims(token: string): Json {
 /** A time, which may be a number that JavaScript rounds: "never", as Java writes it. */
 const timeIn = (claims: Json, name: string): unknown => asNumber(claims[name]) ?? claims[name];
 
-/** @returns with what it was verified. @throws {Problem} */
+/** @returns what it was verified with @throws {Problem} */
 export async function verifySignature(
   { provider, client }: SignIn,
   token: string,
@@ -72,7 +72,7 @@ export async function verifySignature(
     await verifyWith(token, alg, new TextEncoder().encode(client.secret));
     return `${alg}, the client's secret`;
   }
-  // No alg that takes no key, and none whose key would be public ("alg": "none", "HS256" without a secret).
+  // Neither an alg without a key ("none"), nor one whose key would be public ("HS256" without a secret).
   if (!known.test(alg)) throw new Problem(`alg is ${shown(alg)}, which proves nothing to this client`);
   const url = requireEndpoint(provider, "jwks_uri");
   const keys = successOf(await send({ method: "GET", url }));
@@ -108,7 +108,7 @@ async function verifyWith(token: string, alg: string, key: Keys | Uint8Array): P
   }
 }
 
-/** A token without `kid` where several keys would do: any of them. */
+/** Verifies a token without `kid` with any key that fits. */
 async function verifyWithAny(token: string, alg: string, keys: errors.JWKSMultipleMatchingKeys): Promise<void> {
   for await (const key of keys) {
     try {
@@ -123,7 +123,7 @@ async function verifyWithAny(token: string, alg: string, keys: errors.JWKSMultip
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** What every ID token has: for whom it is, from whom, until when. */
+/** Checks what every ID token has: issuer, audience and times. */
 function checkClaims({ provider, client, report, now }: SignIn, claims: Json): void {
   const check = (name: string, ok: boolean, detail: string): void => {
     report.check(`id_token.${name}`, ok, detail);
@@ -152,7 +152,7 @@ function checkClaims({ provider, client, report, now }: SignIn, claims: Json): v
   );
 }
 
-/** What binds the token to this very request and its access token. */
+/** Checks what binds the token to this request and its access token. */
 function checkBinding({ report, now }: SignIn, claims: Json, alg: string, expected: Expected): void {
   const check = (name: string, ok: boolean, detail: string): void => {
     report.check(`id_token.${name}`, ok, detail);

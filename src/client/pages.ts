@@ -1,7 +1,7 @@
 import { Problem, shown } from "./check.ts";
 import { jsonOf, refusalOf, type Json, type Reply } from "./http.ts";
 
-/** The pages of an idp server as data (`Accept: application/json`), answered in a user's place. */
+/** The pages of an idp server as data (`Accept: application/json`), answered for a user. */
 
 export interface Decider {
   /** Username. */
@@ -9,20 +9,20 @@ export interface Decider {
   readonly decision: "allow" | "deny";
 }
 
-/** @throws {Problem} where it is an error and no page that goes on */
+/** @throws {Problem} if it is an error instead of a page */
 export function pageOf(reply: Reply): Json {
   const json = jsonOf(reply);
   if (typeof json["page"] === "string" && Array.isArray(json["actions"])) return json;
   throw new Problem(`the server refuses:${refusalOf(json)}`);
 }
 
-/** The parameters of a redirect back to the client; null: it leads elsewhere. */
+/** The parameters of a redirect to the client; null if it leads elsewhere. */
 export function parametersAt(location: string, redirectUri: string): URLSearchParams | null {
   const rest = location.startsWith(redirectUri) ? location.slice(redirectUri.length) : null;
   return rest === null || !/^[?&]/.test(rest) ? null : new URLSearchParams(rest.slice(1));
 }
 
-/** Those that a browser would post back (`response_mode=form_post`); null: this is another page. */
+/** The parameters that a browser would post (`response_mode=form_post`); null for another page. */
 export function postedParameters(page: Json, redirectUri: string): URLSearchParams | null {
   if (page["page"] !== "form-post" || page["action"] !== redirectUri || !Array.isArray(page["parameters"])) return null;
   const parameters = page["parameters"] as readonly Readonly<Record<"name" | "value", unknown>>[];
@@ -35,7 +35,7 @@ interface Action {
   readonly sends?: Readonly<Record<string, string>>;
 }
 
-/** Presses the button that leads on. @throws {Problem} where there is none */
+/** Presses the button that goes on. @throws {Problem} if there is none */
 export async function answerPage(
   page: Json,
   { user, decision }: Decider,

@@ -2,7 +2,7 @@ import { Problem, shown } from "./check.ts";
 import { send, successOf, type Json, type Reply } from "./http.ts";
 import { isLoopback } from "./loopback.ts";
 
-/** What a provider says of itself (OpenID Connect Discovery 4, RFC 8414 3). */
+/** What a provider says about itself (OpenID Connect Discovery 4, RFC 8414 3). */
 
 export interface Provider {
   readonly issuer: string;
@@ -37,7 +37,7 @@ export function metadataAddresses(issuer: string): readonly [string, string] {
 
 /**
  * Finds the provider of an issuer.
- * @throws {Problem} where there is no metadata, it is another issuer's, or its addresses cannot be used
+ * @throws {Problem} if there is no metadata, if it names another issuer, or if its addresses cannot be used
  */
 export async function discover(issuer: string): Promise<Provider> {
   const [first, second] = metadataAddresses(issuer);
@@ -78,7 +78,7 @@ function textsIn(metadata: Json, name: string, otherwise: readonly string[]): re
   throw new Problem(`${name} in the metadata is not a list of strings: ${shown(value)}`);
 }
 
-/** An address that may be asked, and be opened in a browser: nothing but http and https is. */
+/** An address that may be called, or opened in a browser: only http and https. */
 function endpointOf(issuer: string, metadata: Json, name: string): string {
   const value = metadata[name];
   if (typeof value !== "string" || !/^https?:\/\//i.test(value) || !URL.canParse(value)) {

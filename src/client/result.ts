@@ -3,29 +3,29 @@ import { checkIdToken } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 import { checkUserInfo } from "./userinfo.ts";
 
-/** What came of a sign-in, beside its checks. */
+/** The result of a sign-in, beside its checks. */
 export interface Result {
   /** The token response. */
   readonly tokens: Json | null;
   /** The claims of the ID token. */
   readonly claims: Json | null;
   readonly userinfo: Json | null;
-  /** `error` and `error_description` of the provider, where it refused. */
+  /** `error` and `error_description` of the provider, if it refused. */
   readonly refusal: Json | null;
 }
 
 export const nothing: Result = { tokens: null, claims: null, userinfo: null, refusal: null };
 
-/** What the tokens of a user have to be. */
+/** What the tokens of a user must match. */
 export interface TokensOfUser {
   readonly nonce: string | null;
   readonly maxAge: number | null;
   readonly acr: readonly string[];
-  /** `openid` was asked for: there has to be an ID token, and UserInfo answers. */
+  /** Whether `openid` was requested: then there must be an ID token, and UserInfo answers. */
   readonly openid: boolean;
 }
 
-/** Checks what tells who signed in: the ID token, and UserInfo beside it. */
+/** Checks what says who signed in: the ID token and UserInfo. */
 export async function finish(run: SignIn, tokens: Json | null, expected: TokensOfUser): Promise<Result> {
   if (tokens === null) return nothing;
   const accessToken = String(tokens["access_token"]);

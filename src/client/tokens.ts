@@ -4,9 +4,7 @@ import { authMethodOf, clientForm, type OAuthClient } from "./client.ts";
 import { send, successOf, textIn, type Json } from "./http.ts";
 import { requireEndpoint, type Provider } from "./provider.ts";
 
-/** The token endpoint, from the side of the client (RFC 6749 3.2). */
-
-/** What every step of a sign-in is handed. */
+/** What every step of a sign-in needs. */
 export interface SignIn {
   readonly provider: Provider;
   readonly client: OAuthClient;
@@ -18,7 +16,7 @@ export interface SignIn {
   readonly wait: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A successful answer of the token endpoint. @throws {Problem} where a member is missing or wrong (RFC 6749 5.1) */
+/** Checks a successful answer of the token endpoint. @throws {Problem} if a member is missing or wrong (RFC 6749 5.1) */
 export function checkTokens(tokens: Json): Json {
   textIn(tokens, "access_token", "the token response");
   const type = textIn(tokens, "token_type", "the token response");
@@ -31,9 +29,9 @@ export function checkTokens(tokens: Json): Json {
 }
 
 /**
- * Asks for tokens; the check `token` tells how that went.
- * @param what was exchanged, in words
- * @returns null where there are none
+ * Requests tokens; the check `token` reports the result.
+ * @param what what was exchanged, in words
+ * @returns null without tokens
  */
 export function requestTokens(
   { provider, client, report }: SignIn,

@@ -5,9 +5,9 @@ import { jwtClaims, verifySignature } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 
 /**
- * Asks UserInfo who signed in (OpenID Connect Core 5.3). Nothing of it counts unless its `sub` is the ID token's (5.3.2).
+ * Asks UserInfo who signed in (OpenID Connect Core 5.3). The answer counts only if its `sub` is that of the ID token (5.3.2).
  * @param subject `sub` of the ID token
- * @returns null where there is no answer to use, or the provider has no such endpoint
+ * @returns null without a usable answer, or if the provider has no such endpoint
  */
 export async function checkUserInfo(run: SignIn, accessToken: string, subject: unknown): Promise<Json | null> {
   const { provider, report } = run;
@@ -27,7 +27,7 @@ export async function checkUserInfo(run: SignIn, accessToken: string, subject: u
   return claims;
 }
 
-/** A refusal may say why in its challenge alone (RFC 6750 3). */
+/** A refusal may say the reason only in its challenge (RFC 6750 3). */
 function successOrChallenge(reply: Reply): Json {
   const challenge = reply.headers["www-authenticate"];
   if (reply.status < 400 || challenge === undefined) return successOf(reply);
