@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { parseExact } from "../json-digits.ts";
 import { Problem, shown } from "./check.ts";
@@ -53,10 +53,14 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
     sent.on("close", () => {
       clearTimeout(timer);
     });
+    let answer: IncomingMessage | null = null;
     sent.on("error", (error: NodeJS.ErrnoException) => {
+      // What follows a complete response is left out, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
+      if (answer?.complete === true) return;
       reject(new Problem(failureOf(new URL(url).host, error), { cause: error }));
     });
     sent.on("response", (response) => {
+      answer = response;
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {

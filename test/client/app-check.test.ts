@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { CaseResult } from "../../src/client/app-check/case.ts";
 import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
+import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { writeReport } from "../../src/cli/check/report.ts";
 import { newFolder } from "../helpers/cli.ts";
 
@@ -45,6 +47,18 @@ test("a page with one button is pressed, one to fill in is not", () => {
   expect(onlyForm(button.replace("hidden", "text"), address)).toBeNull();
   expect(onlyForm(button + button, address)).toBeNull();
   expect(refreshOf(`<meta http-equiv="refresh" content="0; url=/next">`, address)).toBe("http://app.test/next");
+});
+
+test("what follows a complete response is left out", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined).end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nfirstsecond");
+  });
+  await new Promise((resolve) => server.listen(0, "localhost", () => resolve(null)));
+  onTestFinished(() => void server.close());
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const places = { issuer: "http://localhost:1", redirectUris: [], origins: [url], user: "alice" };
+  const { end } = await smallBrowser(places, Date.now).look(url);
+  expect(end).toMatchObject({ kind: "page", status: 200, text: "first" });
 });
 
 /** Whether each element is closed, and nothing else is wrong with the marks. */
