@@ -51,7 +51,9 @@ test("a page with one button is pressed, one to fill in is not", () => {
 
 test("what follows a complete response is left out", async () => {
   const server = createServer((socket) => {
-    socket.on("error", () => undefined).end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nfirstsecond");
+    socket
+      .on("error", () => undefined)
+      .end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nfirstsecond");
   });
   await new Promise((resolve) => server.listen(0, "localhost", () => resolve(null)));
   onTestFinished(() => void server.close());

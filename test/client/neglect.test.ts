@@ -31,7 +31,7 @@ const idp = await createIdp({
 });
 atEnd(() => idp.close());
 
-type Way = Partial<Pick<AppConfig, "responseMode" | "pushes">>;
+type Way = Partial<Pick<AppConfig, "responseMode" | "pushes" | "userinfo">>;
 
 async function check(cases: readonly Case[], neglects: readonly Neglect[] = [], way: Way = {}): Promise<RunResult> {
   const start = async (): Promise<string | null> => {
@@ -137,6 +137,15 @@ test.each([{ responseMode: "form_post" }, { pushes: true }] as const)("the same 
   const careful = await check(fewCases, [], way);
   expect(named(careful, "noticed")).toHaveLength(few.length);
   expect(named(await check(fewCases, ["state-fresh"], way), "unnoticed")).toEqual(["state-fresh"]);
+});
+
+test.each([
+  ["leaves-out", "noticed"],
+  ["hides", "not-required"],
+] as const)("an app that %s UserInfo of another user, and signs in by the ID token: %s", async (userinfo, verdict) => {
+  const cases = allCases.filter(({ name }) => name.startsWith("userinfo."));
+  const result = await check(cases, undefined, { userinfo });
+  expect(named(result, verdict)).toEqual(["userinfo.sub-wrong", "userinfo.sub-missing"]);
 });
 
 test("a response in the fragment needs a browser with scripts", async () => {

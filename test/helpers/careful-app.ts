@@ -58,6 +58,11 @@ export interface AppConfig {
   readonly responseMode?: "form_post" | "fragment";
   /** Pushes its authorization requests (RFC 9126). */
   readonly pushes?: true;
+  /**
+   * What it does with UserInfo of another user. Absent: it signs nobody in. `leaves-out`: it signs the user in by the ID token, and shows
+   * nothing of UserInfo. `hides`: it does not show UserInfo to anybody.
+   */
+  readonly userinfo?: "leaves-out" | "hides";
 }
 
 interface Pending {
@@ -70,7 +75,12 @@ interface Pending {
 
 interface Session {
   pending: Pending | null;
-  user: { readonly sub: string; accessToken: string; refreshToken: string | undefined } | null;
+  user: {
+    readonly sub: string;
+    readonly since?: string | undefined;
+    accessToken: string;
+    refreshToken: string | undefined;
+  } | null;
 }
 
 interface Metadata {
@@ -243,11 +253,14 @@ export class CarefulApp {
     const claims = idToken === undefined ? null : await this.#checkIdToken(idToken, pending.nonce);
     const userinfo = await this.#userinfo(accessToken);
     refuseUnless(userinfo.ok, "userinfo");
-    const { sub } = await jsonOf<{ readonly sub?: string }>(userinfo);
+    const { sub, createdAt } = await jsonOf<{ readonly sub?: string; readonly createdAt: string }>(userinfo);
     const isLeftOut = claims === null || (this.#neglects("sub") && claims.sub === undefined);
     const expected = isLeftOut ? sub : claims.sub;
-    refuseUnless(this.#neglects("userinfo-sub") || (sub !== undefined && sub === expected), "sub of userinfo");
-    return { sub: expected ?? "", accessToken, refreshToken };
+    const isOfUser = (sub !== undefined && sub === expected) || this.#neglects("userinfo-sub");
+    const { userinfo: use } = this.#config;
+    refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
+    const since = isOfUser && use !== "hides" ? createdAt : undefined;
+    return { sub: (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "", since, accessToken, refreshToken };
   }
 
   async #checkIdToken(token: string, nonce: string): Promise<JWTPayload> {
@@ -301,7 +314,7 @@ export class CarefulApp {
       res.writeHead(401).end();
       return;
     }
-    res.end(JSON.stringify({ sub: user.sub }));
+    res.end(JSON.stringify({ sub: user.sub, since: user.since }));
   }
 
   async #isLive(user: NonNullable<Session["user"]>): Promise<boolean> {

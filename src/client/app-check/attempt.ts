@@ -32,6 +32,8 @@ export interface Known {
   stranger: Visit | null;
   /** Complete sign-ins. */
   readonly signIns: Visit[];
+  /** What `--signed-in` showed to the user at first. */
+  shown: string;
   /** Some authorization requests, to compare. */
   readonly samples: Asked[];
   /** Every address of the app that a browser opened. */
@@ -54,6 +56,8 @@ export interface Attempt {
   signIn(browser: Browser, hold?: "hold"): Promise<Visit>;
   /** Whether somebody is signed in: asks `--signed-in`. */
   standing(browser: Browser): Promise<Standing>;
+  /** What `--signed-in` shows now; empty where that is no page. */
+  shown(browser: Browser): Promise<string>;
   /** @returns the id */
   arm(fault: Fault): Promise<string>;
   /** What idp was asked since the case began, or since a mark. */

@@ -24,7 +24,7 @@ export interface RunResult {
   readonly cases: readonly CaseResult[];
 }
 
-const known = (): Known => ({ last: undefined, stranger: null, signIns: [], samples: [], addresses: [] });
+const known = (): Known => ({ last: undefined, stranger: null, signIns: [], shown: "", samples: [], addresses: [] });
 
 /** @param control the case that must succeed first, between and last */
 export async function runCases(run: Run, control: Case, cases: readonly Case[]): Promise<RunResult> {
@@ -91,6 +91,10 @@ async function tryCase(run: Run, facts: Known, one: Case, again: Run["restart"])
     },
     signIn: async (browser, hold) => seen(await browser.signIn(app.start, hold)),
     standing: async (browser) => standingOf(seen(await browser.look(app.signedIn)), app, facts.stranger),
+    async shown(browser) {
+      const { end } = seen(await browser.look(app.signedIn));
+      return end.kind === "page" ? end.text : "";
+    },
     async arm(fault) {
       const id = await control.addFault(fault);
       if (again !== null) startFailure = await again();

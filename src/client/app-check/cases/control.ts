@@ -26,6 +26,7 @@ export const control: Case = {
     const why = whyNotSignedIn(visit, await attempt.standing(browser));
     if (why !== null) return notReached(why);
     known.signIns.push(visit);
+    if (isFirst) known.shown = await attempt.shown(browser);
     return isFirst && app.signOut !== null ? signOut(attempt, app.signOut, browser) : works("signed the user in");
   },
 };

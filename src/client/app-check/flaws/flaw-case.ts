@@ -1,5 +1,5 @@
 import { ending, tookFault, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
-import type { Visit } from "../browser.ts";
+import type { Browser, Visit } from "../browser.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../case.ts";
 import type { Recorded } from "../control.ts";
 
@@ -30,8 +30,21 @@ export interface FlawPlace {
   readonly restarts: boolean;
   /** Why no response with the flaw came, in a case where everything else went as usual. */
   readonly absent: (attempt: Attempt, row: FlawRow, visit: Visit) => Finding;
+  /** Every such response has the flaw, not only the first. */
+  readonly repeats?: true;
   /** In place of the usual, for a user who is signed in although the app had to refuse. */
-  readonly judge?: (row: FlawRow, records: readonly Recorded[], fault: Recorded) => Finding | null;
+  readonly judge?: (seen: Seen) => Promise<Finding | null>;
+}
+
+/** What a case has seen. */
+export interface Seen {
+  readonly flaw: string;
+  readonly attempt: Attempt;
+  readonly browser: Browser;
+  /** What idp was asked. */
+  readonly records: readonly Recorded[];
+  /** The one of them whose response had the flaw. */
+  readonly spoiled: Recorded;
 }
 
 export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case[] =>
@@ -55,21 +68,23 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
     ...(place.ofClient && { client: control.client }),
     ...(place.grantType !== undefined && { grant_type: place.grantType }),
     // Asked once more, it would be right, and the app right to accept it; keys that come late must work.
-    ...(!place.ofClient && row.must !== "work" && { always: true }),
+    ...((place.repeats ?? (!place.ofClient && row.must !== "work")) && { always: true }),
   });
   if (attempt.startFailure !== null) return didNotStart(row, attempt, fault);
   const browser = await attempt.newBrowser();
   const visit = await attempt.signIn(browser);
   let standing = await attempt.standing(browser);
-  const took = tookFault(await attempt.requests(), fault);
-  if (took === undefined) return untaken(place, row, attempt, visit);
+  const records = await attempt.requests();
+  const spoiled = tookFault(records, fault);
+  if (spoiled === undefined) return untaken(place, row, attempt, visit);
   if (visit.response !== null && visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
   if (standing === "broken") return notReached(`--signed-in answers neither as to a user nor as to a stranger`);
   if (row.must === "work" && standing === "out" && place.prefix === "keys") {
     standing = (await signInLater(attempt)) ? "in" : standing;
   }
-  const records = await attempt.requests();
-  return judged(place, row, visit, standing, records, (place.judge ?? (() => null))(row, records, took));
+  const { flaw } = row;
+  const other = standing === "in" ? await place.judge?.({ flaw, attempt, browser, records, spoiled }) : null;
+  return judged(place, row, visit, standing, records, other ?? null);
 }
 
 /** An app that refuses the document may refuse to start; the control shows that it starts otherwise. */

@@ -16,12 +16,14 @@ export const tokenCases = flawCases(
           ? "the app has no refresh token, so there is none to leave out"
           : "the app exchanged no code",
       ),
-    judge: ({ flaw }, records, took) => {
-      if (flaw !== "token-type-wrong") return null;
-      const used = records.slice(records.indexOf(took) + 1).find(({ endpoint }) => endpoint === "userinfo");
-      return used === undefined
-        ? notRequired("signed the user in by the ID token, and did not use the access token at idp")
-        : unnoticed("used the access token for UserInfo, and signed the user in");
+    judge: ({ flaw, records, spoiled }) => {
+      if (flaw !== "token-type-wrong") return Promise.resolve(null);
+      const used = records.slice(records.indexOf(spoiled)).find(({ endpoint }) => endpoint === "userinfo");
+      return Promise.resolve(
+        used === undefined
+          ? notRequired("signed the user in by the ID token, and did not use the access token at idp")
+          : unnoticed("used the access token for UserInfo, and signed the user in"),
+      );
     },
   },
   [
