@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
@@ -208,6 +208,22 @@ test("Ctrl+C leaves no fault on a running server", async () => {
   expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
 });
 
+test("Ctrl+C removes the issuer that was added for the check", async () => {
+  const folder = await appFolder();
+  const { issuer } = await startIdp([], folder);
+  const words = folder.words([]);
+  // Nothing is at --start, so it waits.
+  const running = launch(words.slice(0, words.indexOf("--")), folder);
+  onTestFinished(() => void running.kill("SIGKILL"));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  const status = async (): Promise<number> =>
+    (await fetch(`${issuer}/i/check-client/.well-known/openid-configuration`)).status;
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 10_000 });
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  expect(await status()).toBe(404);
+});
+
 test("without --client it has an issuer of its own there, which the app must use", async () => {
   const folder = await appFolder();
   const { issuer } = await startIdp([], folder);
@@ -220,16 +236,31 @@ test("without --client it has an issuer of its own there, which the app must use
   };
   const words = folder.words(["--case", "token.token-type-wrong", "--case", "keys-rotated", "--json"]);
   const check = (): Promise<Ended> => idp(words.slice(0, words.indexOf("--")), folder);
+  const shown = async (...args: readonly string[]): Promise<unknown> =>
+    JSON.parse((await idp([...args, "--json"], folder)).stdout);
   await use(issuer);
   const refused = await check();
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("the app does not use the issuer of this check");
   expect(refused.stderr).toContain(`${issuer}/i/check-client`);
+  expect(await shown("issuers", "list")).toEqual([]);
+  await idp(["issuers", "add", "check-client"], folder);
+  // Without the counters of what is revoked, which only grow.
+  const state = async (): Promise<unknown> =>
+    Object.assign(Object(await shown("export", "--issuer", "check-client")) as object, { meta: null });
+  const before = await state();
   await use(`${issuer}/i/check-client`);
   const { code, stdout } = await check();
   expect(code).toBe(0);
   const { cases } = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
   expect(cases.map(({ verdict }) => verdict)).toEqual(["works", "noticed", "works", "works"]);
+  // It is as it was.
+  expect(await state()).toEqual(before);
+  expect(await shown("snapshots", "list", "--issuer", "check-client")).toEqual([]);
+  await idp(["issuers", "remove", "check-client"], folder);
+  // The app has the addresses already, and reads the keys again.
+  expect((await check()).code).toBe(0);
+  expect(await shown("issuers", "list")).toEqual([]);
   // Nobody else's keys were rotated.
   expect((await idp(["keys", "list", "--json"], folder)).stdout).not.toContain("retired");
 });

@@ -1,6 +1,7 @@
 /*
  * cli/check: `idp check client`. flags.ts checks what was typed, place.ts has the issuer, app-process.ts the app, control.ts connects the
- * cases to the issuer. src/client/app-check runs them; result.ts prints the result, report.ts writes files.
+ * cases to the issuer. src/client/app-check runs them; result.ts prints the result, report.ts writes files. opened.ts closes what was
+ * opened.
  */
 import { constants } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -18,6 +19,7 @@ import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { appProcess, waitForAnswer, type AppProcess } from "./app-process.ts";
 import { controlOf } from "./control.ts";
 import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.ts";
+import { Opened } from "./opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
 import { caseLine, outcomeOf } from "./result.ts";
@@ -66,23 +68,6 @@ export async function checkClient(
   }
 }
 
-/** What has to be closed when the run ends. */
-class Opened {
-  readonly #work: (() => Promise<void>)[] = [];
-  isClosed = false;
-
-  /** What was added last is closed first. */
-  async add(close: () => Promise<void>): Promise<void> {
-    if (this.isClosed) await close();
-    else this.#work.unshift(close);
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    for (const close of this.#work) await close().catch(() => undefined);
-  }
-}
-
 async function checked(
   cli: Invocation,
   flags: CheckFlags,
@@ -90,8 +75,7 @@ async function checked(
   command: readonly [string, ...string[]] | null,
   opened: Opened,
 ): Promise<Outcome> {
-  const place = await (command === null ? runningServer(cli, flags) : ownServer(cli, flags));
-  await opened.add(() => place.close());
+  const place = await (command === null ? runningServer(cli, flags, opened) : ownServer(cli, flags, opened));
   const [program = "", ...args] = command ?? [];
   const app =
     command === null ? null : appProcess(program, args, place.env, { address: flags.start, timeout: flags.timeout });

@@ -8,10 +8,12 @@ import { likelyClient } from "../env/app-client.ts";
 import type { Invocation } from "../invocation.ts";
 import { fixturePaths, withStdin } from "../program/server-flags.ts";
 import { environmentOf } from "../server/exec.ts";
+import type { OperationOutput } from "../../core/operations/table.ts";
 import { callServer, issuerAt, type Server } from "../target/remote.ts";
 import { findServer, startHint } from "../target/target.ts";
 import { serverOfUrl } from "../target/server-of-url.ts";
 import type { CheckFlags } from "./flags.ts";
+import type { Opened } from "./opened.ts";
 
 /** The issuer that the app signs in to. */
 
@@ -25,38 +27,33 @@ export interface CheckPlace {
   readonly isOwn: boolean;
   /** The environment of the app that is started. */
   readonly env: NodeJS.ProcessEnv;
-  close(): Promise<void>;
 }
 
 /** How many milliseconds a server has to say which issuer it is. */
 const patience = 5000;
 
 /** A server in memory, with the environment that `exec` gives. */
-export async function ownServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
+export async function ownServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
   const idp = await createIdp({
     port: 0,
     fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
     // The user is picked on the login page, so that nobody needs a password.
     settings: { login: "picker" },
   });
-  try {
-    const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
-    const env = await environmentOf(cli, idp, flags);
-    return { server, ...(await peopleOf(server, idp.issuer, flags)), isOwn: true, env, close: () => idp.close() };
-  } catch (error) {
-    await idp.close();
-    throw error;
-  }
+  await opened.add(() => idp.close());
+  const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
+  const env = await environmentOf(cli, idp, flags);
+  return { server, ...(await peopleOf(server, idp.issuer, flags)), isOwn: true, env };
 }
 
-/** The name of the issuer that this command makes on a running server. It stays there, because the app is configured with it. */
+/** The name of the issuer on a running server, and of the snapshot of it. */
 const ownName = "check-client";
 
 /**
  * A client of the running server, or without a named client an own issuer on that server.
  * @throws {OperationError} no_server, usage, not_found
  */
-export async function runningServer(cli: Invocation, flags: CheckFlags): Promise<CheckPlace> {
+export async function runningServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
   const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
   const found = server === null ? null : await issuerAt(server.url, patience);
   if (server === null || found === null) {
@@ -72,27 +69,47 @@ export async function runningServer(cli: Invocation, flags: CheckFlags): Promise
     );
   }
   const isOwn = flags.client === undefined;
-  const issuer = isOwn ? await ownIssuer(cli, server, flags) : found;
+  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened) : found;
   const place = { ...server, url: issuer };
-  return {
-    server: place,
-    ...(await peopleOf(place, issuer, flags)),
-    ...{ isOwn, env: cli.env, close: () => Promise.resolve() },
-  };
+  return { server: place, ...(await peopleOf(place, issuer, flags)), isOwn, env: cli.env };
 }
 
-/** @returns its address */
-async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags): Promise<string> {
+/** Uses the issuer that is there, and restores it at the end, or adds one, and removes it at the end. @returns its address */
+async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags, opened: Opened): Promise<string> {
   const there = (await callServer(server, "issuers.list", {})).find(({ name }) => name === ownName);
-  const paths = fixturePaths(cli, flags);
-  const sources = paths.length === 0 ? [] : findFixtures(await withStdin(cli, paths), process.cwd()).sources;
-  const { issuer } =
-    there ?? (await callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) }));
+  const { issuer } = there ?? (await addIssuer(cli, server, flags, opened));
   const own = { ...server, url: issuer };
-  // An earlier run may not have cleaned up.
+  if (there !== undefined) await restoreAtEnd(own, opened);
+  // An earlier run may have been killed.
   await callServer(own, "faults.clear", {});
   await callServer(own, "seed", { settings: { login: "picker" } });
   return issuer;
+}
+
+async function addIssuer(
+  cli: Invocation,
+  server: Server,
+  flags: CheckFlags,
+  opened: Opened,
+): Promise<OperationOutput<"issuers.add">> {
+  const paths = fixturePaths(cli, flags);
+  const sources = paths.length === 0 ? [] : findFixtures(await withStdin(cli, paths), process.cwd()).sources;
+  const added = callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) });
+  await opened.add(async () => {
+    await added;
+    await callServer(server, "issuers.remove", { name: ownName });
+  });
+  return added;
+}
+
+async function restoreAtEnd(own: Server, opened: Opened): Promise<void> {
+  const saved = callServer(own, "snapshots.save", { name: ownName });
+  await opened.add(async () => {
+    await saved;
+    await callServer(own, "snapshots.restore", { name: ownName });
+    await callServer(own, "snapshots.remove", { name: ownName });
+  });
+  await saved;
 }
 
 /** Refuses an app that signs in at another issuer. @throws {OperationError} usage */
@@ -101,7 +118,11 @@ export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlag
   await browser.close();
   if (request !== null || end.kind !== "foreign") return;
   throw new OperationError("usage", `the app does not use the issuer of this check: it leads to ${end.url}`, {
-    hint: `Start the app with the issuer ${issuer}\nFor a client of another issuer, add --client CLIENT_ID`,
+    hint: [
+      `Start the app with the issuer ${issuer}`,
+      `To keep that issuer between two checks: idp issuers add ${ownName}`,
+      "For a client of another issuer, add --client CLIENT_ID",
+    ].join("\n"),
   });
 }
 
