@@ -17,11 +17,12 @@ const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1
 type Standing = "own" | "allowed" | "foreign";
 
 /** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. No foreign page can make a browser send an IP address. */
-export function standingOf({ issuer, allowedHosts }: Web, host: string | undefined): Standing {
+export function standingOf(web: Web, host: string | undefined): Standing {
   if (host === undefined) return "own";
   const name = hostName(host);
-  if (isLoopbackHost(name) || isAddress(name) || name === issuer.hostname) return "own";
-  const listed = allowedHosts.map((given) => given.toLowerCase());
+  // The issuer last: it is parsed each time.
+  if (isLoopbackHost(name) || isAddress(name) || name === web.issuer.hostname) return "own";
+  const listed = web.allowedHosts.map((given) => given.toLowerCase());
   if (listed.includes(name)) return "own";
   const isBelow = (given: string): boolean => given.startsWith(".") && `.${name}`.endsWith(given);
   return name !== "" && listed.some((given) => given === "*" || isBelow(given)) ? "allowed" : "foreign";
