@@ -10,15 +10,17 @@ type Values = Readonly<Record<string, unknown>>;
 /** The record of a longer request is made at once, because its sender chooses the length. */
 const longest = 8192;
 
-/** Without the values that are never kept. */
-const bodyOf = (body: Values): Values =>
-  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isKept(name) ? value : ""]));
-
-/** Whether a parameter is an object. It may hold anything, so it must not wait. */
-const hasObjects = (body: Values): boolean =>
-  Object.values(body)
-    .flat()
-    .some((value) => typeof value === "object" && value !== null);
+/** A body without the values that are never kept. Null: a parameter is an object, which may hold anything, so it must not wait. */
+function bodyOf(body: Values): Values | null {
+  // Without a prototype, because a parameter may be called `__proto__`.
+  const held = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(body)) {
+    const kept = isKept(name) ? value : "";
+    if (typeof kept === "object" && [kept].flat().some((one) => typeof one === "object" && one !== null)) return null;
+    held[name] = kept;
+  }
+  return held;
+}
 
 /** A response of this endpoint holds the client's secret. */
 const holdsSecret = "register";
@@ -36,7 +38,7 @@ export function heldOf(exchange: Exchange): Exchange | null {
   const header =
     authorization === undefined || bearerIn(authorization) !== null ? authorization : schemeOf(authorization);
   const body = isObject(exchange.body) ? bodyOf(exchange.body) : undefined;
-  if (body !== undefined && hasObjects(body)) return null;
+  if (body === null) return null;
   const sent = body === undefined ? "" : JSON.stringify(body);
   const length = [url, header ?? "", dpop, answered, sent].reduce((sum, text) => sum + text.length, 0);
   if (length > longest) return null;
