@@ -24,6 +24,12 @@ const rank = ({ name }: FieldView): number => (first.includes(name) ? first.inde
 
 const longestSummary = 3;
 
+/** A value in a summary. A boolean alone would not say what it is about. */
+function shortWords(field: FieldView, lang: string, say: Say): string {
+  if (typeof field.value !== "boolean") return wordsOf(field, lang, say) ?? "";
+  return /verified$/i.test(field.name) ? say(field.value ? "value.verified" : "value.not-verified") : "";
+}
+
 /**
  * What a scope gives, in one line: "alice@example.test, verified".
  * @returns "" if it gives no value
@@ -31,17 +37,15 @@ const longestSummary = 3;
 export function summaryOf(fields: readonly FieldView[], lang: string, say: Say): string {
   const valueOf = (name: string): FieldView["value"] => fields.find((field) => field.name === name)?.value ?? null;
   const [local, domain] = [valueOf("email.username"), valueOf("email.domain")];
-  const address = local === null || domain === null ? [] : [`${local}@${domain}`];
+  const parts = local === null || domain === null ? [] : [`${local}@${domain}`];
   const others = fields
     .filter(({ name }) => name !== "email.username" && name !== "email.domain")
-    .toSorted((a, b) => rank(a) - rank(b))
-    .flatMap((field) => {
-      if (typeof field.value !== "boolean") return wordsOf(field, lang, say) ?? [];
-      return /verified$/i.test(field.name) ? say(field.value ? "value.verified" : "value.not-verified") : [];
-    })
-    .filter((words) => words !== "");
-  const parts = [...address, ...others];
-  // "Alice Adams, Adams, Alice" says nothing more than "Alice Adams".
-  const distinct = parts.filter((part, at) => !parts.slice(0, at).some((earlier) => earlier.includes(part)));
-  return distinct.slice(0, longestSummary).join(", ");
+    .toSorted((a, b) => rank(a) - rank(b));
+  for (const field of others) {
+    if (parts.length === longestSummary) break;
+    const words = shortWords(field, lang, say);
+    // "Alice Adams, Adams, Alice" says nothing more than "Alice Adams".
+    if (words !== "" && !parts.some((part) => part.includes(words))) parts.push(words);
+  }
+  return parts.join(", ");
 }
