@@ -17,6 +17,27 @@ interface Recipe {
 const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = ""]) => quoted ?? plain);
 
+/** Runs commands on the server of a data folder. */
+export function commandsOn(data: string) {
+  const inWords = (line: string) => idpHere(["--data", data, "--yes", ...wordsOf(line)]);
+
+  /** Runs commands, each as it is printed. */
+  const run = async (...lines: readonly string[]): Promise<void> => {
+    for (const line of lines) {
+      const { code, stdout, stderr } = await inWords(line);
+      expect(code, stdout + stderr).toBe(0);
+    }
+  };
+
+  /** Runs `idp expect`. @returns its exit code and output */
+  const expectation = (line: string) => inWords(`expect ${line}`);
+
+  /** The requests that the server got. @param lines arguments of `idp expect` */
+  const asked = (...lines: readonly string[]): Promise<void> => run(...lines.map((line) => `expect ${line}`));
+
+  return { run, expectation, asked };
+}
+
 /**
  * @param heading the section of the guide
  * @param data the folder of the server
@@ -28,26 +49,14 @@ export function recipesOf(heading: string, data: string) {
     [...rows].map(([, title = "", command = "", expected = ""]) => [title, { command, expected }]),
   );
   const tested = new Set<string>();
-  const run = (line: string) => idpHere(["--data", data, "--yes", ...wordsOf(line)]);
+  const { run, expectation, asked } = commandsOn(data);
 
   /** Runs the command of a recipe. @returns the last cell of its row */
   const follow = async (title: string): Promise<string> => {
     tested.add(title);
     const { command = "", expected = "" } = recipes.get(title) ?? {};
-    const { code, stderr } = await run(command);
-    expect(code, stderr).toBe(0);
+    await run(command);
     return expected;
-  };
-
-  /** Runs `idp expect`. @returns its exit code and output */
-  const expectation = (line: string) => run(`expect ${line}`);
-
-  /** The requests that the server got. @param lines arguments of `idp expect` */
-  const asked = async (...lines: readonly string[]): Promise<void> => {
-    for (const line of lines) {
-      const { code, stdout, stderr } = await expectation(line);
-      expect(code, stdout + stderr).toBe(0);
-    }
   };
 
   /** Fails if the guide has a recipe that no test followed. */
