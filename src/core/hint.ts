@@ -8,11 +8,19 @@ export interface Hint {
   readonly command?: readonly string[];
 }
 
-/** Writes the words of a command as a line for a shell. */
-export type CommandLine = (words: readonly string[]) => string;
+/** Writes the words of a command as a line for a shell. @param issuer the name of the issuer that it is for; absent or null: the first one */
+export type CommandLine = (words: readonly string[], issuer?: string | null) => string;
 
-/** Quotes words for a POSIX shell, and nothing else. */
-export const plainCommandLine: CommandLine = (words) => words.map(quoteWord).join(" ");
+/** Quotes words for a POSIX shell, and adds the issuer. */
+export const plainCommandLine: CommandLine = (words, issuer = null) => {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const of = issuer !== null && takesIssuer(words) ? ["--issuer", issuer] : [];
+  return [...words.slice(0, end), ...of, ...words.slice(end)].map(quoteWord).join(" ");
+};
+
+/** Whether a command works on one issuer, and names none itself. */
+export const takesIssuer = (words: readonly string[]): boolean =>
+  words[0] === "idp" && !["issuers", "start", "stop"].includes(words[1] ?? "") && !words.includes("--issuer");
 
 /** A hint as one line; a command ends it, without a period, to be copied. */
 export function hintText({ text, command }: Hint, line: CommandLine = plainCommandLine): string {

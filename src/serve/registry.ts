@@ -107,7 +107,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       if (isThere !== issuers.has(name)) await inTurn(follow);
       return issuers.get(name);
     },
-    open: () => [...issuers.values()].map(({ ctx }) => ctx),
+    open: () => issuers.values(),
     async list() {
       await inTurn(follow);
       return Promise.all(names().map(view));

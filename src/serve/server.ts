@@ -6,7 +6,7 @@ import type { RequestListener } from "node:http";
 import { isIPv4 } from "node:net";
 import type { RequestHandler } from "express";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
-import { plainCommandLine } from "../core/hint.ts";
+import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -136,9 +136,10 @@ function createSites(
 
   function make(issuer: Issuer): RequestHandler {
     const { name, ctx } = issuer;
+    const commandLine: CommandLine = (words, of = name) => shared.commandLine(words, of);
     const cookiePort = options.store === undefined ? port : portOf(ctx.address);
     const web = {
-      ...{ ...shared, ctx, name, base: pathOf(issuer), port: cookiePort },
+      ...{ ...shared, commandLine, ctx, name, base: pathOf(issuer), port: cookiePort },
       get issuer() {
         return new URL(ctx.issuer);
       },

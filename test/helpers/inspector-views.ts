@@ -26,6 +26,7 @@ const tab = {
   href: "/_idp/",
   changeAction: "/_idp/change",
   issuer: "http://localhost:4370",
+  issuers: { name: null, action: "/_idp/issuer", others: [] },
   done: null,
   refused: null,
 };
@@ -82,6 +83,16 @@ export const usersViews = {
   "inspector-users-banned": { ...users, done: done("ban", "dave", "users ban dave") },
   "inspector-users-restored": { ...users, done: done("restore", "alice", "users restore alice") },
   "inspector-users-no-match": { ...users, query: "nobody", users: [] },
+  "inspector-users-issuers": {
+    ...users,
+    issuers: {
+      ...{ name: "staging", action: "/i/staging/_idp/issuer" },
+      others: [
+        { name: null, issuer: "http://localhost:4370", value: "/", command: "npx dev-idp open" },
+        { name: "w1", issuer: "http://localhost:4370/i/w1", value: "w1", command: "npx dev-idp open --issuer w1" },
+      ],
+    },
+  },
   "inspector-users-none": { ...users, users: [] },
 } satisfies Record<string, UsersView>;
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { signIn, userinfo } from "../helpers/client.ts";
+import { openInspector } from "../helpers/inspector.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 
 /** Several issuers in one process (CONTRACT 11): how they are made, found and removed. That they are apart is in test/attacks. */
@@ -158,4 +159,27 @@ test("issuers of the data folder are back after a restart, and keep their own fi
   expect(await usersOf("a")).toEqual(["zoe active"]);
   await idp.issuers.remove("a");
   expect(existsSync(join(data, "issuers", "a"))).toBe(false);
+});
+
+test("the inspector of an issuer leads to those of the others, and its commands are for that issuer", async () => {
+  const idp = await serve({ issuers: ["w1", "w2"] });
+  const { browser, first } = await openInspector(idp);
+  const atW1 = await browser.press(first, "open-issuer-w1");
+  expect([atW1.status, atW1.url]).toEqual([200, `${idp.issuer}/i/w1/_idp/`]);
+  for (const command of ["idp open", "idp open --issuer w2"]) expect(atW1.body).toContain(`>${command}<`);
+  const users = await browser.open(`${idp.issuer}/i/w1/_idp/users`);
+  const suspended = await browser.press(users, "suspend-alice");
+  expect(suspended.body).toContain("idp users suspend alice --issuer w1");
+  expect(await idp.issuers.get("w1").call("users.show", { username: "alice" })).toMatchObject({ status: "suspended" });
+  expect(await idp.call("users.show", { username: "alice" })).toMatchObject({ status: "active" });
+  // Who has no cookie is not led anywhere.
+  const body = new URLSearchParams({ issuer: "w2", csrf: "c5rf" });
+  const headers = { origin: idp.issuer };
+  const foreign = await fetch(`${idp.issuer}/_idp/issuer`, { method: "POST", body, headers, redirect: "manual" });
+  expect(foreign.status).toBe(403);
+});
+
+test("an inspector shows no other issuers where there are none", async () => {
+  const { first } = await openInspector(await serve());
+  expect(first.body).not.toContain("inspector-issuers");
 });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { plainCommandLine, type CommandLine } from "../../core/hint.ts";
+import { plainCommandLine, takesIssuer, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../repeated.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
@@ -34,24 +34,24 @@ const hasFlag = (words: readonly string[], flag: string): boolean =>
   words.some((word) => word === flag || word.startsWith(`${flag}=`));
 
 /** The flags that a command needs to work on the same data or server. */
-function targetOf([, first = "", second = ""]: readonly string[], target: readonly string[]): readonly string[] {
+function targetOf(words: readonly string[], target: readonly string[]): readonly string[] {
+  const [, first = "", second = ""] = words;
   if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
   // It starts a server, so it takes data but no server.
   if (first === "start") return ["--data", "--store"].includes(target[0] ?? "") ? target.slice(0, 2) : [];
-  // These commands are about all issuers.
   const at = target.indexOf("--issuer");
-  if (["issuers", "stop"].includes(first) && at !== -1) return target.toSpliced(at, 2);
-  return target;
+  return at === -1 || takesIssuer(words) ? target : target.toSpliced(at, 2);
 }
 
 /** Writes a command for the same data or server, and as `npx dev-idp …` if npx runs this one, because then no `idp` is on the PATH. */
 export const commandLine =
   ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
-  (words) => {
+  (words, issuer = null) => {
     if (words[0] !== "idp") return plainCommandLine(words);
+    const place = issuer === null ? target : [...target, "--issuer", issuer];
     const names = ["--data", "--store", "--url", "--help"].some((flag) => hasFlag(words, flag))
       ? []
-      : targetOf(words, target);
+      : targetOf(words, place);
     const end = words.includes("--") ? words.indexOf("--") : words.length;
     const program = env.npm_command === "exec" ? ["npx", "dev-idp"] : ["idp"];
     return plainCommandLine([...program, ...words.slice(1, end), ...names, ...words.slice(end)]);

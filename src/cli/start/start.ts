@@ -168,9 +168,9 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   };
   let issuer: string | null = null;
   // A command finds this server by its data folder, or, if it is in memory, only by its address.
-  const line: CommandLine = (words) => {
+  const line: CommandLine = (words, of) => {
     const inMemory = issuer === null ? [] : ["--url", issuer];
-    return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words);
+    return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words, of);
   };
   const idp = await createIdp(optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line }))
     .catch(async (error: unknown) => {

@@ -15,7 +15,9 @@ export async function namingIssuer<E>(
   has: (tx: ReadTx) => boolean,
 ): Promise<E | OAuthError> {
   if (!(refusal instanceof OAuthError)) return refusal;
-  for (const { issuer, store } of ctx.issuers.open()) {
+  for (const {
+    ctx: { issuer, store },
+  } of ctx.issuers.open()) {
     if (store === ctx.store || !(await store.read(has))) continue;
     return new OAuthError(refusal.code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`);
   }

@@ -1,6 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
 import type { FixtureSource } from "../fixtures/read/source.ts";
+import type { InspectorAccess } from "../inspector/access.ts";
 
 /** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
@@ -26,6 +27,18 @@ export interface IssuerView {
   readonly problem: string | null;
 }
 
+/** An issuer of the process that is open. */
+export interface OpenIssuer {
+  /** Null: the first issuer. */
+  readonly name: string | null;
+  readonly ctx: {
+    address: string;
+    readonly issuer: string;
+    readonly store: Store;
+    readonly inspector: InspectorAccess;
+  };
+}
+
 /** The issuers beside the first one, of a process or of a data folder. */
 export interface Issuers {
   /** In the order of their names. */
@@ -41,5 +54,5 @@ export interface Issuers {
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
   remove(name: string): Promise<void>;
   /** Those that are open, with the first one. */
-  open(): Iterable<{ address: string; readonly issuer: string; readonly store: Store }>;
+  open(): Iterable<OpenIssuer>;
 }

@@ -44,7 +44,7 @@ export async function changeIssuer(ctx: Context, issuer: string): Promise<void> 
     });
   }
   const origin = address.slice(0, address.length - path.length);
-  for (const one of ctx.issuers.open()) {
+  for (const { ctx: one } of ctx.issuers.open()) {
     one.address = origin + pathOf(one.address);
     await rememberIssuer(one);
   }

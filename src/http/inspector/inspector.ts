@@ -4,7 +4,8 @@
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file for
- * each tab makes its view (views.ts). fixes.ts has the buttons of error pages.
+ * each tab makes its view (views.ts). fixes.ts has the buttons of error pages. issuers.ts leads to
+ * the other issuers of the process.
  */
 import type { Request, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";
@@ -16,6 +17,7 @@ import type { Web } from "../web.ts";
 import { insidersOnly, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
 import { fixPath, postFix } from "./fixes.ts";
+import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, signInPath, streamPath } from "./sign-ins.ts";
@@ -62,6 +64,7 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     tab("testing"),
     tab("fixtures"),
     { ...page, path: changePath, post: postChange(web, shows) },
+    { ...page, path: issuerPath, post: postIssuer(web) },
     { ...page, path: fixPath, post: postFix(web) },
   ];
 }

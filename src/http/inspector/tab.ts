@@ -11,6 +11,7 @@ import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
 import { changeOf, csrfOf } from "./access.ts";
 import { changeNamed, commandFor, type ChangeName } from "./changes.ts";
+import { issuersView } from "./issuers.ts";
 import { tabs, type Tab } from "./tabs.ts";
 import type { ChangeView, TabView } from "./views.ts";
 
@@ -37,6 +38,7 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     href: web.base + inspectorPath,
     changeAction: web.base + changePath,
     issuer: web.ctx.issuer,
+    issuers: issuersView(web),
     done: refusal === null ? doneIn(web, req) : null,
     refused: refusal && {
       message: refusal.summary,

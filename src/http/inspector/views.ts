@@ -34,6 +34,19 @@ export interface TabView extends View {
   /** Where the forms that change something are posted to. */
   readonly changeAction: string;
   readonly issuer: string;
+  readonly issuers: {
+    /** Of this one; null: the first one. */
+    readonly name: string | null;
+    /** Where the form that opens another one is posted to. */
+    readonly action: string;
+    readonly others: readonly {
+      readonly name: string | null;
+      readonly issuer: string;
+      /** What the form sends. */
+      readonly value: string;
+      readonly command: string;
+    }[];
+  };
   /** What the last form did, and the command that does the same; null: nothing was done just now. */
   readonly done: { readonly text: Text; readonly command: string } | null;
   /** Why it was refused. English. */

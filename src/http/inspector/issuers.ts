@@ -1,0 +1,41 @@
+import type { Request, Response } from "express";
+import type { OpenIssuer } from "../../core/issuers/issuer-view.ts";
+import { OperationError } from "../../core/errors.ts";
+import { inspectorAddress, inspectorPath } from "../../core/inspector/access.ts";
+import { redirect } from "../answer/answer.ts";
+import { single } from "../input/params.ts";
+import type { Web } from "../web.ts";
+import { changeOf } from "./access.ts";
+import type { TabView } from "./views.ts";
+
+/**
+ * The other issuers of the process, each with a button that opens its inspector. The cookie is for one issuer's path, so the button makes a
+ * key, as `idp open` does.
+ */
+
+/** Below the issuer. */
+export const issuerPath = `${inspectorPath}issuer`;
+
+/** How the form names an issuer. No name looks like that of the first one. */
+const valueOf = ({ name }: Pick<OpenIssuer, "name">): string => name ?? "/";
+
+const others = (web: Web): readonly OpenIssuer[] => [...web.ctx.issuers.open()].filter(({ name }) => name !== web.name);
+
+export const issuersView = (web: Web): TabView["issuers"] => ({
+  name: web.name,
+  action: web.base + issuerPath,
+  others: others(web).map(({ name, ctx: { issuer } }) => ({
+    ...{ name, issuer, value: valueOf({ name }) },
+    command: web.commandLine(["idp", "open"], name),
+  })),
+});
+
+/** Leads the browser to the inspector of another issuer, with a key. */
+export const postIssuer = (web: Web) => async (req: Request, res: Response) => {
+  const value = single(changeOf(web, req), "issuer") ?? "";
+  const other = others(web).find((one) => valueOf(one) === value);
+  if (other === undefined) throw new OperationError("not_found", `there is no issuer "${value}"`);
+  const { pathname, search } = new URL((await inspectorAddress(other.ctx)).url);
+  // Under the host name that the browser uses.
+  redirect(res, pathname + search);
+};
