@@ -69,7 +69,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
     .addOption(new Option("--store <url>", "a shared store on PostgreSQL in place of the data folder").env("IDP_STORE"))
     .addOption(new Option("--url <url>", "use the server at this address, not the data folder").env("IDP_URL"))
     .option("--admin-token-file <file>", "read the admin token for --url from this file (default: IDP_ADMIN_TOKEN)")
-    .option("--issuer <name>", "work on the issuer of this name, made by idp issuers add (default: the first one)")
+    .option("--issuer <issuer>", "work on the issuer of this name, made by idp issuers add (default: the first one)")
     .hook("preAction", (_program, command) => {
       handIssuer(program, command, terminal.env);
     })

@@ -25,6 +25,8 @@ beforeAll(async () => {
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
   expect((await idpIn(cwd, ["seed"])).code).toBe(0);
   expect((await idpIn(cwd, ["snapshots", "save", "signed-in"])).code).toBe(0);
+  writeFileSync(join(cwd, "staging.json"), JSON.stringify({ users: [{ username: "zoe" }] }));
+  expect((await idpIn(cwd, ["issuers", "add", "staging", "--fixtures", "staging.json"])).code).toBe(0);
   mkdirSync(join(cwd, "bin"));
   symlinkSync(bin, join(cwd, "bin", "idp"));
 });
@@ -90,6 +92,10 @@ test.each([
   [["faults", "add", "--flaw", "issuer"], ["issuer-mismatch"]],
   [["snapshots", "restore", ""], ["signed-in"]],
   [["snapshots", "remove", "s"], ["signed-in"]],
+  [["issuers", "show", ""], ["staging"]],
+  [["issuers", "add", ""], []],
+  [["users", "list", "--issuer", "s"], ["staging"]],
+  [["users", "show", "--issuer", "staging", ""], ["zoe"]],
   [["nonsense", "more", ""], []],
   [["users", "--nonsense=", ""], expect.arrayContaining(["list"])],
 ])("%j offers %j", async (words, values) => {

@@ -236,3 +236,15 @@ test("a folder that cannot be written is a problem", async () => {
     checks: expect.arrayContaining([expect.objectContaining({ name: "disk", status: "problem" })]),
   });
 });
+
+test("each issuer beside the first one: those that can be read, and one that cannot, beside a server and without", async () => {
+  const cwd = await seeded();
+  for (const name of ["one", "two"]) expect((await idpIn(cwd, ["issuers", "add", name])).code).toBe(0);
+  const good = { name: "issuers", status: "ok", detail: "2 issuers beside the first one: one, two" };
+  expect(named((await doctor(cwd)).checks, "issuers")).toMatchObject([good]);
+  writeFileSync(join(cwd, ".idp/issuers/two/data.json"), "{");
+  const bad = { name: "issuers", status: "problem", detail: expect.stringMatching(/two/) };
+  expect(named((await doctor(cwd)).checks, "issuers")).toMatchObject([bad, good]);
+  await startIdp([], { cwd });
+  expect(named((await doctor(cwd)).checks, "issuers")).toMatchObject([bad, good]);
+});

@@ -59,6 +59,7 @@ const screen: Screen = {
     grantTypes: [],
   },
   hasLogin: true,
+  issuers: { first: [["w1", "http://localhost:4370/i/w1"]], all: 8 },
   listens: null,
   data: [".idp/data.json, kept between runs"],
   fixtures: ["built-in demo", "users 2 added"],
@@ -81,6 +82,7 @@ test("the first screen of a server without users and clients, that took a while"
     users: { first: [], all: 0 },
     clients: { first: [], all: 0 },
     app: null,
+    issuers: { first: [], all: 0 },
     hasLogin: false,
   };
   expect(firstScreen(empty, plain)).toMatchSnapshot();

@@ -3,6 +3,7 @@ import { effectOf } from "../../core/testing/faults/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
+import { folderOf, namesIn } from "../../store/json/stores.ts";
 import { findTarget, type Target } from "../target/target.ts";
 
 /** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without the lock. */
@@ -33,10 +34,12 @@ const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidat
       .slice(-mostRequests)
       .map(({ id, method, endpoint, status }) => ({ value: id, description: `${method} ${endpoint} ${status}` })),
   snapshot: async (target) => (await target.call("snapshots.list", {})).map(snapshotCandidate),
+  issuer: async (target) =>
+    (await target.call("issuers.list", {})).map(({ name, issuer }) => ({ value: name, description: issuer })),
   scopes: async (target) => (await target.call("scopes.list", {})).map(({ name }) => scopeCandidate(name)),
 };
 
-const fromRecords: Record<NameKind, (tx: ReadTx) => Candidate[]> = {
+const fromRecords: Record<Exclude<NameKind, "issuer">, (tx: ReadTx) => Candidate[]> = {
   username: (tx) => [...tx.all("users")].map(({ username, email }) => ({ value: username, description: email })),
   client_id: (tx) => [...tx.all("clients")].map(clientCandidate),
   grant_id: (tx) =>
@@ -73,7 +76,8 @@ const nameOf = (tx: ReadTx, userId: string): string => tx.get("users", userId)?.
 export async function namesOf(cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> {
   const target = await findTarget(cli);
   if (target.server !== null || cli.store !== null) return fromTarget[kind](target);
+  if (kind === "issuer") return namesIn(cli.data).map((name) => ({ value: name, description: "" }));
   const { peek } = await import("../../store/json/peek.ts");
-  const data = await peek(cli.data, cli.now);
+  const data = await peek(folderOf(cli.data, cli.issuer), cli.now);
   return data === null ? [] : data.read(fromRecords[kind]);
 }

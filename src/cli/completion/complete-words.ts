@@ -54,12 +54,14 @@ function invocationOf(
   const { env } = terminal;
   const url = values.get("url") ?? env.IDP_URL;
   const adminTokenFile = values.get("admin-token-file");
+  const issuer = values.get("issuer");
   return settle(
     {
       ...defaults,
       data: values.get("data") ?? env.IDP_DATA ?? defaults.data,
       ...(url !== undefined && { url }),
       ...(adminTokenFile !== undefined && { adminTokenFile }),
+      ...(issuer !== undefined && { issuer }),
     },
     terminal,
     clock,

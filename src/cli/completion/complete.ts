@@ -23,7 +23,7 @@ export type Completion =
 
 const names = [
   ...(["username", "client_id", "grant_id", "session_id"] as const),
-  ...(["fault_id", "request_id", "snapshot", "scopes"] as const),
+  ...(["fault_id", "request_id", "snapshot", "scopes", "issuer"] as const),
 ] as const;
 const nameKinds: readonly string[] = names;
 const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);

@@ -7,10 +7,12 @@ import { describeFault } from "../../store/json/fault.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
+import { folderOf, namesIn } from "../../store/json/stores.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, putRight } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
+import { findTarget } from "../target/target.ts";
 import { requiredNode } from "../../package.ts";
 import { fixturePaths } from "../program/server-flags.ts";
 import { commandLine } from "../output/command-line.ts";
@@ -39,8 +41,42 @@ export async function folderFindings(cli: Invocation): Promise<readonly Finding[
     ...(await dataFindings(cli).catch((error: unknown) => [unreadable("data")(error)])),
     await lockFinding(cli).catch(unreadable("lock")),
     ...diskFindings(cli),
+    // What is wrong with the lock or the folder is said on its own line.
+    ...(await issuerFindings(cli).catch(() => [])),
     await fixtureFinding(cli),
   ];
+}
+
+/** The issuers beside the first one: one whose data cannot be read is not served. */
+async function issuerFindings(cli: Invocation): Promise<readonly Finding[]> {
+  const names = namesIn(cli.data);
+  const lock = readLock(cli.data);
+  // While a server writes, it alone knows.
+  const broken =
+    lock === null || lock.state === "dead" ? await brokenIn(cli, names) : await brokenAtServer(cli).catch(() => null);
+  if (broken === null || names.length === 0) return [];
+  const good = names.length - broken.length;
+  const all = `${count(names.length, "issuer")} beside the first one: ${names.join(", ")}`;
+  return good === 0 ? broken : [...broken, ok("issuers", all)];
+}
+
+async function brokenIn(cli: Invocation, names: readonly string[]): Promise<readonly Finding[]> {
+  const broken: Finding[] = [];
+  for (const name of names) {
+    await peek(folderOf(cli.data, name), cli.now).catch((error: unknown) => {
+      broken.push(unreadable("issuers")(error));
+    });
+  }
+  return broken;
+}
+
+async function brokenAtServer(cli: Invocation): Promise<readonly Finding[]> {
+  const issuers = await (await findTarget(cli)).call("issuers.list", {});
+  return issuers.flatMap(({ name, problem: why }) =>
+    why === null
+      ? []
+      : [problem("issuers", `issuer ${name}: ${why}`, { text: "", command: ["idp", "issuers", "show", name] })],
+  );
 }
 
 /** The data, if no server uses it; only the server knows what it is about to write. */

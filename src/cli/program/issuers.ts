@@ -23,7 +23,7 @@ export function declareIssuers(program: Command, act: Act): void {
   group
     .command("show")
     .description("show an issuer")
-    .argument("<name>", "the issuer")
+    .argument("<issuer>", "its name")
     .addHelpText("after", examples("idp issuers show tenant-a", "idp issuers show tenant-a --json"))
     .action(act(async (cli, name: string) => (await issuers()).showIssuer(cli, name)));
   group
@@ -36,7 +36,7 @@ export function declareIssuers(program: Command, act: Act): void {
   group
     .command("remove")
     .description("remove an issuer and all of its data")
-    .argument("<name>", "the issuer")
+    .argument("<issuer>", "its name")
     .addHelpText("after", examples("idp issuers remove tenant-a", "idp issuers remove tenant-a --yes"))
     .action(act(async (cli, name: string) => (await issuers()).removeIssuer(cli, name)));
 }

@@ -42,6 +42,8 @@ export interface Screen {
   readonly isInEnvFile: boolean;
   /** Whether the client of `idp login` is registered. */
   readonly hasLogin: boolean;
+  /** The first few of the issuers beside it, and how many there are. */
+  readonly issuers: { readonly first: readonly (readonly [name: string, issuer: string])[]; readonly all: number };
   /** Where it listens, in words; null if the issuer says so. */
   readonly listens: string | null;
   /** Where the data is, in words. */
@@ -90,6 +92,11 @@ function clientRows({ clients: { first, all } }: Screen, line: CommandLine): rea
   ];
 }
 
+const issuerRows = ({ issuers: { first, all } }: Screen, line: CommandLine): readonly string[] => [
+  ...columns(first),
+  ...more(all, first.length, ["idp", "issuers", "list"], line),
+];
+
 /** The settings that an app needs. */
 function environment({ issuer, app }: Screen, line: CommandLine): readonly string[] {
   if (app === null) return [`OIDC_ISSUER=${issuer}`];
@@ -119,6 +126,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
     ...(screen.inspector === null ? [] : [block("Inspector", [screen.inspector])]),
+    ...(screen.issuers.all === 0 ? [] : [block("Issuers", issuerRows(screen, line))]),
     block("Account", [`${baseOf(issuer)}/account`]),
     ...(screen.hasLogin ? [block("Try it", [`${line(["idp", "login"])}, or open the issuer in a browser`])] : []),
     "",

@@ -26,6 +26,7 @@ export async function screenOf(
   const users = await idp.call("users.list", { limit: fewRows });
   const { users: allUsers, faults } = await idp.call("status", {});
   const clients = await idp.call("clients.list", { secrets: true });
+  const issuers = await idp.issuers.list();
   const demo = demoOf(fixtures);
   const shown = (client: ClientView): ScreenClient => screenClient(client, demo.secrets.get(client.client_id));
   const app = likelyClient(clients, namedIn(fixtures));
@@ -35,6 +36,10 @@ export async function screenOf(
     took: performance.now(),
     issuer: idp.issuer,
     inspector: forPerson ? (await idp.call("inspector.open", {})).url : null,
+    issuers: {
+      first: issuers.slice(0, fewRows).map(({ name, issuer }) => [name, issuer]),
+      all: issuers.length,
+    },
     listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
     users: {
       first: users.map(({ username, email, status }) => {

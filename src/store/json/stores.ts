@@ -52,7 +52,7 @@ function hasData(folder: string): boolean {
 }
 
 /** The names of the issuers that have data in a folder, without the first one. */
-const namesIn = (data: string): readonly string[] =>
+export const namesIn = (data: string): readonly string[] =>
   entriesOf(join(data, issuersFolder)).filter((name) => !name.startsWith(".") && hasData(folderOf(data, name)));
 
 /**
