@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
 import { jwtPart } from "../helpers/client.ts";
+import { idpIn } from "../helpers/command.ts";
 
 /** The paths of vendors on the command line (CONTRACT 11). */
 
@@ -18,13 +19,13 @@ test("start --endpoints: a vendor; commands find the server by its issuer and by
 
   const login = ["login", "--user", "alice", "--approve", "--no-browser", "--json"];
   for (const where of [[], ["--issuer", issuer]]) {
-    const { code, stdout, stderr } = await idp([...login, ...where], { cwd });
+    const { code, stdout, stderr } = await idpIn(cwd, [...login, ...where]);
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ valid: true });
   }
-  const status = await idp(["status", "--url", issuer, "--json"], { cwd, env });
+  const status = await idpIn(cwd, ["status", "--url", issuer, "--json"], "", env);
   expect(JSON.parse(status.stdout)).toMatchObject({ issuer, endpoints: { token: `${origin}${path}/token` } });
-  const opened = await idp(["open", "discovery"], { cwd });
+  const opened = await idpIn(cwd, ["open", "discovery"]);
   expect((await fetch(opened.stdout.trim())).status).toBe(200);
 });
 
@@ -39,14 +40,14 @@ describe("what is refused", () => {
     ["{token}", "It is the name of a vendor, or JSON"],
     ['{"token":"/_idp/token"}', 'settings.endpoints.token "/_idp/token" clashes with /_idp'],
   ])("--endpoints %s: exit 2", async (endpoints, message) => {
-    const { code, stderr } = await idp(["start", "--memory", "--endpoints", endpoints], { cwd: newFolder() });
+    const { code, stderr } = await idpIn(newFolder(), ["start", "--memory", "--endpoints", endpoints]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   test("in a fixture file: exit 7, with the position", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "idp.fixtures.yaml"), "settings:\n  endpoints:\n    token: /i/token\n");
-    const { code, stderr } = await idp(["start", "--memory"], { cwd });
+    const { code, stderr } = await idpIn(cwd, ["start", "--memory"]);
     expect([code, stderr]).toEqual([7, expect.stringContaining("idp.fixtures.yaml:3:12 settings.endpoints.token")]);
   });
 });
@@ -57,7 +58,7 @@ test("a folder without a server issues tokens of the issuer that it was served u
   child.kill("SIGTERM");
   await ended;
   const flags = ["--user", "alice", "--client", "demo-app", "--scope", "openid", "--json"];
-  const { code, stdout, stderr } = await idp(["issue", "tokens", ...flags], { cwd });
+  const { code, stdout, stderr } = await idpIn(cwd, ["issue", "tokens", ...flags]);
   expect(code, stderr).toBe(0);
   const { id_token: token } = JSON.parse(stdout) as { readonly id_token: string };
   expect(jwtPart(token, 1)).toMatchObject({ iss: issuer });

@@ -4,7 +4,8 @@ import { get } from "node:https";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 
 const file = (name: string): string => fileURLToPath(new URL(`../helpers/tls/${name}`, import.meta.url));
 const [cert, key] = [file("cert.pem"), file("key.pem")];
@@ -42,23 +43,23 @@ test("the issuer begins with https, all endpoints too, and cookies are Secure", 
 test("the commands beside it trust its certificate: signing in, revoking, stopping", async () => {
   const cwd = newFolder();
   const { issuer, ended } = await startIdp(secure, { cwd });
-  const login = await idp(["login", "--user", "alice", "--approve", "--json"], { cwd });
+  const login = await idpIn(cwd, ["login", "--user", "alice", "--approve", "--json"]);
   expect(login, login.stderr).toMatchObject({ code: 0 });
-  const tokens = await idp(["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json"], { cwd });
+  const tokens = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json"]);
   const { access_token: token } = JSON.parse(tokens.stdout) as { access_token: string };
   const userInfo = async () =>
     (await getHttps(`${issuer}/api/v2/oauth/userinfo`, { authorization: `Bearer ${token}` })).status;
   expect(await userInfo()).toBe(200);
-  expect((await idp(["revoke", "--user", "alice", "--client", "demo-app"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["revoke", "--user", "alice", "--client", "demo-app"])).code).toBe(0);
   expect(await userInfo()).toBe(403);
-  expect((await idp(["stop"], { cwd })).code).toBe(0);
+  expect((await idpIn(cwd, ["stop"])).code).toBe(0);
   expect(await ended).toEqual({ code: 0, signal: null });
 });
 
 test("a certificate and a key that are no pair, or no file, are refused with what they should be", async () => {
   const cwd = newFolder();
   const start = async (...args: string[]) => {
-    const { code, stderr } = await idp(["start", "--port", "auto", ...args], { cwd });
+    const { code, stderr } = await idpIn(cwd, ["start", "--port", "auto", ...args]);
     expect(code).toBe(2);
     return stderr;
   };

@@ -2,17 +2,27 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { createIdp } from "../../src/index.ts";
-import { idp, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { newFolder, startIdp, type Ended, type Place } from "../helpers/cli.ts";
 import { exchange, refresh, userinfo } from "../helpers/client.ts";
-import { idpHere } from "../helpers/command.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 
 /** `--store` and IDP_STORE: commands and servers on a shared store, and what becomes of its password. */
 
 const secret = "geheim-4711";
+
+/** Runs a command in this process, in a folder and with the variables that it finds there. */
+async function idp(words: readonly string[], { cwd, env = {} }: Place): Promise<Ended> {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  try {
+    return await idpIn(cwd, words);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 describe("usage", () => {
   test.each([
