@@ -4,11 +4,11 @@ import { OperationError } from "./core/errors.ts";
 import { decodeFixture, type FixtureSource } from "./core/fixtures/read/source.ts";
 import { packageFile } from "./package.ts";
 
-/** Finds and reads fixture files; nothing else of fixtures touches the file system. */
+/** Finds and reads fixture files. Only this file reads them from disk. */
 
 export interface FoundFixtures {
   readonly sources: readonly FixtureSource[];
-  /** The files as they were named, for people; empty: the built-in demo. */
+  /** The given names of the files, for people; empty for the built-in demo. */
   readonly names: readonly string[];
 }
 
@@ -23,11 +23,11 @@ export const usualNames: readonly string[] = ["idp.fixtures.json", "idp.fixtures
 export const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);
 
 /**
- * The fixtures that are meant: files, folders and texts that were named, else the usual file of the working folder, else the built-in demo.
- * @param given a folder means its fixture files, by name, without those below it
- * @param folder the working folder, in which paths and usual names are looked for
- * @param naming the words in front of a name, with which the command at hand takes one
- * @throws {OperationError} invalid: nothing there, not readable, not UTF-8
+ * The given files, folders and texts, else the usual file of the working folder, else the built-in demo.
+ * @param given a folder stands for its fixture files, sorted by name, without subfolders
+ * @param folder the working folder
+ * @param naming the words of the command that come before a name, for hints
+ * @throws {OperationError} invalid for what does not exist, cannot be read, or is not UTF-8
  */
 export function findFixtures(
   given: readonly NamedFixture[],
@@ -36,7 +36,7 @@ export function findFixtures(
 ): FoundFixtures {
   const named = given.length > 0 ? given.flatMap((one) => textOrFiles(one, folder)) : usualFile(folder, naming);
   if (named.length === 0) return { sources: [builtInDemo()], names: [] };
-  // A folder and a file of it, or a link: each file once.
+  // Each file only once, even if it is named by a folder or a link too.
   const realPath = (one: NamedFixture): unknown => (typeof one === "string" ? realpathSync(resolve(folder, one)) : one);
   const once = [...new Map(named.map((one) => [realPath(one), one])).values()];
   const sources = once.map((one) => (typeof one === "string" ? readFixture(one, folder) : one));
@@ -48,7 +48,7 @@ const readFixture = (name: string, folder: string): Exclude<NamedFixture, string
   return { name, text: decodeFixture(name, bytes) };
 };
 
-/** A text as it is, and the files that a path means. */
+/** A text as it is, or the files of a path. */
 function textOrFiles(one: NamedFixture, folder: string): readonly NamedFixture[] {
   if (isPath(one)) return filesOf(one, folder);
   return [typeof one === "string" ? { name: "inline", text: one } : one];
@@ -67,7 +67,7 @@ function filesOf(path: string, folder: string): readonly string[] {
   }
   const absolute = resolve(folder, path);
   if (!read(path, () => statSync(absolute)).isDirectory()) {
-    // A file that is named may be one of another tool, with a JSON object a line: it is refused in words for that.
+    // A named file may be one of another tool, with lines of JSON, which is refused with a hint.
     if (isFixtureName(path) || /\.(?:ndjson|jsonl)$/i.test(path)) return [path];
     throw new OperationError("invalid", `${path} does not have the name of a fixture file`, {
       hint: "Name it .json, .yaml or .yml",

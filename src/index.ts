@@ -31,9 +31,7 @@ import { issuerMethods, type IdpClock, type IssuerMethods } from "./issuer-metho
 import type { Issuer } from "./serve/issuer.ts";
 import { explained } from "./uncaught.ts";
 
-/** The library: an identity provider as an object of a program. */
-
-// The errors it throws, and the types of its input and output.
+// The errors that the library throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
 export { ExpectationError } from "./core/testing/expect-text.ts";
 export { hintText } from "./core/hint.ts";
@@ -57,23 +55,22 @@ export interface IdpIssuer extends IssuerMethods {
   readonly port: number;
   /** The Express app, for supertest. */
   readonly app: RequestListener;
-  /** Opens the control API. */
+  /** The token for the control API. */
   readonly adminToken: string;
   /** What the fixtures added and changed. */
   readonly seeded: SeedResult;
   /**
-   * Replaces the fixtures in use while it runs: applies what changed; sessions and everything else stay. From then on, {@link reset}
-   * goes back to these.
+   * Replaces the fixtures in use: applies what changed; sessions and everything else stay. From then on, {@link reset} goes back to these.
    */
   changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
 }
 
-/** The issuers beside the first one: each has users, clients, keys, settings, clock, faults and data of its own. */
+/** The issuers beside the first one. Each has its own users, clients, keys, settings, clock, faults and data. */
 export interface IdpIssuers {
   /**
    * Makes an issuer at `<issuer>/i/NAME`.
-   * @param options its fixtures, as of {@link createIdp}; absent: those of the first issuer
-   * @throws {OperationError} usage, if the name is not valid; conflict, if the name is taken; invalid (fixtures)
+   * @param options its fixtures, as for {@link createIdp}; absent for those of the first issuer
+   * @throws {OperationError} usage if the name is not valid; conflict if the name is taken; invalid (fixtures)
    */
   add(name: string, options?: Pick<IdpOptions, "fixtures">): Promise<IdpIssuer>;
   /** @throws {OperationError} not_found */
@@ -100,7 +97,7 @@ export interface Idp extends IdpIssuer {
 export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
   explained(async () => {
     const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close } = await startServer(options);
-    /** After a close, data in memory would still answer, although no request reaches it any more. */
+    /** Refuses calls after a close, when data in memory would still answer although no request reaches it. */
     const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
       explained(async () => {
         if (!isClosing()) return work();

@@ -12,18 +12,16 @@ import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
 import type { TokenResponse } from "./core/tokens/response.ts";
 
-/** The short forms of the operations on an issuer, in this process or on a server elsewhere. */
-
-/** The time that the server decides by; clients have their own. Whatever was revoked stays revoked, whichever way it moves. */
+/** The clock of the server; clients have their own. What was revoked stays revoked, whichever way the clock moves. */
 export interface IdpClock {
   show(): Promise<ClockState>;
   /** @param by seconds, or a text like "31m" */
   advance(by: number | string): Promise<ClockState>;
   /** @param to ISO 8601 */
   set(to: string | Date): Promise<ClockState>;
-  /** It can still be advanced and set. */
+  /** Stops the clock, which can still be advanced and set. */
   freeze(): Promise<ClockState>;
-  /** Shows the real time again. */
+  /** Goes back to the real time. */
   reset(): Promise<ClockState>;
 }
 
@@ -33,32 +31,32 @@ export interface IssuerMethods {
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
   issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
   revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
-  /** Responses that are wrong on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
+  /** Wrong responses on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
   readonly faults: {
     add(fault: FaultInput): Promise<Fault>;
     list(): Promise<readonly Fault[]>;
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
-  /** Saves all of the state under a name: users, clients, grants, sessions, revocations, keys and settings. */
+  /** Saves the whole state under a name: users, clients, grants, sessions, revocations, keys and settings. */
   snapshot(name: string): Promise<SnapshotView>;
   /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
   restore(name: string): Promise<RestoreResult>;
   /**
-   * Lets what was issued so far expire now, and leaves every clock alone: access tokens, unless something else is named. What is
-   * issued afterwards is not affected. At least one of user and client, or `all`.
+   * Lets what was issued so far expire now, without moving a clock: access tokens, unless something else is named. What is issued
+   * afterwards is not affected. Needs a user, a client, or `all`.
    */
   expire(what: ExpireInput): Promise<ExpireResult>;
-  /** What the app asked: the last requests, without their secrets. */
+  /** The last requests of the app, without their secrets. */
   readonly requests: {
-    /** The oldest first. */
+    /** Oldest first. */
     list(filter?: RequestFilter): Promise<readonly RequestRecord[]>;
     show(id: string): Promise<RequestRecord>;
     clear(): Promise<null>;
   };
   /**
-   * Says whether the app asked what it should: `await idp.expect({ endpoint: "token", grant_type: "refresh_token", times: 1 })`.
-   * @throws {ExpectationError} with the nearest misses, if it did not; {OperationError} usage
+   * Checks that the app made the right requests: `await idp.expect({ endpoint: "token", grant_type: "refresh_token", times: 1 })`.
+   * @throws {ExpectationError} with the nearest misses if it did not; {OperationError} usage
    */
   expect(expectation: Expectation): Promise<ExpectResult>;
   /** Moves the clock of the server, until it is reset. */
@@ -66,8 +64,8 @@ export interface IssuerMethods {
   /** Any operation of the control API, by its name: `idp.call("users.suspend", { username: "bob" })`. */
   call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>>;
   /**
-   * Goes back to the fixtures, as at the start; only the signing keys stay. Every token issued before becomes invalid,
-   * permanently. Fast enough to run after each test.
+   * Goes back to the fixtures, as at the start. Only the signing keys stay. Every token issued before becomes invalid permanently. It is fast
+   * enough to run after each test.
    */
   reset(): Promise<ResetResult>;
 }

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 
-/** JSON with the digits that its author wrote: JavaScript rounds a number beyond 2^53, so it is kept as text here. */
+/** JSON with all digits of its numbers: JavaScript rounds a number beyond 2^53, so it is kept as text here. */
 
 /** A number that JavaScript would write with other digits. */
 export class ExactNumber {
-  /** As it stands in the JSON text. */
+  /** As in the JSON text. */
   readonly digits: string;
   constructor(digits: string) {
     this.digits = digits;
   }
 }
 
-/** A text or a number of JSON. Texts are matched whole, so that digits inside of one are not taken for a number. */
+/** A text or a number in JSON. Texts are matched whole, so that digits in a text are not taken for a number. */
 const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** Significant digits and the power of ten behind them: the same for every way to write one number. */
+/** The significant digits and the power of ten, which are the same for every way to write a number. */
 function magnitude(number: string): string {
   const [, whole = "", fraction = "", power = "0"] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
@@ -29,7 +29,7 @@ const isRounded = (number: string): boolean => magnitude(number) !== magnitude(S
 /** As `JSON.parse`, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError} */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  // Drawn after the text was written, so that no text in it begins with it.
+  // Random, so that no text begins with it.
   const mark = randomUUID();
   const marked = text.replace(textsAndNumbers, (found) =>
     found.startsWith('"') || !isRounded(found) ? found : `"${mark}${found}"`,
@@ -51,7 +51,7 @@ export function exactJson(value: unknown, indent: number): string {
   return marked.replaceAll(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 }
 
-/** A number for arithmetic, which does not need every digit; undefined: it is not a number. */
+/** A number for arithmetic, which does not need every digit; undefined if it is not a number. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   return value instanceof ExactNumber ? Number(value.digits) : undefined;

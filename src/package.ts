@@ -1,15 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** What ships beside the code. */
-
-/** The package's root: the nearest folder with a package.json. Code stands at different depths, in src/ and in dist/. */
+/** The root of the package: the nearest folder with a package.json. Code is at different depths in src/ and dist/. */
 function findRoot(folder = new URL("./", import.meta.url)): URL {
   return existsSync(new URL("package.json", folder)) ? folder : findRoot(new URL("../", folder));
 }
 
 const root = findRoot();
 
-/** A file or folder of the package. @param path from its root: `templates/` */
+/** A file or folder of the package. @param path below its root: `templates/` */
 export const packageFile = (path: string): URL => new URL(path, root);
 
 const manifest = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as {

@@ -6,8 +6,6 @@ import { operations, type OperationInput, type OperationName, type OperationOutp
 import { ledgerText } from "./core/testing/expect-text.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
-/** Fixtures of Playwright: an issuer for each worker, and what a test asked of it. */
-
 /** The part of Playwright's `TestInfo` that is used. */
 export interface FailedTestInfo {
   readonly status?: string | undefined;
@@ -23,7 +21,7 @@ export interface OneWorkerInfo {
 export interface ServerOfTests {
   readonly issuer: string;
   readonly adminToken: string | undefined;
-  /** False: the app knows the first issuer only. All workers share it, and nothing is reset. Default: true. */
+  /** False if the app knows only the first issuer. Then all workers share it, and nothing is reset. Default: true. */
   readonly perWorker?: boolean;
 }
 
@@ -33,13 +31,13 @@ export interface RemoteIssuer extends IssuerMethods {
   readonly adminToken: string;
 }
 
-/** What every worker has. */
+/** The fixtures of a worker. */
 export interface IdpWorkerFixtures {
   /** The issuer of the worker: `w1` for the first one. It is reset after each test. */
   readonly idp: RemoteIssuer;
 }
 
-/** What every test has. */
+/** The fixtures of a test. */
 export interface IdpTestFixtures {
   readonly idpRequests: undefined;
 }
@@ -61,10 +59,10 @@ interface PlaywrightFixtures {
 }
 
 /**
- * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, made where the server has none of that name. Each test
- * begins with its fixtures and an empty ledger, and a test that fails prints what its app asked of `idp`.
+ * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, which is made if the server does not have it. Each test
+ * begins with the fixtures of the issuer and without recorded requests, and a failed test prints the requests of its app.
  * `const test = base.extend(idpFixtures({ issuer, adminToken }))`.
- * @throws {OperationError} in the test, where the server does not answer or refuses the token
+ * @throws {OperationError} in the test, if the server does not answer or refuses the token
  */
 export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
   const { perWorker = true } = server;
@@ -89,7 +87,7 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
   };
 };
 
-/** What was asked of the issuer. The app of a test may ask another one. */
+/** The requests to the issuer. The app of a test may use another one. */
 async function asked({ issuer, requests }: RemoteIssuer, perWorker: boolean): Promise<string> {
   const records = await requests.list();
   if (records.length > 0 || !perWorker) return ledgerText(records);
@@ -109,7 +107,7 @@ async function issuerOfWorker(server: ServerOfTests, parallelIndex: number): Pro
   return idp;
 }
 
-/** @param name null: the first issuer */
+/** @param name null for the first issuer */
 function remoteIssuer({ issuer: first, adminToken = "" }: ServerOfTests, name: string | null): RemoteIssuer {
   const issuer = addressOf(first, name);
   return { issuer, adminToken, ...issuerMethods((operation, input) => call(issuer, adminToken, operation, input)) };

@@ -46,7 +46,7 @@ export interface SignInPage {
 export interface SignInOptions {
   /** The username. */
   readonly user: string;
-  /** Absent: the user is picked from the list on the login page, which is there unless `--login password` is set. */
+  /** Without it, the user is picked from the list on the login page, which exists unless `--login password` is set. */
   readonly password?: string;
   /** Which button to press on the consent page: Allow (true, the default) or Deny (false). */
   readonly approve?: boolean;
@@ -54,7 +54,7 @@ export interface SignInOptions {
   readonly timeout?: number;
 }
 
-/** The page of `idp` that the browser shows; null: it has left `idp`, or is closed, like a popup that is done. */
+/** The page of `idp` that the browser shows. */
 interface Where {
   readonly page: string;
   readonly state: string;
@@ -91,7 +91,10 @@ async function refusal(page: SignInPage, where: Where, what: string): Promise<Er
   return new Error(`${what} (${named(where)} at ${page.url()})${said === "" ? "" : `: ${said}`}`);
 }
 
-/** Which page this is. @param origin of `idp`; null: not known yet. Pages of other origins are not pages of `idp` */
+/**
+ * The page of `idp` that the browser shows; null if it has left `idp`, or is closed, like a popup that is done.
+ * @param origin of `idp`; null if it is not known yet. Pages of other origins are not pages of `idp`
+ */
 async function whereIs(page: SignInPage, origin: string | null): Promise<Where | null> {
   if (page.isClosed()) return null;
   if (origin !== null && originOf(page.url()) !== origin) return null;
@@ -112,12 +115,12 @@ async function next(
   press: (options: Pressing) => Promise<void>,
 ): Promise<Where | null> {
   await page.locator("html").evaluate((element) => {
-    // This function runs in the browser, which knows nothing of this file.
+    // This function runs in the browser, so it cannot use anything of this file.
     element.setAttribute("data-idp-left", "");
   });
   try {
     await press({ timeout, noWaitAfter: true });
-    // The page of response_mode=form_post leaves by itself.
+    // The page of response_mode=form_post goes on by itself.
     await page.locator(`html:not([${left}]):not([data-page="form-post"])`).waitFor({ state: "attached", timeout });
   } catch (error) {
     if (page.isClosed()) return null;
@@ -165,13 +168,13 @@ async function findInPicker(page: SignInPage, origin: string, { user }: SignInOp
  * Signs a user in on the pages of `idp`, and decides on the consent page if there is one.
  *
  * The browser has to be on its way to the login page: press your app's "Sign in" first. When this resolves, the browser is back at your
- * app, and your test checks whether the user is signed in there. A browser that has a session already is asked to switch the user on the
- * consent page; with a session and a consent there is no page at all, so give each test a context of its own, as `@playwright/test` does.
+ * app, and your test checks whether the user is signed in there. In a browser with a session, the user is switched on the consent page.
+ * With a session and a consent there is no page at all, so give each test its own context, as `@playwright/test` does.
  *
  * @param page a `Page` of Playwright
  * @param options who signs in, how, and what they decide
- * @throws {Error} with `data-page`, `data-state` and the words of the page where it is an error, the password is wrong, the user is suspended
- *   or banned, or where no consent page came that could be denied; where no page came within `timeout` milliseconds
+ * @throws {Error} with `data-page`, `data-state` and the words of the page if it is an error, the password is wrong, the user is suspended or
+ *   banned, or there is no consent page to deny; also if no page comes within `timeout` milliseconds
  */
 export async function signIn(page: SignInPage, options: SignInOptions): Promise<void> {
   const { user, approve = true, timeout = defaultTimeout } = options;

@@ -1,6 +1,6 @@
-/** What every shell, and every reader of `.env` files, takes as it is. */
+/** Whether every shell and every reader of `.env` files reads a text as it is. */
 export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(text);
 
-/** One word of a POSIX shell, whatever it holds (POSIX.1 Shell 2.2.2). */
+/** Any text as one word of a POSIX shell (POSIX.1 Shell 2.2.2). */
 export const quoteWord = (text: string): string =>
   isPlainWord(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

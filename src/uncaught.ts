@@ -1,11 +1,9 @@
 import { OperationError, problemText } from "./core/errors.ts";
 
-/** Puts the problems of a refusal into its message: if a program does not catch it, test runners print only the message. */
-
 /** How many problems the message lists; if there are more, these are enough to start with. */
 const most = 5;
 
-/** The same refusal, with its first problems in the message where that does not list them yet. */
+/** The same refusal, with its first problems in the message, because test runners print only the message of an uncaught error. */
 function withProblems(error: unknown): unknown {
   if (!(error instanceof OperationError) || error.code !== "invalid" || error.problems.length === 0) return error;
   const { code, summary, hint, problems } = error;
@@ -19,7 +17,7 @@ function withProblems(error: unknown): unknown {
   });
 }
 
-/** Does the work; a refusal lists its problems in its message. */
+/** Runs `work`; a refusal lists its problems in its message. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

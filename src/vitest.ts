@@ -4,23 +4,23 @@ import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
 /** `dev-idp/vitest`: tests that get an `idp`. */
 
-/** What a test gets. */
+/** The fixtures of a test. */
 export interface IdpFixtures {
-  /** In memory on a free port unless the options say otherwise; brought back to its fixtures after each test that asks for it. */
+  /** In memory on a free port unless the options say otherwise; reset to its fixtures after each test that uses it. */
   readonly idp: Idp;
-  /** The same one, for what holds for a whole file: `test.beforeAll`, and fixtures of the scope `file`. Reset after the file. */
+  /** The same one for a whole file: `test.beforeAll`, and fixtures with the scope `file`. Reset after the file. */
   readonly idpOfFile: Idp;
-  /** The same one, for fixtures of the scope `worker`: an app that is started once for all files of a worker. */
+  /** The same one for fixtures with the scope `worker`, as an app that is started once for all files of a worker. */
   readonly idpOfWorker: Idp;
 }
 
 /**
- * A `test` of vitest whose tests are handed an `idp`, one for each worker: it starts with the first test that asks for it, is reset after
- * each, and closes with the worker. Tests that do not ask for it start nothing. Not for `test.concurrent`: tests that run at once would
- * reset one another; start one each with `createIdp` there. When a test fails, it prints what its app asked of `idp`.
+ * A `test` of vitest with an `idp` for each worker, which starts with the first test that uses it, is reset after each, and closes with the
+ * worker. Tests that do not use it start nothing. It is not for `test.concurrent`: tests that run at the same time would reset each other,
+ * so start one for each with `createIdp`. A failed test prints the requests of its app.
  *
- * @param options as of {@link createIdp}; the port is a free one unless given
- * @throws {OperationError} as {@link createIdp}, in the first test that asks for it
+ * @param options as for {@link createIdp}; the port is a free one unless given
+ * @throws {OperationError} as {@link createIdp}, in the first test that uses it
  */
 export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
   test.extend<IdpFixtures>({

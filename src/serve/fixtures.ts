@@ -16,7 +16,7 @@ type Given = OneFixture | KeptFixture;
 const isSource = (one: Exclude<Given, string>): one is AnyFixtures =>
   isObject(one) && ("value" in one || ("text" in one && "name" in one));
 
-/** Reads the fixtures that were given as an option. @throws {OperationError} invalid, for files that cannot be read */
+/** Reads the fixtures of an option. @throws {OperationError} invalid for files that cannot be read */
 export function sourcesOf(given: IssuerOptions["fixtures"]): readonly AnyFixtures[] {
   const fixtures = typeof given === "function" ? given() : given;
   if (fixtures === undefined) return [builtInDemo()];
@@ -35,7 +35,7 @@ const copyOf = (source: AnyFixtures): AnyFixtures =>
 
 const inUse = "inUse";
 
-/** What the data keeps of fixtures: passwords are on no disk. Issuers have fixtures that are kept by themselves. */
+/** What the data keeps of fixtures. No password is on disk. The fixtures of issuers are kept with each issuer. */
 function keptOf({ name, value, kept }: FixtureDocument, key: string): KeptFixture {
   if (kept !== undefined) return kept;
   const { users = [], issuers: _, ...sections } = value as FixtureFile;
@@ -47,15 +47,15 @@ function keptOf({ name, value, kept }: FixtureDocument, key: string): KeptFixtur
 }
 
 interface OwnFixtures extends FixturesInUse {
-  /** Those of the start were applied, and are in use from now on. @param areKept no later start knows them */
+  /** The fixtures of the start were applied, and are in use from now on. @param areKept the data keeps them, because no later start has them */
   begin(areKept: boolean): Promise<void>;
 }
 
 /**
- * The fixtures that an issuer uses, and a reset goes back to. Where they are others than those that this process was started with, they are
- * in the data: other processes on it have to go back to them as well, and this one after a restart.
+ * The fixtures that an issuer uses, and that a reset goes back to. If they are not those of the start, they are in the data, so that other
+ * processes go back to them too, and this one after a restart.
  * @param given the option; a function is called again for the latest fixtures
- * @param applied what it said at the start; absent: it is read when it is needed
+ * @param applied what the option was at the start; absent if it is only read when it is needed
  */
 export async function fixturesInUse(
   { store, random }: Pick<Context, "store" | "random">,
@@ -66,7 +66,7 @@ export async function fixturesInUse(
   let read = applied?.map(copyOf);
   const ofStart = (): readonly AnyFixtures[] => (read ??= sourcesOf(given).map(copyOf));
   let latest: readonly AnyFixtures[] | null = null;
-  /** Others, which this process was handed with their passwords. */
+  /** Other fixtures, which this process was given with their passwords. */
   let others: { readonly version: string; readonly sources: readonly AnyFixtures[] } | null = null;
 
   function instead(): readonly AnyFixtures[] | undefined {
@@ -108,5 +108,5 @@ export async function fixturesInUse(
   };
 }
 
-/** Whether there are fixtures in the data, in place of those of the start. */
+/** Whether the data has fixtures, in place of those of the start. */
 export const hasFixtures = (tx: ReadTx): boolean => tx.get("fixtures", inUse) !== undefined;

@@ -24,46 +24,46 @@ import { fixturesInUse, hasFixtures, sourcesOf } from "./fixtures.ts";
 import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import type { IdpOptions } from "./options.ts";
 
-/** An issuer that is open: its fixtures are applied, and `ctx` is what every operation on it takes. */
+/** An open issuer. Its fixtures are applied, and every operation on it takes its `ctx`. */
 export interface Issuer {
-  /** Null: the first issuer. */
+  /** Null for the first issuer. */
   readonly name: string | null;
   readonly ctx: Context;
   /** What the fixtures added and changed. */
   readonly seeded: SeedResult;
-  /** Its routes; null: no request has come to it yet. */
+  /** Its routes; null before its first request. */
   routes: RequestHandler | null;
-  /** Starts the work that goes on beside the requests. */
+  /** Starts the work in the background. */
   startBackground(): void;
-  /** Ends what waits for requests. */
+  /** Ends everything that waits for requests. */
   endWaits(): void;
-  /** Ends that work and closes the store. */
+  /** Ends the work in the background and closes the store. */
   close(): Promise<void>;
 }
 
-/** What the issuers of a process have in common. */
+/** What the issuers of a process share. */
 export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log">> {
   /** The time in milliseconds since 1970, which each issuer's clock starts from. */
   readonly now: () => number;
-  /** Override the settings of the fixtures. */
+  /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
-  /** Others may serve the same data. */
+  /** Whether other processes may serve the same data. */
   readonly isShared: boolean;
-  /** Any host name is answered, so there is no picker: a page whose name points at this machine could sign in by a click. */
+  /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
   readonly anyHost: boolean;
   readonly issuers: Issuers;
 }
 
 export interface IssuerOptions extends SharedOptions {
   readonly name: string | null;
-  /** Exactly as given; the issuer itself is taken too. */
+  /** Exactly as given; it may be the issuer. */
   readonly address: string;
-  /** Nobody named the address, so one that the others on a shared store have comes before it. */
+  /** Whether nobody named the address, so that the address of other instances on a shared store goes before it. */
   readonly isDefault?: boolean;
   readonly fixtures: IdpOptions["fixtures"] | (() => readonly AnyFixtures[]);
-  /** It was found in the data, and is not in the fixtures. If it was made with fixtures of its own, the data has them. */
+  /** Whether it was found in the data, and is not in the fixtures. If it was made with its own fixtures, the data has them. */
   readonly isFound?: boolean;
-  /** The fixtures are those of the first issuer: they are known at each start. */
+  /** Whether the fixtures are those of the first issuer, which every start has. */
   readonly isAsFirst?: boolean;
   readonly onProgress?: SeedOptions["progress"];
 }
@@ -77,7 +77,7 @@ export async function openIssuer(stores: Stores, options: IssuerOptions): Promis
   const clock = createClock(options.now, () => performance.now());
   const store = await stores.open(options.name, {
     now: clock.now,
-    // Later than it could: while a move of the clock writes down what is over, nothing more is forgotten.
+    // A minute late, so that nothing is removed while a move of the clock records what has ended.
     passed: () => clock.passed() - 60_000,
   });
   try {
@@ -92,16 +92,16 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const { name, random, issuers } = options;
   const { now } = clock;
   const log = (note: string): void => options.log(name === null ? note : `issuer ${name}: ${note}`);
-  // First of all that follows the records: what the others decide depends on the time.
+  // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
   let ended: EndedSessions = [];
-  // Another process has applied them, or this one before its restart.
+  // Another process has already applied them, or this one before its restart.
   const isApplied = options.isFound === true && (options.isShared || (await store.read(hasFixtures)));
   const sources = sourcesOf(options.fixtures);
-  // A shared store may be a team's, and this instance one more, without fixtures of its own.
+  // A shared store may belong to a team, and this may be one more instance, without its own fixtures.
   const givesWay = options.isShared && sources.every((source) => "builtIn" in source);
   const applying = (): Promise<SeedResult> =>
     seed({ store, now, random, passwords, settings: options.settings }, sources, {
@@ -122,7 +122,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   let endpoints: Settings["endpoints"] | null = null;
   const inForce = await derive(store, ["meta"], (tx) => {
     const settings = effectiveSettings(storedSettings(tx), options.settings);
-    // The routes hang on it, so it is another one only where the endpoints are.
+    // The routes depend on the layout object, so it is only replaced if the endpoints changed.
     if (layout === null || !sameJson(endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, name);
     ({ endpoints } = settings);
     return { settings, layout };

@@ -18,11 +18,11 @@ export type OneFixture = FixtureFile | string | FixtureSource;
 type Fixtures = OneFixture | readonly OneFixture[];
 
 export interface IdpOptions {
-  /** The data folder. Default: in memory, nothing is kept. */
+  /** The data folder. Default: in memory, so nothing is kept. */
   readonly data?: string;
   /**
-   * The address of a PostgreSQL, in place of `data`: any number of instances share what is in it. Its password may also come from PGPASSWORD
-   * or ~/.pgpass.
+   * The address of a PostgreSQL database in place of `data`. Any number of instances share its data. The password may also come from
+   * PGPASSWORD or ~/.pgpass.
    */
   readonly store?: string;
   /**
@@ -30,13 +30,13 @@ export interface IdpOptions {
    * list of these. Default: the built-in demo. A function is called again at each reset, for files that may have changed.
    */
   readonly fixtures?: Fixtures | (() => Fixtures);
-  /** Is called with the progress of the work on fixtures; both numbers count entries. */
+  /** Called with the progress of applying fixtures; both numbers count entries. */
   readonly onProgress?: SeedOptions["progress"];
   /** Default: a free one. */
   readonly port?: number;
   /** Default `localhost`: loopback only, both 127.0.0.1 and ::1. */
   readonly host?: string;
-  /** Clients may register themselves (RFC 7591); off unless set. */
+  /** Whether clients may register themselves (RFC 7591). Default: false. */
   readonly dynamicRegistration?: boolean;
   /** A folder whose files (pages, `style.css`, `locales/*.json`) replace the built-in ones, file by file. */
   readonly templates?: string;
@@ -44,28 +44,28 @@ export interface IdpOptions {
   readonly tls?: Tls;
   /** `dynamic`: discovery fetched under another of our host names returns the back-channel endpoints under that name. */
   readonly backchannel?: "off" | "dynamic";
-  /** Used exactly as given; default `http://localhost:<port>`, with `tls` `https://localhost:<port>`. */
+  /** Used exactly as given. Default: `http://localhost:<port>`, or with `tls` `https://localhost:<port>`. */
   readonly issuer?: string;
-  /** Names of issuers beside the first one that are there from the start, each with data of its own and these fixtures. */
+  /** Names of issuers beside the first one that exist from the start, each with these fixtures and its own data. */
   readonly issuers?: readonly string[];
   /**
    * Host names that are answered, besides loopback names, IP addresses and the issuer's host: `name`, `.name` for it and all names below
    * it, or `*` for all. Forms and the control API accept only pages of names listed one by one. With `*` there is no picker.
    */
   readonly allowHosts?: readonly string[];
-  /** Override the settings of the fixtures; times are seconds. */
+  /** Settings that override those of the fixtures; times are seconds. */
   readonly settings?: Partial<Settings>;
-  /** Opens the control API; at least 16 characters. Default: a random one. */
+  /** The token for the control API, with at least 16 characters. Default: a random one. */
   readonly adminToken?: string;
   /** The time in milliseconds since 1970. */
   readonly now?: () => number;
-  /** `bytes` random bytes as base64url. */
+  /** Returns `bytes` random bytes as base64url. */
   readonly random?: (bytes: number) => string;
-  /** Writes the commands that the log, pages and errors propose, as they have to be typed. Default: quoted for a POSIX shell. */
+  /** Writes the commands that the log, pages and errors propose. Default: quoted for a POSIX shell. */
   readonly commandLine?: CommandLine;
-  /** Is called for each request when it is answered. */
+  /** Called for each request when it is answered. */
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Is called with what an operator may want to know. */
+  /** Called with what an operator may want to know. */
   readonly log?: (note: string) => void;
 }
 
@@ -92,7 +92,7 @@ const optionNames = Object.keys({
   log: true,
 } satisfies Record<keyof IdpOptions, true>);
 
-/** Programs in JavaScript have no compiler. @throws {OperationError} usage */
+/** Checks the options, because programs in JavaScript have no compiler. @throws {OperationError} usage */
 export function checkOptions(options: IdpOptions): void {
   if (!isObject(options)) throw new OperationError("usage", "createIdp takes an object of options");
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !optionNames.includes(name));
@@ -102,8 +102,8 @@ export function checkOptions(options: IdpOptions): void {
       hint: didYouMean(name, optionNames, `It has: ${optionNames.join(", ")}`),
     });
   }
-  const { port = 0, backchannel = "off", issuer, adminToken, allowHosts = [], store, data }: IdpOptions = options;
-  const { issuers = [] }: IdpOptions = options;
+  const { port = 0, backchannel = "off", adminToken, store, data }: IdpOptions = options;
+  const { issuer, issuers = [], allowHosts = [] }: IdpOptions = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
       hint: "0 takes a free one: createIdp({ port: 0 })",
@@ -130,7 +130,7 @@ function checkStore(store: string, data: string | undefined): void {
   }
 }
 
-/** @throws {OperationError} usage, for a value that no `Host` can match */
+/** @throws {OperationError} usage for a value that no `Host` can match */
 function checkAllowedHost(given: string): void {
   if (isAllowable(given)) return;
   throw new OperationError("usage", `--allow-host ${JSON.stringify(given)} can never match: it is not a host name`, {

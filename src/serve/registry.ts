@@ -10,23 +10,23 @@ import type { IdpOptions } from "./options.ts";
 /** The issuers of a process, by their names. */
 export interface Registry extends Issuers {
   /**
-   * Opens the first issuer, and then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken one is
-   * reported and stops no other.
+   * Opens the first issuer, then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken one is
+   * reported, and the others still open.
    */
   start(
     first: Pick<Parameters<typeof openIssuer>[1], "address" | "isDefault" | "fixtures" | "onProgress"> & {
       readonly alike: readonly string[];
     },
   ): Promise<Issuer>;
-  /** As of the port, and with whatever else the library takes. */
+  /** As in {@link Issuers}, and with all that the library accepts as fixtures. */
   add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
-  /** Those of {@link list}. */
+  /** The names of {@link list}. */
   names(): readonly string[];
-  /** The issuer of this name; undefined where none is open. */
+  /** The open issuer with this name. */
   find(name: string | null): Issuer | undefined;
-  /** The same, after a look at what other processes on the data made and removed. @throws {StorageError} */
+  /** The same, after checking which issuers other processes on the data made and removed. @throws {StorageError} */
   look(name: string): Promise<Issuer | undefined>;
-  /** Starts the work beside the requests, of those that are open and of those to come. */
+  /** Starts the work in the background, of open issuers and of later ones. */
   startBackground(): void;
   endWaits(): void;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface Registry extends Issuers {
 
 export function createRegistry(stores: Stores, options: Omit<SharedOptions, "issuers">): Registry {
   const issuers = new Map<string | null, Issuer>();
-  /** Why an issuer of this name is not open. */
+  /** Why an issuer with this name is not open. */
   const broken = new Map<string, unknown>();
   const inTurn = createTurns();
   let inBackground = false;
@@ -54,7 +54,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
     return brokenView(name, placeOf(name), broken.get(name));
   }
 
-  /** @param fixtures absent: those of the first issuer */
+  /** @param fixtures absent for those of the first issuer */
   async function open(name: string, fixtures: IdpOptions["fixtures"], isFound = false): Promise<void> {
     const own = { fixtures: fixtures ?? asFirst, isAsFirst: fixtures === undefined, isFound };
     const issuer = await openIssuer(stores, { ...shared, ...own, name, address: placeOf(name) });
@@ -64,24 +64,24 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
 
   async function drop(name: string): Promise<void> {
     const issuer = issuers.get(name);
-    // First, so that no request finds it any more.
+    // First, so that no request finds it.
     issuers.delete(name);
     broken.delete(name);
     issuer?.endWaits();
     await issuer?.close();
   }
 
-  /** Fixtures that are not its own: those of the first issuer, as they are in use. */
+  /** The fixtures of an issuer without its own: those that the first issuer uses. */
   const asFirst = (): readonly AnyFixtures[] => first().ctx.fixtures.sources();
 
-  /** Opens an issuer as the server starts or goes on: a broken one is reported, and stops nothing. */
+  /** Opens an issuer. A broken one is reported, and the server goes on. */
   const tryOpen = (name: string, fixtures: IdpOptions["fixtures"], isFound: boolean): Promise<void> =>
     open(name, fixtures, isFound).catch((error: unknown) => {
       broken.set(name, error);
       shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
     });
 
-  /** Follows what other processes made and removed. */
+  /** Opens and closes the issuers that other processes made and removed. */
   async function follow(): Promise<void> {
     if (!shared.isShared) return;
     const there = await stores.names();

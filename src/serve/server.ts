@@ -1,5 +1,5 @@
 /*
- * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), registry.ts has all of a process, server.ts
+ * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), registry.ts has those of a process, server.ts
  * listens and mounts the app, options.ts checks what the caller passes.
  */
 import type { RequestListener } from "node:http";
@@ -65,7 +65,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const isShared = options.store !== undefined;
   const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost });
   let listening: Listening | null = null;
-  // Open requests may wait for passwords, and passwords for the stores.
+  // In this order, because open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([
     () => issuers.endWaits(),
     () => listening?.close(),
@@ -91,7 +91,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     routesFor = (path) => {
       const name = issuerOfPath(base, path);
       if (name === null || !isShared) return toRoutes(issuers.find(name) ?? issuer);
-      // Where the database is away, the first issuer says so.
+      // If the database cannot be reached, the first issuer says so.
       const look = issuers.look(name).catch(() => undefined);
       return (req, res, next) => void look.then((found) => toRoutes(found ?? issuer)(req, res, next), next);
     };
@@ -107,12 +107,12 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   }
 }
 
-/** The path of an issuer, without a slash at its end. */
+/** The path of an issuer, without a trailing slash. */
 const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replace(/\/$/, "");
 
 /**
- * The routes of issuers, with their control API.
- * @returns makes those of an issuer when a request first comes to it
+ * The routes of issuers, with the control API of each.
+ * @returns gives the routes of an issuer, which are made at its first request
  */
 function createSites(
   options: Pick<
@@ -155,13 +155,13 @@ function createSites(
   return (issuer) => (issuer.routes ??= make(issuer));
 }
 
-/** Browsers reach instances of a shared store by the issuer alone, so that its port tells their cookies from those of other servers. */
+/** The port of the issuer. Browsers reach all instances of a shared store by it, so the cookies of these instances have the same names. */
 function portOf(issuer: string): number {
   const { port, protocol } = new URL(issuer);
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-/** Where commands of this machine reach the server; the issuer may be a name that only other machines resolve. */
+/** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */
 function localUrl(scheme: string, host: string, port: number): string {
   if (["localhost", "0.0.0.0", "::"].includes(host)) return `${scheme}://localhost:${port}`;
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
