@@ -8,14 +8,14 @@ import { fileURLToPath } from "node:url";
 import { openConnection } from "./connection.ts";
 import { callback, clientSecret, idp, oidcProvider, username, type Kind } from "./sign-in.ts";
 
-/** The servers that are measured: each a process of its own, pinned to one core, with its state in a folder of its own. */
+/** The servers that are measured. Each is a process pinned to one core, with its state in its own folder. */
 
 const serverCore = 0;
 const loadCore = 1;
 
 const hasTaskset = spawnSync("taskset", ["--version"]).status === 0;
 
-/** Leaves the servers' core to the servers. @returns false where the system pins no process: then the figures are worth less */
+/** Keeps this process off the core of the servers. @returns false if the system cannot pin processes, which makes the figures less exact */
 export function pinLoad(): boolean {
   return hasTaskset && spawnSync("taskset", ["-a", "-c", "-p", String(loadCore), String(process.pid)]).status === 0;
 }
@@ -45,14 +45,14 @@ export async function freePort(): Promise<number> {
 function spawnPinned(command: readonly string[], folder: string): ChildProcess {
   const words = [process.execPath, ...command];
   const [program = "", ...rest] = hasTaskset ? ["taskset", "-c", String(serverCore), ...words] : words;
-  // Node.js 20 reads those certificates at each start of any program: README.md.
+  // Node.js 20 reads extra certificates at each start of any program: README.md.
   const { NODE_ENV: _, NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
   // In its folder, so that nothing of the working folder (fixtures, .idp) counts.
   return spawn(program, rest, { stdio: ["ignore", "ignore", "inherit"], env, cwd: folder });
 }
 
-/** Resolves with the first answer, whatever it says. @throws where the process ends before it */
-export async function firstAnswer(port: number, hasEnded: () => boolean): Promise<void> {
+/** Resolves with the first answer, whatever it says. @throws if the process ends before it */
+async function firstAnswer(port: number, hasEnded: () => boolean): Promise<void> {
   for (;;) {
     const connection = await openConnection(port).catch(() => null);
     if (connection !== null) {
@@ -65,7 +65,24 @@ export async function firstAnswer(port: number, hasEnded: () => boolean): Promis
   }
 }
 
-/** A place for a server; it can be started in it again and again, and finds there what it left. */
+/** The server of a process, once it answers. */
+export async function answering(child: ChildProcess, port: number, kind: Launch["kind"]): Promise<Server> {
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) =>
+    child.once("exit", () => {
+      hasEnded = true;
+      resolve();
+    }),
+  );
+  await firstAnswer(port, () => hasEnded);
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  return { port, pid: child.pid ?? 0, kind: kind(port), stop };
+}
+
+/** A folder for a server, in which it can be started again with its data. */
 export interface Site {
   /** @returns the server, and the milliseconds from spawn to its first answer */
   start(): Promise<{ readonly server: Server; readonly ms: number }>;
@@ -80,20 +97,8 @@ export function createSite({ kind, command, files }: Launch): Site {
       const port = await freePort();
       const began = performance.now();
       const child = spawnPinned(command(port, folder), folder);
-      let hasEnded = false;
-      const ended = new Promise<void>((resolve) =>
-        child.once("exit", () => {
-          hasEnded = true;
-          resolve();
-        }),
-      );
-      await firstAnswer(port, () => hasEnded);
-      const ms = performance.now() - began;
-      const stop = async (): Promise<void> => {
-        child.kill("SIGTERM");
-        await ended;
-      };
-      return { server: { port, pid: child.pid ?? 0, kind: kind(port), stop }, ms };
+      const server = await answering(child, port, kind);
+      return { server, ms: performance.now() - began };
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -101,7 +106,7 @@ export function createSite({ kind, command, files }: Launch): Site {
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** As many clients without any consent as the full flows of a run need for that many users. */
+/** How many clients without a consent the full flows of a run need for this many users. */
 const freshFlows = 100_000;
 export const freshClients = (users: number): number => Math.ceil(freshFlows / users);
 
@@ -145,14 +150,14 @@ export const idpDemo = (checkout = thisVersion): Launch => ({
   files: {},
 });
 
-/** @param users for as many full flows as `idp` with that many users */
+/** @param users as for {@link idpWith}, for as many full flows */
 export const oidcProviderWith = (users: number): Launch => ({
   kind: oidcProvider,
   command: (port) => [pathOf("peers/oidc-provider.js"), String(port), String(freshClients(users))],
   files: {},
 });
 
-/** What the system says a process has used so far. */
+/** What a process has used so far. */
 export interface Used {
   /** Microseconds of processor time. */
   readonly cpu: number;
@@ -160,13 +165,13 @@ export interface Used {
   readonly disk: number;
 }
 
-/** Linux only; elsewhere nothing is known. */
+/** Linux only. */
 export function usedBy(pid: number): Used {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
     const io = readFileSync(`/proc/${pid}/io`, "utf8");
-    // 100 ticks a second, whatever the kernel's own are (proc_pid_stat(5)).
+    // Always 100 ticks a second (proc_pid_stat(5)).
     return { cpu: (user + system) * 10_000, disk: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) };
   } catch {
     return { cpu: Number.NaN, disk: Number.NaN };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runPostgres } from "../test/helpers/postgres-server.ts";
 import { flowsOf, freshPairs, type FlowName } from "./flows.ts";
 import { measure, median, type Figures } from "./measure.ts";
-import { firstAnswer, fixtures, freePort, freshClients, idpCommand, thisVersion, type Server } from "./servers.ts";
+import { answering, fixtures, freePort, freshClients, idpCommand, thisVersion, type Server } from "./servers.ts";
 import { idp } from "./sign-in.ts";
 
 /** `npm run bench -- shared`: instances on one PostgreSQL beside one server on a data folder, as a table for docs/performance.md. */
@@ -34,19 +34,7 @@ async function startOne(folder: string, issuer: number | null, store: string | n
   const child = spawn(process.execPath, words, {
     ...{ stdio: ["ignore", "ignore", "inherit"], env: { ...env, ...more }, cwd: folder },
   });
-  let hasEnded = false;
-  const ended = new Promise<void>((resolve) =>
-    child.once("exit", () => {
-      hasEnded = true;
-      resolve();
-    }),
-  );
-  await firstAnswer(port, () => hasEnded);
-  const stop = async (): Promise<void> => {
-    child.kill("SIGTERM");
-    await ended;
-  };
-  return { port, pid: child.pid ?? 0, kind: idp(port), stop };
+  return answering(child, port, idp);
 }
 
 /** All instances at once, each with its share of the connections. */
