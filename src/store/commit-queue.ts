@@ -2,6 +2,7 @@
  * Group commit: transactions that end in one turn of the event loop, or while a write runs, go together into the next
  * write. So an answer waits for two writes at most, however many transactions end at the same time.
  */
+import { setTimeout } from "node:timers/promises";
 import type { Durability } from "./durability.ts";
 import type { Engine } from "./engine.ts";
 import { OvertakenError, type Journal, type Missed, type Operation, type Place } from "./journal.ts";
@@ -21,6 +22,9 @@ interface Batch {
 
 const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
   new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
+
+/** Milliseconds. */
+const longestWait = 32;
 
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: Place = { seq: -1, id: "" };
@@ -59,6 +63,8 @@ export function createCommitQueue(
   closed: StorageError,
 ): CommitQueue {
   let place = first;
+  /** How often another writer was faster, one time after the other. */
+  let losses = 0;
   let waiting: Batch | null = null;
   let inFlight: Batch | null = null;
   let capture: (() => () => void) | null = null;
@@ -66,15 +72,21 @@ export function createCommitQueue(
   let running = false;
   let open = true;
 
-  /** @returns null once it is written; where another writer was faster, what memory lacks */
+  /**
+   * Where another writer was faster, waits at random, longer each time, so that the losers do not all come back at once.
+   * @returns null once it is written; else what memory lacks after the wait
+   */
   async function append(operations: readonly Operation[]): Promise<Missed | null> {
     if (operations.length === 0) return null;
     try {
       place = await journal.append(place, operations);
+      losses = 0;
       return null;
     } catch (error) {
-      if (error instanceof OvertakenError) return journal.since(place);
-      throw error;
+      if (!(error instanceof OvertakenError)) throw error;
+      losses += 1;
+      await setTimeout(Math.random() * Math.min(2 ** losses, longestWait));
+      return journal.since(place);
     }
   }
 

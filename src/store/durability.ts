@@ -1,5 +1,8 @@
 import type { Operation } from "./journal.ts";
 
+/** So often a transaction runs again where another writer was faster. By then a second or more has passed, and whoever asked may try again. */
+export const mostLosses = 50;
+
 /** What makes changes durable. */
 export interface Durability {
   /**

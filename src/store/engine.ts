@@ -2,10 +2,11 @@
  * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
  * anybody sees them.
  */
-import type { Durability } from "./durability.ts";
+import { mostLosses, type Durability } from "./durability.ts";
 import type { Operation, Records } from "./journal.ts";
 import {
   ConflictError,
+  StorageError,
   type CollectionName,
   type Collections,
   type ReadTx,
@@ -189,7 +190,7 @@ export function createEngine({
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
     // A transaction that writes nothing must first catch up with the journal. One that writes is checked by the journal itself.
     let isCurrent = !isShared;
-    for (;;) {
+    for (let losses = 0; losses < mostLosses;) {
       const done: Change[] = [];
       operations = [];
       const outcome = attempt(() => {
@@ -216,7 +217,9 @@ export function createEngine({
         return settle(outcome);
       }
       isCurrent = true;
+      losses += 1;
     }
+    throw new StorageError(`other writers were faster ${mostLosses} times: nothing was changed`);
   }
 
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {

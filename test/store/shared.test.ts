@@ -47,6 +47,31 @@ journalContract("memory", async () => {
 });
 storeContract("on a journal", (clock) => openOn(memoryJournal(), clock));
 
+/** A journal whose appends lose so many times. */
+function losing(times: number): Journal {
+  const journal = memoryJournal();
+  let left = times;
+  return {
+    since: (place) => journal.since(place),
+    append(place, entry) {
+      left -= 1;
+      if (left < 0) return journal.append(place, entry);
+      return Promise.reject(new OvertakenError("somebody else was faster"));
+    },
+  };
+}
+
+test("who loses runs again until it wins, and gives up in the end, with nothing changed", async () => {
+  const put = (tx: Tx): void => tx.put("meta", { id: "issuer", value: "x" });
+  const read = (store: Store): Promise<unknown> => store.read((tx) => tx.get("meta", "issuer")?.value);
+  const lucky = await openOn(losing(20));
+  await lucky.transaction(put);
+  expect(await read(lucky)).toBe("x");
+  const unlucky = await openOn(losing(Infinity));
+  await expect(unlucky.transaction(put)).rejects.toThrow(StorageError);
+  expect(await read(unlucky)).toBeUndefined();
+});
+
 describe.each([
   ["two stores on one journal", (store: Store) => store],
   ["two stores on one journal, run twice", runTwice],
