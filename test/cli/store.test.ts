@@ -8,7 +8,7 @@ import { newFolder, startIdp, type Ended, type Place } from "../helpers/cli.ts";
 import { exchange, refresh, userinfo } from "../helpers/client.ts";
 import { idpHere, idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
-import { startPostgres } from "../helpers/postgres.ts";
+import { newDatabase } from "../helpers/postgres.ts";
 
 /** `--store` and IDP_STORE: commands and servers on a shared store, and what becomes of its password. */
 
@@ -60,12 +60,10 @@ describe("usage", () => {
   });
 });
 
-const postgres = await startPostgres();
-
 describe("with a database", () => {
   /** An address without its password, and the password apart, as an environment has both. */
   async function newStore(): Promise<{ url: string; env: { IDP_STORE: string; PGPASSWORD: string }; whole: string }> {
-    const whole = await postgres.database();
+    const whole = await newDatabase();
     const url = new URL(whole);
     const { password } = url;
     url.password = "";

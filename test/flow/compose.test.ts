@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { dockerStages, imageEnvironment, texts } from "../helpers/dockerfile.ts";
 import { freePort } from "../helpers/port.ts";
-import { postgresPassword, startPostgres } from "../helpers/postgres.ts";
+import { newDatabase, postgresPassword } from "../helpers/postgres.ts";
 
 /**
  * `examples/compose.yaml`: the server's command as it stands there, but for the port; the app asks under the container's name.
@@ -73,7 +73,7 @@ interface Shared {
 test("two instances share a PostgreSQL, whose password is in no argument, and nginx knows both", async () => {
   const { services, configs } = read("compose-postgres.yaml") as Shared;
   const both = [services["idp-1"], services["idp-2"]];
-  const store = new URL(await (await startPostgres()).database());
+  const store = new URL(await newDatabase());
   store.password = "";
   const started: number[] = [];
   for (const { command, build, environment } of both) {

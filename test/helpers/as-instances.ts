@@ -1,11 +1,11 @@
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
-import { startPostgres } from "./postgres.ts";
+import { newDatabase } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";
 import { testInstances } from "./runs.ts";
 
 /** What a test holds as one server. @param options neither `data` nor `tls` */
 export async function createInstances(options: IdpOptions): Promise<Idp> {
-  const store = await (await startPostgres()).database();
+  const store = await newDatabase();
   const balancer = await startRoundRobin();
   const all: Idp[] = [];
   for (let count = 0; count < testInstances; count += 1) {

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder, startIdp, storeOf, type Place, type RunningIdp } from "./cli.ts";
 import { freePort } from "./port.ts";
-import { startPostgres, type TestPostgres } from "./postgres.ts";
+import { newDatabase, type TestPostgres } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";
 import { testInstances } from "./runs.ts";
 
@@ -18,7 +18,6 @@ export interface Instances {
   readonly issuer: string;
   /** The address of the store, with its password. */
   readonly store: string;
-  readonly postgres: TestPostgres;
   readonly cwd: string;
   /** By their number, from 0 on. */
   readonly at: (index: number) => Instance;
@@ -32,10 +31,18 @@ export const adminToken = "the-admin-token-of-all-instances";
 export async function startInstances(
   count: number,
   fixtures: object,
-  { flags = [], atEnd }: { readonly flags?: readonly string[]; readonly atEnd?: Parameters<typeof startIdp>[2] } = {},
+  {
+    flags = [],
+    atEnd,
+    postgres,
+  }: {
+    readonly flags?: readonly string[];
+    readonly atEnd?: Parameters<typeof startIdp>[2];
+    /** Of the test's own, which it stops. */
+    readonly postgres?: TestPostgres;
+  } = {},
 ): Promise<Instances> {
-  const postgres = await startPostgres();
-  const store = await postgres.database();
+  const store = await (postgres?.database() ?? newDatabase());
   const cwd = newFolder(atEnd);
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
   const balancer = await startRoundRobin();
@@ -53,7 +60,7 @@ export async function startInstances(
     return instance;
   };
   return {
-    ...{ issuer: balancer.url, store, postgres, cwd, at },
+    ...{ issuer: balancer.url, store, cwd, at },
     restart: async (index) => (all[index] = await start(at(index).port)),
   };
 }
@@ -64,7 +71,7 @@ export async function startAsOne(
   { cwd, env = {} }: Place,
   atEnd: Parameters<typeof startIdp>[2],
 ): Promise<RunningIdp> {
-  const store = await (await startPostgres()).database();
+  const store = await newDatabase();
   storeOf.set(cwd, store);
   const balancer = await startRoundRobin(Number(args[args.indexOf("--port") + 1] ?? 0) || 0);
   const kept = args.filter((word, at) => !["--memory", "--port"].includes(word) && args[at - 1] !== "--port");

@@ -79,7 +79,9 @@ function family(pid: number): number[] {
 }
 
 /** Starts one of its own, in half a second. */
-export async function runPostgres(): Promise<TestPostgres & { readonly remove: () => Promise<void> }> {
+export async function runPostgres(): Promise<
+  TestPostgres & { readonly remove: () => Promise<void>; readonly removeNow: () => void }
+> {
   const folder = mkdtempSync(join(tmpdir(), "idp-postgres-"));
   chmodSync(folder, 0o755);
   const bin = copyPrograms(join(folder, "native"));
@@ -154,6 +156,11 @@ export async function runPostgres(): Promise<TestPostgres & { readonly remove: (
       process.off("exit", killAll);
       await end(killAll);
       rmSync(folder, { recursive: true, force: true });
+    },
+    // As the process ends: nothing can be waited for.
+    removeNow() {
+      killAll();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

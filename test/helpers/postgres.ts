@@ -7,9 +7,25 @@ import { runPostgres, type TestPostgres } from "./postgres-server.ts";
 
 export { postgresPassword, type TestPostgres } from "./postgres-server.ts";
 
-/** Starts one of its own, in half a second. */
+/** Starts one of its own, in half a second: for who stops it. */
 export async function startPostgres(): Promise<TestPostgres> {
   const postgres = await runPostgres();
   atEnd(() => postgres.remove());
+  return postgres;
+}
+
+let one: Promise<Pick<TestPostgres, "database">> | null = null;
+
+/** An empty database on a PostgreSQL that all tests of this process have in common. @returns its URL, with the password in it */
+export async function newDatabase(): Promise<string> {
+  one ??= startForProcess();
+  return (await one).database();
+}
+
+async function startForProcess(): Promise<TestPostgres> {
+  const postgres = await runPostgres();
+  process.once("exit", postgres.removeNow);
+  // vitest ends its processes by this signal, which skips "exit" unless somebody listens.
+  process.once("SIGTERM", () => process.exit());
   return postgres;
 }

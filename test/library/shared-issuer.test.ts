@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
-import { startPostgres } from "../helpers/postgres.ts";
+import { newDatabase } from "../helpers/postgres.ts";
 
 /** The issuer of a shared store is that of all its instances. */
-
-const postgres = await startPostgres();
 
 async function start(options: IdpOptions): Promise<Idp> {
   const idp = await createIdp(options);
@@ -18,7 +16,7 @@ const issuerAt = async (port: number): Promise<string> => {
 };
 
 test("an instance that is given no issuer has that of the store, and all follow one that changes it", async () => {
-  const store = await postgres.database();
+  const store = await newDatabase();
   const one = await start({ store });
   const two = await start({ store });
   expect(await issuerAt(two.port)).toBe(one.issuer);

@@ -4,15 +4,14 @@ import { openDatabase } from "../../src/store/postgres/database.ts";
 import { createJournal, openJournal } from "../../src/store/postgres/journal.ts";
 import { prepareSchema } from "../../src/store/postgres/schema.ts";
 import type { Store } from "../../src/store/store.ts";
-import { startPostgres } from "../helpers/postgres.ts";
+import { newDatabase } from "../helpers/postgres.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { count, increment, newIssuer, openAt, openInstance } from "./instances.ts";
 import { journalContract } from "./journal-contract.ts";
 import { code, session, user } from "./records.ts";
 
-const postgres = await startPostgres();
-const url = await postgres.database();
+const url = await newDatabase();
 const log = (): void => undefined;
 
 journalContract("postgres", async () => {

@@ -5,12 +5,11 @@ import { openStores } from "../../src/store/open.ts";
 import type { Stores } from "../../src/store/stores.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createIdp } from "../../src/index.ts";
-import { startPostgres } from "../helpers/postgres.ts";
+import { newDatabase } from "../helpers/postgres.ts";
 import { newFolder } from "./folder.ts";
 
 /** The port of the stores of a process (src/store/stores.ts), guarantee by guarantee, for each adapter that keeps data. */
 
-const server = await startPostgres();
 const shared = { kind: "server", version: "0.0.0", log: () => undefined } as const;
 const clock = { now: Date.now };
 
@@ -25,7 +24,7 @@ const adapters: readonly (readonly [string, () => Promise<() => Promise<Stores>>
   [
     "postgres",
     async () => {
-      const postgres = await server.database();
+      const postgres = await newDatabase();
       return () => openStores({ data: null, postgres, ...shared });
     },
   ],
@@ -85,7 +84,7 @@ test.each(adapters)("%s: a name is claimed once", async (_, prepare) => {
 });
 
 test("postgres: of two processes that claim a name at once, one gets it", async () => {
-  const postgres = await server.database();
+  const postgres = await newDatabase();
   const both = [
     await openStores({ data: null, postgres, ...shared }),
     await openStores({ data: null, postgres, ...shared }),

@@ -4,11 +4,9 @@ import { createIdp, type Idp, type IdpOptions } from "../../../src/index.ts";
 import type { FixtureFile } from "../../../src/core/fixtures/schema/schema.ts";
 import { Browser } from "../../helpers/browser.ts";
 import { authorizeUrl, callback } from "../../helpers/client.ts";
-import { startPostgres } from "../../helpers/postgres.ts";
+import { newDatabase } from "../../helpers/postgres.ts";
 
 /** Fixtures of instances on one store: which are in use, how often a fault of theirs is met, and who makes an issuer of them. */
-
-const postgres = await startPostgres();
 
 async function start(store: string, options: IdpOptions = {}): Promise<Idp> {
   const idp = await createIdp({ store, ...options });
@@ -38,7 +36,7 @@ async function textOf(store: string): Promise<string> {
 }
 
 test("fixtures that one instance was reset to are in use at every other, with their passwords, which are not in the database", async () => {
-  const store = await postgres.database();
+  const store = await newDatabase();
   const own: FixtureFile = { users: [{ username: "alice" }] };
   const [one, two] = [await start(store, { fixtures: own }), await start(store, { fixtures: own })];
   const others = { users: [{ username: "zoe", password: "the secret of zoe" }], clients: [demoApp] };
@@ -60,7 +58,7 @@ test("fixtures that one instance was reset to are in use at every other, with th
 });
 
 test("a fault of fixtures is met once in all, whichever instances start with them; a reset sets it again", async () => {
-  const store = await postgres.database();
+  const store = await newDatabase();
   const fixtures: FixtureFile = { clients: [demoApp], faults: [{ endpoint: "token", status: 418 }] };
   const statusAt = async ({ port }: Idp): Promise<number> =>
     (await fetch(`http://localhost:${port}/api/v2/oauth/token`, { method: "POST" })).status;
@@ -73,7 +71,7 @@ test("a fault of fixtures is met once in all, whichever instances start with the
 });
 
 test("of two instances that add the same issuer at once, one is refused, and the other's issuer is there", async () => {
-  const store = await postgres.database();
+  const store = await newDatabase();
   const instances = [await start(store), await start(store)];
   const made = await Promise.allSettled(
     instances.map((idp, index) => idp.issuers.add("a", { fixtures: { users: [{ username: `user-${index}` }] } })),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { freePort } from "../../helpers/port.ts";
-import { postgresPassword, startPostgres } from "../../helpers/postgres.ts";
+import { newDatabase, postgresPassword } from "../../helpers/postgres.ts";
 import { blocks } from "../../helpers/readme.ts";
 import { timeLimit } from "../../helpers/runs.ts";
 import { newProject, shell } from "../../helpers/shell.ts";
@@ -8,7 +8,7 @@ import { newProject, shell } from "../../helpers/shell.ts";
 /** docs/shared-store.md, line by line, as one script. */
 
 test("two instances, commands beside them, and data from a folder and back", { timeout: timeLimit }, async () => {
-  const store = new URL(await (await startPostgres()).database());
+  const store = new URL(await newDatabase());
   store.password = "";
   const project = newProject();
   const env = { ...project.env, PGPASSWORD: postgresPassword, IDP_ADMIN_TOKEN: "the-admin-token-of-both" };

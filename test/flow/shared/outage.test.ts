@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { exchange, paths, refresh, signIn, userinfo } from "../../helpers/client.ts";
 import { adminToken, call, startInstances, type Instance } from "../../helpers/instances.ts";
+import { startPostgres } from "../../helpers/postgres.ts";
 import { createPeople } from "../../helpers/people.ts";
 import { longRuns, timeLimit } from "../../helpers/runs.ts";
 
@@ -36,7 +37,8 @@ test.each([
   "while the database is %s: 503 within 5 s, at every instance; then all is as before",
   { timeout: timeLimit },
   async (how, ms) => {
-    const { issuer, at, postgres } = await startInstances(2, people.fixtures);
+    const postgres = await startPostgres();
+    const { issuer, at } = await startInstances(2, people.fixtures, { postgres });
     const both = [at(0), at(1)];
     const user = people.all[0]?.name ?? "";
     const { json } = await exchange({ issuer }, (await signIn({ issuer }, { user })).code);
