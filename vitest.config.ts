@@ -1,9 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { leftOut } from "./test/helpers/of-one-instance.ts";
 import { programTags } from "./test/helpers/programs.ts";
+import { testInstances } from "./test/helpers/runs.ts";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    ...(testInstances > 1 && leftOut),
     globalSetup: ["test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
     setupFiles: ["test/helpers/cheap-passwords.ts", "test/helpers/ready-keys.ts", "test/helpers/repeatable.ts"],
     // Tests that need one of these programs are left out where it is missing.

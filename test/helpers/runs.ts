@@ -18,7 +18,7 @@ export function report(what: string, counts: ReadonlyMap<string, number>): void 
 }
 
 /**
- * `IDP_TEST_INSTANCES=3 npx vitest run test/http test/flow`: each server of a test is that many instances on one PostgreSQL, and each request
- * goes to the next one. Tests of what is an instance's own (the ledger, limits on guessing, the data folder) or of raw connections fail then.
+ * `npm run test:instances`: each server of a test is that many instances on one PostgreSQL, and each request goes to the next one.
+ * `of-one-instance.ts` lists what is left out then.
  */
 export const testInstances = Number(process.env["IDP_TEST_INSTANCES"] ?? 1);

@@ -1,0 +1,75 @@
+/**
+ * What `npm run test:instances` leaves out: these tests look at one process, or at a connection to it. Everything else of test/http and
+ * test/flow passes with three instances behind a load balancer, in place of each server.
+ */
+
+interface Left {
+  readonly file: string;
+  /** Of the test; absent: of all in the file. */
+  readonly name?: string;
+  readonly why: string;
+}
+
+const ledger = "the ledger is of one instance (CONTRACT 13)";
+const memory =
+  "it reads `idp.issuer` of a process that nothing was asked since: an instance follows the others as it answers";
+const connection = "the load balancer ends the connection, and makes one of its own";
+
+export const ofOneInstance: readonly Left[] = [
+  { file: "test/http/requests.test.ts", why: ledger },
+  { file: "test/http/expect.test.ts", why: ledger },
+  { file: "test/http/inspector-sign-ins.test.ts", why: ledger },
+  {
+    ...{ file: "test/http/snapshots.test.ts", why: ledger },
+    name: "what was changed, added and removed since is as it was; what was revoked since is valid again, and it says so",
+  },
+  {
+    ...{ file: "test/http/snapshots.test.ts", why: "it measures a process, which three instances are in" },
+    name: "1,000 users: a restore takes less than 50 ms",
+  },
+  {
+    ...{ file: "test/http/issuer-change.test.ts", why: memory },
+    name: "scheme, host and port change: tokens of the previous issuer are invalid, sessions stay",
+  },
+  {
+    ...{ file: "test/http/issuers.test.ts", why: memory },
+    name: "a change of the address moves every issuer, whichever is asked",
+  },
+  {
+    ...{ file: "test/http/layout.test.ts", why: memory },
+    name: "the setting changes while the server runs: routes and issuer follow, and tokens end",
+  },
+  {
+    ...{ file: "test/http/issuers.test.ts", why: "its data is in memory" },
+    name: "an issuer is made at /i/NAME, with its own users; both kinds of metadata name it",
+  },
+  {
+    ...{ file: "test/http/clock.test.ts", why: "the log is of one instance" },
+    name: "while it is moved, each response says so, and status; the log says it at that moment",
+  },
+  {
+    ...{ file: "test/http/reset.test.ts", why: "of two resets at two instances either may be the later one" },
+    name: "of two resets at once the later one stays, however long the earlier one takes",
+  },
+  {
+    ...{ file: "test/http/session.test.ts", why: "with a store, cookies are named after the port of the issuer" },
+    name: "Secure for an https issuer, and below its path",
+  },
+  { file: "test/http/every-answer.test.ts", name: "both loopback addresses answer", why: connection },
+  { file: "test/http/faults.test.ts", name: "--drop-after: a part of the body", why: connection },
+  { file: "test/http/host-check.test.ts", name: "HTTP/1.0 may leave Host out, HTTP/1.1 may not", why: connection },
+  {
+    ...{ file: "test/http/registration.test.ts", why: connection },
+    name: "metadata without end is refused, and so are registrations",
+  },
+];
+
+const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** Whole files, and a pattern of the names of tests that are not left out. */
+export const leftOut = {
+  exclude: ofOneInstance.filter(({ name }) => name === undefined).map(({ file }) => file),
+  testNamePattern: new RegExp(
+    `^(?!.*(?:${ofOneInstance.flatMap(({ name }) => (name === undefined ? [] : [literally(name)])).join("|")})$)`,
+  ),
+};
