@@ -17,6 +17,20 @@ interface Workflow {
   readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
 }
 
+/** The rows of the table of libraries. */
+const rows = Array.from(
+  guide.matchAll(/^\| (\S.*?) +\| ([\d.]+) +\| \d+ +\| \d+ +\| (.+) \|$/gm),
+  ([, library = "", version = "", unnoticed = ""]) => ({ library, version, unnoticed }),
+);
+/** Their programs, where they are not named as the library. */
+const programs: Readonly<Record<string, string>> = {
+  "@auth/express": "auth-express.js",
+  Authlib: "authlib_app.py",
+  "Spring Security": "spring/pom.xml",
+  mod_auth_openidc: "mod_auth_openidc.conf",
+};
+const programOf = (library: string): string => programs[library] ?? `${library}.js`;
+
 const [, first = ""] = /^```sh\n(idp check client .+)$/m.exec(guide) ?? [];
 const [, yaml = ""] = /^```yaml\n([\s\S]+?)^```$/m.exec(guide) ?? [];
 const ofPipeline = (load(yaml) as Workflow).jobs.check.steps.findLast(({ run }) => run !== undefined)?.run ?? "";
@@ -47,15 +61,14 @@ test.each([
 });
 
 test("the table has the installed versions, and names cases", () => {
-  const rows = [...guide.matchAll(/^\| (\S+) +\| ([\d.]+) +\| \d+ +\| \d+ +\| (.+) \|$/gm)];
-  expect(rows.length).toBe(6);
+  expect(rows).toHaveLength(9);
   const names = allCases.map(({ name }) => name);
-  for (const [, library = "", version, unnoticed = ""] of rows) {
+  for (const { library, version, unnoticed } of rows) {
     expect(
       Array.from(unnoticed.matchAll(/`(.+?)`/g), ([, name]) => name).filter((name) => !names.includes(name ?? "")),
     ).toEqual([]);
-    // Installed by pip, where it is.
-    if (library === "Authlib") continue;
+    // The others are not installed by npm.
+    if (!programOf(library).endsWith(".js")) continue;
     const { version: installed } = JSON.parse(
       readFileSync(join(repository, "node_modules", library, "package.json"), "utf8"),
     ) as { readonly version: string };
@@ -64,8 +77,8 @@ test("the table has the installed versions, and names cases", () => {
 });
 
 test("every app of the examples is a program that can be read", () => {
-  for (const [, library = ""] of guide.matchAll(/^\| (\S+) +\| [\d.]+ +\| \d+ +\| \d+ +\|/gm)) {
-    const file = { "@auth/express": "auth-express.js", Authlib: "authlib_app.py" }[library] ?? `${library}.js`;
+  for (const { library } of rows) {
+    const file = programOf(library);
     expect(existsSync(join(examples, file)), file).toBe(true);
     if (file.endsWith(".js")) expect(spawnSync(process.execPath, ["--check", join(examples, file)]).status).toBe(0);
   }

@@ -96,7 +96,7 @@ export const idTokenCases = flawCases(
       "refuse",
       "an ID token that names a second, unknown client",
       "3.1.3.7 (3)",
-      check("refuse an aud with a client that you do not trust, also where it is a list"),
+      "compare aud with your client_id at the callback: most libraries accept a list where azp is your client",
     ),
     row(
       "azp-wrong",
