@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -9,6 +8,7 @@ import { exchange, refresh, userinfo } from "../helpers/client.ts";
 import { idpHere, idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { newDatabase } from "../helpers/postgres.ts";
+import { argumentsOf } from "../helpers/processes.ts";
 
 /** `--store` and IDP_STORE: commands and servers on a shared store, and what becomes of its password. */
 
@@ -95,7 +95,7 @@ describe("with a database", () => {
     const server = await startIdp(["--json", "--store", store.whole], { cwd });
     const ready = JSON.parse(server.output.stdout.split("\n")[0] ?? "") as { data: string };
     expect(ready.data).toBe(store.url);
-    const args = execFileSync("ps", ["-o", "args=", "-p", String(server.pid)], { encoding: "utf8" });
+    const args = argumentsOf(server.pid);
     expect(args).toContain(store.url);
     const said: string[] = [args];
     for (const words of [

@@ -18,6 +18,7 @@ import { arch, platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Client } from "pg";
 import { freePort } from "./port.ts";
+import { childrenOf } from "./processes.ts";
 
 export interface TestPostgres {
   readonly port: number;
@@ -71,13 +72,6 @@ function createCluster(folder: string, bin: string): string {
   return data;
 }
 
-/** A process and those that it started. */
-function family(pid: number): number[] {
-  const all = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
-  const children = all.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
-  return [pid, ...children.flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []))];
-}
-
 /** Starts one of its own, in half a second. */
 export async function runPostgres(): Promise<
   TestPostgres & { readonly remove: () => Promise<void>; readonly removeNow: () => void }
@@ -99,7 +93,7 @@ export async function runPostgres(): Promise<
   const isRunning = (): boolean => child !== null && child.exitCode === null && child.signalCode === null;
   const signal = (name: NodeJS.Signals): void => {
     if (child?.pid === undefined || !isRunning()) return;
-    for (const one of family(child.pid)) {
+    for (const one of [child.pid, ...childrenOf(child.pid)]) {
       try {
         process.kill(one, name);
       } catch {

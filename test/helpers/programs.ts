@@ -8,7 +8,7 @@ import { findChromium } from "./find-chromium.ts";
  * Programs that some tests need and that come neither with Node.js nor with every system. A test names them as its tags, and is
  * left out where one is missing. This is the only reason to leave a test out.
  */
-const programs = ["authlib", "bash", "browser", "curl", "fish", "git", "prlimit", "script", "zsh"] as const;
+const programs = ["authlib", "bash", "browser", "curl", "fish", "git", "openssl", "prlimit", "script", "zsh"] as const;
 
 declare module "vitest" {
   interface TestTags {
