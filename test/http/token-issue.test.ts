@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { flawNames } from "../../src/core/testing/faults/flaws.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -13,16 +14,6 @@ const seconds = (): number => Math.floor(clock.now() / 1000);
 
 const introspect = async (token: string): Promise<unknown> =>
   (await post(idp, "/api/v2/oauth/introspect", { ...app.credentials, token })).json["active"];
-
-const flaws = [
-  "expired",
-  "not_yet_valid",
-  "wrong_issuer",
-  "wrong_audience",
-  "bad_signature",
-  "unknown_kid",
-  "alg_none",
-] as const;
 
 describe("a good one", () => {
   test("carries claims, lifetime and audience as asked for, and is good for use", async () => {
@@ -73,7 +64,7 @@ describe("claims give a token no right that its grant does not hold", () => {
   });
 });
 
-describe.each(flaws)("a token that is bad on purpose: %s", (flaw) => {
+describe.each(flawNames)("a token that is bad on purpose: %s", (flaw) => {
   test("an access token is no use here, neither at once nor when its time has come", async () => {
     const { token, warnings } = await idp.call("token.issue", { ...whose, [flaw]: true });
     expect(warnings).toEqual([expect.stringContaining(`${flaw.replaceAll("_", "-")}: this token is bad on purpose`)]);
@@ -100,7 +91,7 @@ describe.each(flaws)("a token that is bad on purpose: %s", (flaw) => {
 });
 
 // A refresh token has no audience.
-test.each(flaws.filter((flaw) => flaw !== "wrong_audience"))(
+test.each(flawNames.filter((flaw) => flaw !== "wrong_audience"))(
   "a refresh token that is bad on purpose (%s) does not refresh, and the good ones live on",
   async (flaw) => {
     const good = await idp.call("token.issue", { ...whose, type: "refresh" });
