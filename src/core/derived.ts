@@ -7,7 +7,7 @@ export interface Derived<T> {
   reload(): Promise<void>;
 }
 
-/** Resolves when this process has all that others wrote before; null where there are none. */
+/** Resolves when this process has all that others wrote before; null if there are none. */
 export const catchUp = ({ store }: { readonly store: Store }): Promise<void> | null => store.others?.catchUp() ?? null;
 
 /** @param from the collections that it is made from */

@@ -7,10 +7,10 @@ export const mostLosses = 50;
 export interface Durability {
   /**
    * Queues the end of a transaction behind those that wait already.
-   * @param operations none where there is nothing to write
+   * @param operations none if there is nothing to write
    * @param undo takes the transaction back in memory; called, newest transaction first, before the outcome is seen
    * @returns whether it was kept; false: another writer was faster, memory has its changes now, and the work must run again
-   * @throws {StorageError} where it could not be written, or one before it could not
+   * @throws {StorageError} if it could not be written, or one before it could not
    */
   commit(operations: readonly Operation[], undo: () => void): Promise<boolean>;
   /** Undefined while all that memory holds is on disk; else whether the last change was written. */

@@ -120,7 +120,7 @@ export interface TokenFamily {
   readonly rotatedAt: number;
   /** Why the family is dead, in words for an operator; null: it lives. */
   readonly deadBecause: string | null;
-  /** Since when, in milliseconds; absent where that is not known. */
+  /** Since when, in milliseconds; absent if that is not known. */
   readonly deadAt?: number;
   readonly expiresAt: number;
 }
@@ -129,7 +129,7 @@ export interface TokenFamily {
 export interface DeadToken {
   readonly jti: string;
   readonly reason: string;
-  /** Since when, in milliseconds; absent where that is not known. */
+  /** Since when, in milliseconds; absent if that is not known. */
   readonly at?: number;
   readonly expiresAt: number;
 }

@@ -68,7 +68,7 @@ describe("JSON", () => {
     ['{"users": nil}', "1:11 $ this is not a JSON value"],
     ['{"a": "x', "1:7 $ a text does not end: its closing quote is missing"],
     ['{"a": "x\ty"}', "1:7 $ a text holds a control character"],
-    ['{"a": "\\x"}', "1:7 $ this escape is none of"],
+    ['{"a": "\\x"}', "1:7 $ this escape is not one of"],
     ['{"a": 1 /* x', "1:9 $ a comment does not end"],
     ['{"a": 1}}', "1:9 $ there is more text after the end of the value"],
     ["[".repeat(100_000), "1:1 $ the file is nested too deep to be read"],

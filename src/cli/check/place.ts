@@ -61,10 +61,7 @@ export async function runningServer(cli: Invocation, flags: CheckFlags, opened: 
       "no_server",
       `no server answers ${server === null ? `on ${cli.data}` : `at ${server.url}`}`,
       {
-        hint: await startHint(
-          cli,
-          "To check an app with a server of its own, add -- and the command that starts the app. ",
-        ),
+        hint: await startHint(cli, "To check an app with its own server, add -- and the command that starts the app. "),
       },
     );
   }

@@ -25,8 +25,8 @@ at --start.
 
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec; both end with the command. Without it, the cases run on the running
-server: on an issuer of their own, which the app must use, or on the issuer of
---client, where their faults apply to that client only.
+server: on their own issuer, which the app must use, or on the issuer of
+--client, where their faults apply only to that client.
 `;
 
 /** Adds `idp check client` to the program. @param words what was typed; the command of the app is after -- */
@@ -48,7 +48,7 @@ export function declareCheck(program: Command, act: Act, words: readonly string[
           .argParser(address)
           .makeOptionMandatory(),
       )
-      .option("--signed-in-text <text>", "what --signed-in shows to users only, where it answers 200 to everybody")
+      .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
       .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
       .option("--user <username>", "who signs in (default: the first active user)")
       .option("--case <name>", "only this case; repeatable", collect)

@@ -45,7 +45,7 @@ function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<st
   return { userinfo: member("userinfo"), id_token: member("id_token") };
 }
 
-/** The values asked for; none where any will do. */
+/** The values asked for; none if any will do. */
 function wishedValues(wish: unknown): readonly unknown[] {
   if (!isObject(wish)) return [];
   if (wish["value"] !== undefined) return [wish["value"]];

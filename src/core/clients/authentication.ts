@@ -102,7 +102,7 @@ function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly st
   return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
 }
 
-/** What to add to a request that has `client_id` alone; "" where the usual words say it. */
+/** What to add to a request that has `client_id` alone; "" if the usual words say it. */
 export type Missing = (allowed: readonly string[]) => string;
 
 /**

@@ -55,7 +55,7 @@ export const clientName =
   (language) =>
     inLanguage(client, "client_name", language) ?? client.client_id;
 
-/** Addresses for people that a client gives (RFC 7591 2); null where it gives none. */
+/** Addresses for people that a client gives (RFC 7591 2); null if it gives none. */
 export interface ClientLinks {
   readonly policyUri: string | null;
   readonly tosUri: string | null;
@@ -90,7 +90,7 @@ export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName
 
 /**
  * A client that authenticated, as it is now: it may have been changed since.
- * @throws {OAuthError} invalid_client where it was removed, or removed and registered again
+ * @throws {OAuthError} invalid_client if it was removed, or removed and registered again
  */
 export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Client {
   const client = tx.get("clients", id);
@@ -132,7 +132,7 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
 /**
  * The client that a request names.
  * @param redirectUri where it wanted to return to
- * @throws {OAuthError} invalid_client where nobody registered it
+ * @throws {OAuthError} invalid_client if nobody registered it
  */
 export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): Client {
   const client = tx.get("clients", clientId);

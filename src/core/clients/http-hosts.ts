@@ -19,7 +19,7 @@ const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
 /** A host name, or all names below one that has two labels at least. */
 export const httpHostForm = new RegExp(`^(?:\\*\\.${label}(?:\\.${label})+|${label}(?:\\.${label})*)$`);
 
-/** Why a host cannot be listed; null where it can. */
+/** Why a host cannot be listed; null if it can. */
 export function httpHostProblem(host: string): string | null {
   if (httpHostForm.test(host)) return null;
   if (/^\*(?:\.[^.]*)?$/.test(host))

@@ -114,7 +114,7 @@ export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Pr
 
 /**
  * Revokes the selected grants that are active. If there are none, nothing is revoked, which is not an error.
- * @throws {OperationError} not_found for an unknown name; usage where nothing is named
+ * @throws {OperationError} not_found for an unknown name; usage if nothing is named
  */
 export async function revokeGrants(
   ctx: Context,

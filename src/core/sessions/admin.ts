@@ -67,7 +67,7 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
 
 /**
  * Ends sessions, and notifies their clients.
- * @throws {OperationError} not_found for an unknown name; usage where nothing is named
+ * @throws {OperationError} not_found for an unknown name; usage if nothing is named
  */
 export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndResult> {
   if (selection.user === undefined && selection.id === undefined) {

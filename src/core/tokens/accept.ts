@@ -143,7 +143,7 @@ function verify(
 
 /**
  * Checks only the signature, for a report that then lists the other problems.
- * @returns null where it holds, else why not
+ * @returns null if it holds, else why not
  */
 export async function signatureProblem(ctx: Context, token: string): Promise<string | null> {
   try {

@@ -67,7 +67,7 @@ interface Exchanged {
 export interface Origin {
   readonly jti: string;
   readonly client_id: string;
-  /** Of the client; absent where the grant says enough. */
+  /** Of the client; absent if the grant says enough. */
   readonly epoch?: string;
   readonly era?: number;
 }

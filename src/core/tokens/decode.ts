@@ -8,7 +8,7 @@ export interface DecodedToken {
   readonly payload: Readonly<Record<string, unknown>>;
   /** base64url, as it stands in the token; empty for an unsigned one. */
   readonly signature: string;
-  /** Seconds until `exp`, negative once it has passed; null where the token has no `exp` that is a number. */
+  /** Seconds until `exp`, negative once it has passed; null if the token has no `exp` that is a number. */
   readonly expiresIn: number | null;
   readonly verified: false;
 }
@@ -35,7 +35,7 @@ const hasParts = (text: string): boolean => /^[^.\s]+\.[^.\s]+\.[^.\s]*$/.test(t
 /**
  * The tokens in a text: one token in any wrapping, a whole token response (its members that are tokens), or a token a line.
  * A single token that was broken over several lines is put together again.
- * @throws {OperationError} refused, where nothing in the text can be one
+ * @throws {OperationError} refused if nothing in the text can be one
  */
 export function findTokens(text: string): readonly FoundToken[] {
   const trimmed = text.trim();

@@ -193,7 +193,7 @@ export interface PresentedToken {
 /**
  * Checks that the sender of a token is the client it was issued to (RFC 9449 7.1), and refuses bound tokens sent as bearer tokens (7.2).
  * @param claims of that token, already verified
- * @throws {OAuthError} invalid_token, invalid_dpop_proof; invalid_request where it is unclear how the token is presented
+ * @throws {OAuthError} invalid_token, invalid_dpop_proof; invalid_request if it is unclear how the token is presented
  */
 export async function checkSender(
   ctx: Context,

@@ -28,7 +28,7 @@ export interface DeadTokenReason {
   readonly message: string;
   /** What exactly happened, for the operator. */
   readonly detail: string;
-  /** Since when, in milliseconds; null where that is not known. */
+  /** Since when, in milliseconds; null if that is not known. */
   readonly since: number | null;
   /** It counts as expired: nothing else is wrong with it. */
   readonly reason?: "expired";

@@ -24,14 +24,14 @@ function requireFree(tx: Tx, username: string): void {
   });
 }
 
-/** @returns null where no password is given */
+/** @returns null if no password is given */
 const hashed = async (ctx: Context, { password }: FixtureUser): Promise<string | null> =>
   password === undefined ? null : hashPassword(password, ctx.random);
 
 /**
  * Adds a user; `{ username }` is enough.
  * @param input `entry`: a user of a fixture
- * @throws {OperationError} invalid, with every problem; conflict where the name or the id is taken
+ * @throws {OperationError} invalid, with every problem; conflict if the name or the id is taken
  */
 export async function addUser(ctx: Context, input: { readonly entry: Entry }): Promise<UserView> {
   const { hasPassword: shown, ...fields } = input.entry;
@@ -58,7 +58,7 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
  * Changes the given fields of a user. `username` renames the user.
  * A change to `banned` ends sessions and revokes grants permanently, as a ban does.
  * @param input `username`: who is meant; `entry`: fields of a user of a fixture
- * @throws {OperationError} not_found; invalid, with every problem; conflict where the new name is taken
+ * @throws {OperationError} not_found; invalid, with every problem; conflict if the new name is taken
  */
 export async function editUser(
   ctx: Context,

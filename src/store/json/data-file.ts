@@ -133,7 +133,7 @@ async function refuseLink(file: string): Promise<never> {
 
 /**
  * What a data file holds, and its size in bytes. Changes nothing.
- * @returns null where there is no file @throws {DataFileError}
+ * @returns null if there is no file @throws {DataFileError}
  */
 export async function readDataFile(
   file: string,

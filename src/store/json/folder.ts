@@ -29,7 +29,7 @@ export function removeFolder(dir: string): void {
  * Makes the data folder where there is none: for its owner only, and ignored by git. A folder that held something
  * before stays as it is: with `--data .` a `.gitignore` would hide the whole project.
  * @returns whether the folder is new
- * @throws {DataFileError} where the path leads elsewhere @throws {StorageError} where it cannot be made
+ * @throws {DataFileError} if the path leads elsewhere @throws {StorageError} if it cannot be made
  */
 export function prepareFolder(dir: string): boolean {
   const parent = dirname(dir);

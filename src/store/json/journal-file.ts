@@ -21,7 +21,7 @@ const newline = 0x0a;
 const headerOf = (generation: string): Buffer => Buffer.from(`${JSON.stringify({ journal: 1, generation })}\n`);
 
 export interface JournalContent {
-  /** The generation of the data file that it continues; "" where nothing was ever committed to it. */
+  /** The generation of the data file that it continues; "" if nothing was ever committed to it. */
   readonly generation: string;
   readonly lines: readonly {
     readonly number: number;
@@ -38,7 +38,7 @@ const isChange = (value: unknown): value is Operation => isOperation(value, dura
 const hint =
   "It was not changed. To continue without its changes, move it away: data.json is complete without it, as it was last written.";
 
-/** @returns null where there is no journal @throws {DataFileError} */
+/** @returns null if there is no journal @throws {DataFileError} */
 export async function readJournal(path: string): Promise<JournalContent | null> {
   let bytes: Buffer;
   try {

@@ -49,7 +49,7 @@ export const nobody: Lock = {
   adminToken: null,
 };
 
-/** @returns null where there is no lock @throws {DataFileError} where the file is not a lock */
+/** @returns null if there is no lock @throws {DataFileError} if the file is not a lock */
 export function readLockFile(path: string): Lock | null {
   let text: string;
   try {

@@ -91,7 +91,7 @@ interface LockOptions {
   readonly log: (note: string) => void;
 }
 
-/** @returns the lock of a dead process that it replaced, null where the place was free @throws {LockedError} */
+/** @returns the lock of a dead process that it replaced, null if the place was free @throws {LockedError} */
 async function acquire(lock: Lock, { dir, waitMs }: LockOptions): Promise<Lock | null> {
   const path = lockFile(dir);
   const firstTouch = touchedAt(path);
@@ -114,7 +114,7 @@ async function acquire(lock: Lock, { dir, waitMs }: LockOptions): Promise<Lock |
 }
 
 /**
- * @throws {LockedError} @throws {StorageError} where the folder cannot be written
+ * @throws {LockedError} @throws {StorageError} if the folder cannot be written
  * @throws {DataFileError} where `lock.json` is something else
  */
 export async function takeLock(options: LockOptions): Promise<HeldLock> {

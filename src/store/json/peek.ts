@@ -14,7 +14,7 @@ export interface Peek extends Pick<Store, "read"> {
 
 /**
  * The records of a folder that nobody is using. While a process writes, the two files may not match, and are refused.
- * @returns null where there is no data @throws {DataFileError}
+ * @returns null if there is no data @throws {DataFileError}
  */
 export async function peek(dir: string, now: () => number): Promise<Peek | null> {
   const path = join(resolve(dir), "data.json");

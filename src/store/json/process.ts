@@ -12,7 +12,7 @@ function statOf(pid: number): readonly string[] | null {
   }
 }
 
-/** When a process began, as text that no other process of that pid has; null where the system does not say (other than Linux). */
+/** When a process began, as text that no other process of that pid has; null if the system does not say (other than Linux). */
 export function startOfProcess(pid: number): string | null {
   const started = statOf(pid)?.[19];
   if (started === undefined) return null;

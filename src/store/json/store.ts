@@ -35,7 +35,7 @@ import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
 export interface JsonStoreOptions extends StoreClock {
-  /** The folder; made where there is none. */
+  /** The folder; made if there is none. */
   readonly dir: string;
   /** Whether this process still holds the lock. */
   readonly isHeld: () => boolean;

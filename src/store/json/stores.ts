@@ -11,7 +11,7 @@ import { takeLock } from "./lock.ts";
 import { openJsonStore } from "./store.ts";
 
 export interface FolderOptions {
-  /** The data folder; made where there is none. */
+  /** The data folder; made if there is none. */
   readonly dir: string;
   /** A server holds the data for its lifetime, a command for milliseconds: so a command waits for a command, but not for a server. */
   readonly kind: "server" | "command";

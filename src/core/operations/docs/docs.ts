@@ -174,10 +174,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
       grants: z.int(),
       sessions: z.int(),
       keys: z.int(),
-      otherIssuer: z
-        .string()
-        .nullable()
-        .describe("The issuer that tokens of the export carry, where it is another one"),
+      otherIssuer: z.string().nullable().describe("The issuer of the tokens in the export, if it is another one"),
     }),
   ),
   "snapshots.list": doc("List snapshots", z.array(snapshot)),
@@ -227,7 +224,7 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     z.object({ issuer: z.string() }),
   ),
   "issuers.list": doc("List the issuers beside the first one, by name", z.array(issuer)),
-  "issuers.add": doc("Make an issuer with data of its own, at `/i/NAME` below the first one", issuer),
+  "issuers.add": doc("Make an issuer with its own data, at `/i/NAME` below the first one", issuer),
   "issuers.show": doc("Show an issuer", issuer),
   "issuers.remove": doc("Remove an issuer and all of its data", nothing),
   stop: doc("Stop the server after this response", z.object({ stopping: z.boolean(), pid: z.int() })),
