@@ -182,7 +182,9 @@ test("the device flow: the code is typed on another screen", async () => {
   });
   const done = await browser.press(typed, "device-allow");
   expect(done).toMatchObject({ page: "device", state: "done" });
-  const tokens = await client.pollDeviceAuthorizationGrant(config, device);
+  // It waits before it asks for the first time. The user has decided already.
+  expect(device.interval).toBe(5);
+  const tokens = await client.pollDeviceAuthorizationGrant(config, { ...device, interval: 1 });
   expect(tokens.claims()).toMatchObject({ sub: aliceId, aud: "tv" });
   expect(await client.refreshTokenGrant(config, tokens.refresh_token ?? "")).toHaveProperty("access_token");
 });

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
+import { atEnd } from "../helpers/at-end.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
@@ -15,7 +16,7 @@ async function connection(
   text: string,
 ): Promise<{ readonly socket: Socket; readonly ended: Promise<string> }> {
   const socket = connect(idp.port, "127.0.0.1");
-  onTestFinished(() => void socket.destroy());
+  atEnd(() => socket.destroy());
   let received = "";
   socket.setEncoding("utf8").on("data", (more: string) => (received += more));
   const ended = new Promise<string>((resolve) => {
@@ -58,6 +59,12 @@ const soon = async (closing: Promise<void>): Promise<number> => {
   return performance.now() - startedAt;
 };
 
+/** A request whose body never ends. Its server closes while the other tests run. */
+const endless = await createIdp({ port: 0 });
+const cutOff = await connection(endless, `${formHead}Content-Length: 9\r\n\r\n`);
+await (await fetch(`${endless.issuer}/_idp/health`)).text();
+const endlessClosing = soon(endless.close());
+
 describe("connections that nothing is asked on end at once", () => {
   test.each([
     ["one on which nothing was asked yet, as browsers open them", ""],
@@ -88,14 +95,6 @@ test("a request under way is answered, and its connection ends with it", async (
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(answer).toContain('"access_token"');
 });
-
-test("a body that never ends is not waited for beyond five seconds", async () => {
-  const idp = await createIdp({ port: 0 });
-  const { ended } = await connection(idp, `${formHead}Content-Length: 9\r\n\r\n`);
-  await (await fetch(`${idp.issuer}/_idp/health`)).text();
-  expect(await soon(idp.close())).toBeLessThan(9000);
-  await ended;
-}, 15_000);
 
 test("closing twice, at once and later, is closing once", async () => {
   const idp = await createIdp({ port: 0, data: newFolder() });
@@ -213,4 +212,9 @@ test("once it is closed every method is refused: there is no server that what it
   await expect(idp.call("users.list", {})).rejects.toMatchObject(refused);
   await expect(idp.changeFixtures([{ value: {} }])).rejects.toMatchObject(refused);
   await idp.close();
+});
+
+test("a body that never ends is not waited for beyond five seconds", async () => {
+  expect(await endlessClosing).toBeLessThan(9000);
+  await cutOff.ended;
 });
