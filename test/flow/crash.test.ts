@@ -8,7 +8,7 @@ import { longRuns, timeLimit } from "../helpers/runs.ts";
 
 /** `kill -9` of a server that is in use: what it answered still holds when the next one runs on the same data. */
 
-const rounds = longRuns(8, 100);
+const rounds = longRuns(5, 100);
 const adminToken = "the-admin-token-of-this-test";
 
 /** All at once, until the server is killed: after a number of answers, so that no round depends on the machine's speed. */

@@ -6,7 +6,7 @@ import { createWalker } from "./walk.ts";
 
 /** Whatever happens, in whatever order: each token is worth what the contract says of it. */
 
-const runs = longRuns(100);
+const runs = longRuns(60);
 const walker = createWalker();
 afterAll(() => walker.close());
 
