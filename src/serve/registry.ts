@@ -1,5 +1,6 @@
 import { issuersIn } from "../core/fixtures/apply/issuers.ts";
 import type { AnyFixtures } from "../core/fixtures/read/source.ts";
+import { applyTo } from "../core/issuers/apply.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { createTurns } from "../core/turns.ts";
@@ -129,6 +130,11 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
         }
         return view(name);
       }),
+    async apply(name, sources, how) {
+      const issuer = issuers.get(name);
+      if (issuer === undefined) throw broken.get(name) ?? unknownIssuer(name, names());
+      await applyTo(issuer.ctx, sources, how);
+    },
     remove: (name) =>
       inTurn(async () => {
         await follow();

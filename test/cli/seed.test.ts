@@ -104,3 +104,18 @@ test("the data folder is git-ignored and its file is for its owner alone", async
   expect(readFileSync(join(cwd, ".idp", ".gitignore"), "utf8")).toBe("*\n");
   expect(statSync(join(cwd, ".idp", "data.json")).mode & 0o777).toBe(0o600);
 });
+
+test("the issuers that a file names get their fixtures, without a server and beside one", async () => {
+  const cwd = newFolder();
+  const listed = async () => (await idpIn(cwd, ["users", "list", "--issuer", "shop", "--json"])).stdout;
+  const seedShop = async (...users: readonly object[]) => {
+    write(cwd, "idp.fixtures.json", JSON.stringify({ issuers: { shop: { users } } }));
+    expect((await idpIn(cwd, ["seed"])).code).toBe(0);
+  };
+  await seedShop({ username: "erin" });
+  await seedShop({ username: "erin" }, { username: "fay", password: "of fay" });
+  expect(await listed()).toContain('"fay"');
+  await startIdp([], { cwd });
+  await seedShop({ username: "gus" });
+  for (const name of ["erin", "fay", "gus"]) expect(await listed()).toContain(`"${name}"`);
+});

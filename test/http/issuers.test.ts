@@ -183,3 +183,20 @@ test("an inspector shows no other issuers where there are none", async () => {
   const { first } = await openInspector(await serve());
   expect(first.body).not.toContain("inspector-issuers");
 });
+
+test("a seed and other fixtures update the issuers that they name, and make those that are new", async () => {
+  const idp = await serve({ fixtures: { issuers: { b: { users: [{ username: "bea" }] } } } });
+  const usersOf = async (name: string) => {
+    const users = await idp.issuers.get(name).call("users.list", {});
+    return users.map(({ username, email }) => `${username} ${email}`);
+  };
+  await idp.call("seed", { issuers: { b: { users: [{ username: "ben", email: "ben@b.test" }] } } });
+  expect(await usersOf("b")).toEqual([expect.stringMatching(/^bea /), "ben ben@b.test"]);
+  const issuers = { b: { users: [{ username: "bea", email: "bea@b.test" }] }, c: { users: [{ username: "carl" }] } };
+  expect((await idp.changeFixtures([{ value: { issuers } }])).vanished).toEqual([]);
+  expect(await usersOf("b")).toEqual(["bea bea@b.test", "ben ben@b.test"]);
+  expect(await usersOf("c")).toHaveLength(1);
+  await idp.issuers.get("b").reset();
+  expect(await usersOf("b")).toEqual(["bea bea@b.test"]);
+  expect((await idp.changeFixtures([{ value: {} }])).vanished).toEqual(["issuer b", "issuer c"]);
+});

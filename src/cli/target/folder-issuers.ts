@@ -1,7 +1,10 @@
+import type { Context } from "../../core/context.ts";
+import { applyTo } from "../../core/issuers/apply.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../../core/issuers/issuer.ts";
 import { addressOf, type Issuers } from "../../core/issuers/issuer-view.ts";
 import { randomText } from "../../random.ts";
 import { openIssuer } from "../../serve/issuer.ts";
+import type { Store } from "../../store/store.ts";
 import type { Stores } from "../../store/stores.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
@@ -9,9 +12,16 @@ import { fixturesOf } from "../program/server-flags.ts";
 
 /**
  * The issuers of a data folder without a server. Each is open only while a command uses it.
- * @param first the address of the first issuer
+ * @param of `first`: the address of the first issuer; `contextOn`: what operations on another one take
  */
-export function issuersOf(cli: Invocation, stores: Stores, first: string): Issuers {
+export function issuersOf(
+  cli: Invocation,
+  stores: Stores,
+  {
+    first,
+    contextOn,
+  }: { readonly first: string; readonly contextOn: (store: Store, name: string) => Promise<Context> },
+): Issuers {
   const issuers: Issuers = {
     list: async () => {
       const views = [];
@@ -40,6 +50,7 @@ export function issuersOf(cli: Invocation, stores: Stores, first: string): Issue
       try {
         const issuer = await openIssuer(stores, {
           ...{ issuers, name, address: addressOf(first, name), fixtures: sources ?? fixturesOf(cli, {}).sources },
+          isAsFirst: sources === undefined,
           ...{ now: cli.now, random: randomText, settings: {}, isShared: cli.store !== null, anyHost: false },
           log: (note) => say(cli, note),
         });
@@ -52,6 +63,14 @@ export function issuersOf(cli: Invocation, stores: Stores, first: string): Issue
       } catch (error) {
         await stores.remove(name);
         throw error;
+      }
+    },
+    async apply(name, sources, how) {
+      const store = await stores.open(name, { now: cli.now });
+      try {
+        await applyTo(await contextOn(store, name), sources, how);
+      } finally {
+        await store.close();
       }
     },
     async remove(name) {

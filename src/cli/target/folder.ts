@@ -58,7 +58,10 @@ export async function contextOf(
   return {
     issuer: issuerOf(address, layout),
     ...{ address, layout, settings },
-    issuers: issuersOf(cli, stores, address),
+    issuers: issuersOf(cli, stores, {
+      first: address,
+      contextOn: (other, of) => contextOf(cli, { stores, store: other, clock }, { name: of, given: undefined }),
+    }),
     offersPicker: false,
     // The next command reads them.
     reloadSettings: () => Promise.resolve(),

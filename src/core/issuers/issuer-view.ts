@@ -51,6 +51,11 @@ export interface Issuers {
    * @throws {OperationError} usage, if the name is not valid; conflict, if the name is taken; invalid (fixtures)
    */
   add(name: string, sources: readonly FixtureSource[] | undefined): Promise<IssuerView>;
+  /**
+   * Applies fixtures to an issuer that exists: once, or as those that it uses from now on.
+   * @throws {OperationError} not_found; invalid (fixtures)
+   */
+  apply(name: string, sources: readonly FixtureSource[], how: "seed" | "change"): Promise<void>;
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
   remove(name: string): Promise<void>;
   /** Those that are open, with the first one. */

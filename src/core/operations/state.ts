@@ -1,5 +1,4 @@
 import { OperationError } from "../errors.ts";
-import { issuersIn } from "../fixtures/apply/issuers.ts";
 import { changeIssuer } from "../issuers/issuer.ts";
 import { changes, reads } from "./operation.ts";
 import { fixtureBody, meantBy, texts } from "../fixtures/read/input-sources.ts";
@@ -23,24 +22,9 @@ export const stateOperations = {
       },
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
-      const [{ seed }, { faultsOf }, { notifyClients }] = await Promise.all([
-        import("../fixtures/apply/seed.ts"),
-        import("../testing/faults/fault-admin.ts"),
-        import("../logout/backchannel.ts"),
-      ]);
+      const { seedNow } = await import("../fixtures/apply/seed-now.ts");
       const isGiven = Object.values(fixtures).some((value) => value !== undefined);
-      const meant = meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }];
-      try {
-        const seeded = await seed(ctx, meant, { mode: "now", progress, onEnded: (ended) => notifyClients(ctx, ended) });
-        const known = (await ctx.issuers.list()).map(({ name }) => name);
-        for (const [name, own] of await issuersIn(meant)) if (!known.includes(name)) await ctx.issuers.add(name, own);
-        const faults = await faultsOf(meant);
-        if (faults.length > 0) await ctx.faults.putFixtures(faults);
-        return seeded;
-      } finally {
-        // Whatever became of the passwords.
-        await ctx.reloadSettings();
-      }
+      return seedNow(ctx, meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }], progress);
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
