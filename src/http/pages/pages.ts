@@ -122,11 +122,11 @@ export function renderConsent(renderer: Renderer, view: ConsentView): Page {
     "consent",
     { state: view.state, title },
     {
+      grantedTitles: granted.map(({ title }) => title).join(", "),
       ...view,
       notes: view.notes.map(plain),
       always: view.always.map(field),
       scopes: { fresh: rows(view.scopes.fresh), granted },
-      grantedTitles: granted.map(({ title }) => title).join(", "),
     },
   );
 }
