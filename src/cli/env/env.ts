@@ -64,7 +64,7 @@ function checkFlags({ prefix, name, format, write, for: library }: EnvFlags): vo
     }
   }
   if (write !== undefined && format !== undefined && format !== "dotenv" && format !== "shell") {
-    throw new OperationError("usage", `--write marks its lines with comments, which --format ${format} has none of`, {
+    throw new OperationError("usage", `--write marks its lines with comments, but --format ${format} has no comments`, {
       hint: { text: "Write it to a file yourself", command: ["idp", "env", "--format", format] },
     });
   }

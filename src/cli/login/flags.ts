@@ -73,7 +73,7 @@ export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   const [foreign] = Object.entries(ofCode).find(([, value]) => value !== undefined) ?? [];
   if (flow !== "code" && foreign !== undefined) {
     throw usage(
-      `--${foreign} belongs to the authorization request, which --flow ${flow} has none of`,
+      `--${foreign} belongs to the authorization request, but --flow ${flow} has none`,
       `Leave out --${foreign}`,
     );
   }

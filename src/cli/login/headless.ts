@@ -49,7 +49,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
       if (page !== null) reply = await answerPage(page, decider, request);
       else reply = await request(location ?? "");
     }
-    throw new Problem(`the pages go in a circle: ${mostSteps} steps, and no end`);
+    throw new Problem(`the pages go in a loop: ${mostSteps} steps, and no end`);
   }
 
   return {

@@ -166,6 +166,6 @@ export function smallBrowser(places: Places, now: () => number): Browser {
 function movedTo({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
   if (!URL.canParse(location, url))
-    throw new Problem(`${url} redirects to ${JSON.stringify(location)}, which is no address`);
+    throw new Problem(`${url} redirects to ${JSON.stringify(location)}, which is not an address`);
   return get(new URL(location, url).href);
 }
