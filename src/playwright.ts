@@ -1,6 +1,6 @@
 /**
- * `dev-idp/playwright`: signs a user in on the pages of `idp`, and gives each worker an issuer, for tests with Playwright. Works with `@playwright/test`, `playwright` and
- * `playwright-core`: nothing of them is imported, and the types here name only the members that are used.
+ * `dev-idp/playwright`, for tests with Playwright: signs a user in on the pages of `idp`, and gives each worker an issuer. It works with
+ * `@playwright/test`, `playwright` and `playwright-core`. It imports none of them, and the types here name only the members that are used.
  */
 
 export { idpFixtures } from "./playwright-fixtures.ts";

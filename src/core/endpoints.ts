@@ -26,5 +26,5 @@ export const metadataPath = "/.well-known/oauth-authorization-server";
 export const defaultPort = 4370;
 export const defaultIssuer = `http://localhost:${defaultPort}`;
 
-/** What stands in front of every path: the issuer, without the slash that it may end in. */
+/** What comes before every path: the issuer, without a trailing slash. */
 export const baseOf = (issuer: string): string => issuer.replace(/\/$/, "");

@@ -8,7 +8,7 @@ import { hash, timingSafeEqual } from "node:crypto";
  */
 export const hashOf = (value: string): string => hash("sha256", value, "base64url");
 
-/** Whether two secrets are equal, in a time that says nothing of where they differ. They may be of any length. */
+/** Whether two secrets are equal, in a time that says nothing about where they differ. They may be of any length. */
 export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
 }

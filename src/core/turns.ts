@@ -1,4 +1,4 @@
-/** Runs work one piece after the other, in the order in which it was handed in. */
+/** Runs work one piece after the other, in the order in which it was added. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createTurns(): Turns {

@@ -64,7 +64,7 @@ export const webUrlForm = new RegExp(
   `^${anyHttp}://(?:\\[(?:${ipv6})\\]|[^\\x00-\\x20"#%/:<>?@[\\\\\\]^\`{|}\\x7f]{1,300})(?::${port})?(?:[/?#][^\\x00-\\x20\\\\\\x7f]*)?$`,
 );
 
-/** An origin as a browser, or a web view with a scheme of its own, sends it (RFC 6454 6.2): without a default port. */
+/** An origin as a browser, or a web view with its own scheme, sends it (RFC 6454 6.2): without a default port. */
 export const originForm = new RegExp(
   `^(?:(?:http:(?!.*:80$)|https:(?!.*:443$))//(?:\\[::1\\]|${ipv4}|${name("a-z0-9._-")})(?::${port})?` +
     `|${privateScheme}//[A-Za-z0-9_.~-]+(?::[0-9]{1,5})?)$`,

@@ -1,6 +1,6 @@
 import type { Operation } from "./journal.ts";
 
-/** So often a transaction runs again where another writer was faster. By then a second or more has passed, and whoever asked may try again. */
+/** How often a transaction runs again if another writer was faster. That takes a second or more, and then the caller may try again. */
 export const mostLosses = 50;
 
 /** What makes changes durable. */

@@ -111,7 +111,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** The data could not be written (disk full, folder gone): nothing of the change was kept, unless `partly` or `away` says otherwise. */
+/** The data could not be written (disk full, folder gone). Nothing of the change was kept, unless `partly` or `away` says otherwise. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
   /** The error code that commands print. */

@@ -75,7 +75,7 @@ Register-ArgumentCompleter -Native -CommandName idp -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { "$_" })
   $current = "$wordToComplete"
-  # Before 7.3, PowerShell drops an empty argument unless it is in quotes of its own.
+  # Before 7.3, PowerShell drops an empty argument unless it has its own quotes.
   if ($current -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or $PSNativeCommandArgumentPassing -eq 'Legacy')) { $current = '""' }
   & idp __complete @words $current 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
     $value, $description = $_ -split '\\t', 2

@@ -4,7 +4,7 @@ import { hashPassword } from "./passwords.ts";
 
 /**
  * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
- * store. So 100,000 users are ready at once, and their hashes follow one at a time, beside the requests.
+ * store. So 100,000 users are ready at once, and their hashes follow one at a time, in the background.
  */
 export interface PendingPasswords {
   /**

@@ -6,7 +6,7 @@ import { isObject } from "../json-object.ts";
 export interface DecodedToken {
   readonly header: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** base64url, as it stands in the token; empty for an unsigned one. */
+  /** base64url, as in the token; empty for an unsigned one. */
   readonly signature: string;
   /** Seconds until `exp`, negative once it has passed; null if the token has no `exp` that is a number. */
   readonly expiresIn: number | null;
