@@ -132,7 +132,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
       }),
     async apply(name, sources, how) {
       const issuer = issuers.get(name);
-      if (issuer === undefined) throw broken.get(name) ?? unknownIssuer(name, names());
+      if (issuer === undefined) throw unknownIssuer(name, names());
       await applyTo(issuer.ctx, sources, how);
     },
     remove: (name) =>
