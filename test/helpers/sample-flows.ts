@@ -110,12 +110,15 @@ export const refusedRecords: readonly RequestRecord[] = [
   }),
 ];
 
-/** One request each, that belongs to no app, or took a fault. */
+/** One request each, that belongs to no app, or whose response a fault lost. */
 export const otherRecords: readonly RequestRecord[] = [
   request(44, ["GET", "authorize"], {
     ...{ flow: "f13", status: 400, client: null, outcome: "refused" },
     error: 'invalid_request: client "web" is not registered',
     fix: "npx dev-idp clients add web --public --redirect-uri http://localhost:3000/callback",
   }),
-  request(46, ["POST", "token"], { flow: "f14", status: 503, fault: "f_1: status 503" }),
+  request(46, ["POST", "token"], {
+    ...{ flow: "f14", status: 0, fault: "f1: connection closed" },
+    response: { body: { access_token: jwt("b2x8vQ0aLw"), token_type: "Bearer" } },
+  }),
 ];

@@ -61,6 +61,8 @@ export interface StepView {
   readonly from: "browser" | "app";
   readonly to: "browser" | "app";
   readonly bad: boolean;
+  /** The response did not arrive. */
+  readonly lost: boolean;
   readonly outcome: string;
   readonly rule: string | null;
   readonly fix: string | null;

@@ -78,6 +78,7 @@ export const stepsOf = ({ records }: Flow, origin: string): readonly StepView[] 
       from: senderOf(record),
       to: receiverOf(record),
       bad: isBad(record),
+      lost: status === 0,
       outcome: outcomeOf(record),
       location: typeof location === "string" ? location : null,
       parameters: valueViews(record.parameters),
