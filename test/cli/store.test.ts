@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { newFolder, startIdp, type Ended, type Place } from "../helpers/cli.ts";
 import { exchange, refresh, userinfo } from "../helpers/client.ts";
@@ -87,6 +87,22 @@ describe("with a database", () => {
         expect(stdout + stderr).not.toMatch(/geheim-4711|pass-word-of-the-database/);
       }
     }
+  });
+
+  test.each([
+    [6000, "6.0 s ahead of"],
+    [-6000, "6.0 s behind"],
+    [4000, null],
+  ])("a machine whose clock differs by %i ms from the database: 1 beyond 5 s", async (ms, words) => {
+    const { env } = await newStore();
+    const now = Date.now.bind(Date);
+    const moved = vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
+    onTestFinished(() => moved.mockRestore());
+    const { code, stderr } = await idp(["seed", "--json"], { cwd: newFolder(), env });
+    expect(code).toBe(words === null ? 0 : 1);
+    if (words === null) return;
+    expect(stderr).toMatch(new RegExp(`clock_differs.*the clock of this machine is ${words}`));
+    expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({ code });
   });
 
   test("nothing of the password is in the ready line, the log, status, doctor, hints or the arguments of the process", async () => {

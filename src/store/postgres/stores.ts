@@ -11,8 +11,6 @@ import { openPostgresStore } from "./store.ts";
 export interface PostgresOptions extends Pick<FolderOptions, "kind" | "log"> {
   /** `postgres://USER@HOST/DB`; where it has no password, `PGPASSWORD` or `~/.pgpass` has. */
   readonly url: string;
-  /** The time of this machine, which is compared with that of the database. Default: `Date.now`. */
-  readonly machineTime?: () => number;
 }
 
 /** The name of the first issuer. No other can have it: names have no slash. */
@@ -24,10 +22,10 @@ const firstIssuer = "/";
  * @throws {ClockError} its clock and that of this machine differ
  * @throws {StorageError} it refuses to make the tables
  */
-export async function openPostgresStores({ url, log, kind, machineTime }: PostgresOptions): Promise<Stores> {
+export async function openPostgresStores({ url, log, kind }: PostgresOptions): Promise<Stores> {
   const database = openDatabase(url, log, kind === "server" ? nameOfServers + randomUUID() : undefined);
   try {
-    await compareClocks(database, machineTime ?? Date.now);
+    await compareClocks(database, Date.now);
     await prepareSchema(database, log);
   } catch (error) {
     await database.close();
