@@ -3,6 +3,9 @@ import { Pool } from "pg";
 import { StorageError } from "../store.ts";
 import { withoutPassword } from "./address.ts";
 
+/** Of one process. */
+const mostConnections = 10;
+
 /** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link patience}, which ends either. */
 const connectWithin = 1500;
 const answerWithin = 1500;
@@ -71,6 +74,8 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
   const location = withoutPassword(url);
   const pool = new Pool({
     connectionString: url,
+    // Reads share one question, and changes of an issuer one append: an issuer needs two, and a snapshot a third.
+    max: mostConnections,
     application_name: name,
     connectionTimeoutMillis: connectWithin,
     query_timeout: answerWithin,
