@@ -2,13 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
 
 /** `idp check client`: the app as a process, the exit codes, and what is printed. What each case finds: test/client/neglect.test.ts. */
 
-const child = fileURLToPath(new URL("children/app.ts", import.meta.url));
+const child = await built(fileURLToPath(new URL("children/app.ts", import.meta.url)));
 const secret = "the-secret-of-the-app-under-test";
 
 interface AppFolder {
@@ -41,7 +42,7 @@ async function appFolder(): Promise<AppFolder> {
   return {
     ...{ cwd, url, env: { APP_PIDS: pids } },
     words: (flags, mode = "careful", ...neglects) => {
-      const node = [process.execPath, "--import", import.meta.resolve("tsx"), child, mode, port, ...neglects];
+      const node = [process.execPath, child, mode, port, ...neglects];
       return ["check", "client", ...at, ...flags, "--", ...node];
     },
     left: () => (existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : []).filter(isRunning),

@@ -4,6 +4,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { built } from "../helpers/built.ts";
 
 export interface Child {
   readonly process: ChildProcessByStdio<Writable, Readable, null>;
@@ -14,18 +15,21 @@ export interface Child {
   readonly end: () => Promise<{ readonly code: number | null; readonly lines: readonly string[] }>;
 }
 
+/** A program of `test/store/children`, ready to run. */
+export const program = (name: string): Promise<string> =>
+  built(fileURLToPath(new URL(`children/${name}.ts`, import.meta.url)));
+
 /**
- * Runs a program of `test/store/children`.
+ * @param path of the program
  * @param fileLimit the largest file it may write, in kilobytes
  */
-export function startChild(program: string, args: readonly string[], fileLimit?: number): Child {
-  const path = fileURLToPath(new URL(`children/${program}.ts`, import.meta.url));
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), path, ...args];
+export function startChild(path: string, args: readonly string[], fileLimit?: number): Child {
+  const node = [process.execPath, path, ...args];
   const { NODE_ENV: _, VITEST: __, ...env } = process.env;
   // POSIX: `ulimit -f` counts blocks of 512 bytes.
   const limited = ["sh", "-c", `ulimit -f ${(fileLimit ?? 0) * 2} && exec "$@"`, "limited", ...node];
   const [command = "", ...rest] = fileLimit === undefined ? node : limited;
-  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"], env: { ...env, TSX_DISABLE_CACHE: "1" } });
+  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"], env });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface(child.stdout);
   const printed: string[] = [];
@@ -42,7 +46,7 @@ export function startChild(program: string, args: readonly string[], fileLimit?:
     lines,
     async line() {
       while (printed.length <= taken) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${program} ended too early`);
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${path} ended too early`);
         await new Promise<void>((resolve) => (wake = resolve));
       }
       return printed[taken++] ?? "";

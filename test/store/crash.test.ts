@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { longRuns, timeLimit } from "../helpers/runs.ts";
-import { startChild } from "./child.ts";
+import { program, startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 
+const writer = await program("writer");
 const rounds = longRuns(5, 100);
 
 // At some moment of each round, drawn anew each time: over the rounds most steps of committing and folding are hit.
@@ -16,7 +17,7 @@ test(
     const notes: string[] = [];
     let answered = 0;
     for (let round = 0; round < rounds; round++) {
-      const child = startChild("writer", [dir]);
+      const child = startChild(writer, [dir]);
       for (let seen = Math.floor(Math.random() * 600); seen >= 0; seen--) await child.line();
       child.process.kill("SIGKILL");
       const { lines } = await child.end();

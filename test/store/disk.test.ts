@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startChild } from "./child.ts";
+import { program, startChild } from "./child.ts";
 import { newFolder, openAt, scopesIn } from "./folder.ts";
 
 test(
@@ -15,7 +15,7 @@ test(
     );
     await seed.close();
 
-    const { code, lines } = await startChild("limited", [dir], 64).end();
+    const { code, lines } = await startChild(await program("limited"), [dir], 64).end();
     expect(code).toBe(0);
     const seen = JSON.parse(lines[0] ?? "") as {
       filled: number;

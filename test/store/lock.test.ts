@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readLock, type Lock } from "../../src/store/json/lock-file.ts";
-import { startChild } from "./child.ts";
+import { program, startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 
 let dir: string;
@@ -209,9 +209,11 @@ describe("the lock of the data", () => {
   });
 });
 
-describe("several processes", () => {
+describe("several processes", async () => {
+  const [contender, command] = [await program("contender"), await program("commands")];
+
   test("of four that take a dead process's lock over at once, one wins, each time", { timeout: 60_000 }, async () => {
-    const contenders = Array.from({ length: 4 }, () => startChild("contender", [dir]));
+    const contenders = Array.from({ length: 4 }, () => startChild(contender, [dir]));
     await Promise.all(contenders.map(({ line }) => line()));
     const pid = deadPid();
     for (let round = 0; round < 25; round++) {
@@ -228,7 +230,7 @@ describe("several processes", () => {
   });
 
   test("three that run many commands at once lose none of them", { timeout: 60_000 }, async () => {
-    const commands = Array.from({ length: 3 }, () => startChild("commands", [dir, "40"]));
+    const commands = Array.from({ length: 3 }, () => startChild(command, [dir, "40"]));
     for (const { end } of commands) expect((await end()).code).toBe(0);
     const store = await openAt(dir);
     expect(await store.read((tx) => tx.get("meta", "settings")?.value)).toBe(120);
