@@ -848,8 +848,8 @@ const kinds = [
     "inspector-testing",
     "inspector-testing-moved",
     "inspector-tokens-checked",
-    "inspector-users",
     "inspector-users-done",
+    "inspector-users-issuers",
   ],
   [
     "error-client-fix",
