@@ -124,7 +124,9 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
         if (issuers.has(name) || broken.has(name) || !(await stores.claim(name))) throw issuerExists(name);
         try {
           await open(name, fixtures);
+          await stores.confirm(name);
         } catch (error) {
+          await drop(name);
           await stores.remove(name);
           throw error;
         }

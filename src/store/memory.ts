@@ -12,6 +12,7 @@ export function createMemoryStore({ now, passed }: StoreClock): Store {
 export const createMemoryStores = (): Stores => ({
   names: () => Promise.resolve([]),
   claim: () => Promise.resolve(true),
+  confirm: () => Promise.resolve(),
   open: (_name, clock) => Promise.resolve(createMemoryStore(clock)),
   remove: () => Promise.resolve(),
   updateLock: () => undefined,

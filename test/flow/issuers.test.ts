@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as client from "openid-client";
 import { afterAll, expect, test } from "vitest";
 import { approve, Browser } from "../helpers/browser.ts";
-import { newFolder, startIdp } from "../helpers/cli.ts";
+import { idp as run, newFolder, startIdp } from "../helpers/cli.ts";
 
 /** openid-client 6 uses two issuers of one server at the same time, in one browser. */
 
@@ -62,4 +64,28 @@ test("two sign-ins of one browser under way at once, each with its own user, tok
   });
   // The browser is signed in at both: each sends it back without a page.
   for (const { url } of [one, two]) expect((await browser.open(url.href)).left).not.toBeNull();
+});
+
+test("kill -9 while issuers are added: those that were answered are there, and each that is there is complete", async () => {
+  const cwd = newFolder();
+  const users = Array.from({ length: 300 }, (_, at) => ({ username: `user-${at}` }));
+  const names = Array.from({ length: 8 }, (_, at) => `a${at}`);
+  const killed = await startIdp([], { cwd });
+  const { adminToken } = JSON.parse(readFileSync(join(cwd, ".idp/lock.json"), "utf8")) as { adminToken: string };
+  const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+  const added: string[] = [];
+  const adding = names.map(async (name) => {
+    const body = JSON.stringify({ name, fixtures: { users } });
+    const { status } = await fetch(`${killed.issuer}/_idp/api/issuers`, { method: "POST", headers, body });
+    if (status === 201) added.push(name);
+    if (added.length === 3) killed.child.kill("SIGKILL");
+  });
+  await Promise.allSettled(adding);
+  await startIdp([], { cwd });
+  const listed = JSON.parse((await run(["issuers", "list", "--json"], { cwd })).stdout) as { name: string }[];
+  expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(added));
+  expect(added.length).toBeGreaterThanOrEqual(3);
+  for (const issuer of listed) expect(issuer).toMatchObject({ users: 300, clients: 0, problem: null });
+  const reset = await run(["reset", "--yes", "--issuer", listed.at(-1)?.name ?? ""], { cwd });
+  expect(reset).toMatchObject({ code: 0, stdout: expect.stringContaining("300") });
 });

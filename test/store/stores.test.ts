@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openStores } from "../../src/store/open.ts";
@@ -81,6 +81,26 @@ test.each(adapters)("%s: a name is claimed once", async (_, prepare) => {
   await store.close();
   expect(await stores.claim("a")).toBe(false);
   await stores.close();
+});
+
+test("folder: nothing is left of an issuer that was not complete when its process ended", async () => {
+  const data = newFolder();
+  const before = await openStores({ data, ...shared });
+  for (const name of ["half", "whole"]) {
+    expect(await before.claim(name)).toBe(true);
+    const store = await before.open(name, clock);
+    await write(store, `of ${name}`);
+    await store.close();
+  }
+  await before.confirm("whole");
+  await before.close();
+  const after = await openStores({ data, ...shared });
+  expect(await after.names()).toEqual(["whole"]);
+  expect(readdirSync(join(data, "issuers")).sort()).toEqual([".gitignore", "whole"]);
+  expect(await after.claim("half")).toBe(true);
+  await after.remove("half");
+  expect(readdirSync(join(data, "issuers")).sort()).toEqual([".gitignore", "whole"]);
+  await after.close();
 });
 
 test("postgres: of two processes that claim a name at once, one gets it", async () => {

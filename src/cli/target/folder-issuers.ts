@@ -56,6 +56,7 @@ export function issuersOf(
         });
         try {
           await issuer.ctx.passwords.settle();
+          await stores.confirm(name);
           return await viewOf(name, issuer.ctx);
         } finally {
           await issuer.close();

@@ -1,5 +1,5 @@
 /** The stores of a data folder: the first issuer's is in the folder itself, each other one's in `issuers/NAME/`. One lock guards them all. */
-import { existsSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageError } from "../store.ts";
@@ -32,6 +32,9 @@ export const folderOf = (data: string, name: string | null): string =>
 
 /** Prefix of the folders that an interrupted removal leaves behind; no issuer's name begins like this. */
 const removed = ".removed-";
+
+/** Prefix of the empty files that stand beside the folders of issuers that are being made. */
+const unfinished = ".unfinished-";
 
 function entriesOf(folder: string): readonly string[] {
   try {
@@ -69,9 +72,24 @@ export async function openFolder(options: FolderOptions): Promise<Stores> {
   for (const name of entriesOf(issuers).filter((entry) => entry.startsWith(removed))) {
     await rm(join(issuers, name), { recursive: true, force: true });
   }
+  for (const mark of entriesOf(issuers).filter((entry) => entry.startsWith(unfinished))) {
+    await rm(join(issuers, mark.slice(unfinished.length)), { recursive: true, force: true });
+    await rm(join(issuers, mark));
+  }
   return {
     names: () => Promise.resolve(namesIn(dir)),
-    claim: (name) => Promise.resolve(!namesIn(dir).includes(name)),
+    claim(name) {
+      const isFree = !namesIn(dir).includes(name);
+      if (isFree) {
+        prepareFolder(issuers);
+        writeFileSync(join(issuers, unfinished + name), "", { mode: 0o600 });
+      }
+      return Promise.resolve(isFree);
+    },
+    async confirm(name) {
+      await rm(join(issuers, unfinished + name));
+      await syncFolder(issuers);
+    },
     async open(name, clock) {
       if (name !== null) prepareFolder(issuers);
       return openJsonStore({ ...clock, dir: folderOf(options.dir, name), isHeld: lock.isHeld, log });
@@ -84,11 +102,12 @@ export async function openFolder(options: FolderOptions): Promise<Stores> {
         await syncFolder(issuers);
         await rm(aside, { recursive: true, force: true });
       } catch (error) {
-        if (codeOf(error) === "ENOENT") return;
-        throw new StorageError(`${folderOf(dir, name)} could not be removed: ${describeFault(error)}`, {
-          cause: error,
-        });
+        if (codeOf(error) !== "ENOENT")
+          throw new StorageError(`${folderOf(dir, name)} could not be removed: ${describeFault(error)}`, {
+            cause: error,
+          });
       }
+      await rm(join(issuers, unfinished + name), { force: true });
     },
     updateLock: lock.update,
     close() {

@@ -38,6 +38,7 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
       return rows.map((row) => String(row["name"]));
     },
     claim: (name) => createJournal(database, name),
+    confirm: () => Promise.resolve(),
     open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
     remove: (name) =>
       database.transaction("begin", async (query) => {
