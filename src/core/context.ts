@@ -13,8 +13,7 @@ import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
 import type { Turns } from "./turns.ts";
-import type { PreparedFixtures } from "./fixtures/apply/prepare.ts";
-import type { AnyFixtures } from "./fixtures/read/source.ts";
+import type { AnyFixtures, FixtureDocument } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
@@ -80,8 +79,15 @@ export interface FixturesInUse {
   sources(): readonly AnyFixtures[];
   /** The same; files that the server was started with are read again. @throws {OperationError} invalid, if they cannot be read */
   latest(): readonly AnyFixtures[];
-  /** They are applied in this transaction: the latest ones, or others in their place. */
-  use(tx: Tx, sources: readonly AnyFixtures[], prepared: Pick<PreparedFixtures, "documents" | "key">): void;
+  /**
+   * They are applied in this transaction: the latest ones, or others in their place.
+   * @param prepared `documents`: the sources as they were read; `key`: of their digests
+   */
+  use(
+    tx: Tx,
+    sources: readonly AnyFixtures[],
+    prepared: { readonly documents: readonly FixtureDocument[]; readonly key: string },
+  ): void;
   /** After the transaction. */
   reload(): Promise<void>;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */

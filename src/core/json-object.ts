@@ -3,3 +3,19 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The same value with the fields of every object sorted. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const fields = value as Readonly<Record<string, unknown>>;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(fields).sort()) copy[key] = sorted(fields[key]);
+  return copy;
+}
+
+/** The same text for the same value, whatever the order of its fields. */
+export const canonical = (value: unknown): string => (value === undefined ? "" : JSON.stringify(sorted(value)));
+
+/** Whether two values are the same JSON. */
+export const sameJson = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b);

@@ -1,14 +1,16 @@
 import type { Context, FixturesInUse } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createTurns } from "../core/turns.ts";
-import { digestKey, digestOf, sameJson } from "../core/fixtures/schema/digest.ts";
+import { digestKey, digestOf } from "../core/fixtures/schema/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
-import { isObject } from "../core/json-object.ts";
+import { isObject, sameJson } from "../core/json-object.ts";
 import { builtInDemo, findFixtures } from "../fixture-files.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
-import type { IssuerOptions } from "./issuer.ts";
-import type { OneFixture } from "./options.ts";
+import type { IdpOptions, OneFixture } from "./options.ts";
+
+/** Fixtures as an issuer is given them: those of a program, or of the data. */
+export type GivenFixtures = IdpOptions["fixtures"] | (() => readonly AnyFixtures[]);
 
 type Given = OneFixture | KeptFixture;
 
@@ -17,7 +19,7 @@ const isSource = (one: Exclude<Given, string>): one is AnyFixtures =>
   isObject(one) && ("value" in one || ("text" in one && "name" in one));
 
 /** Reads the fixtures of an option. @throws {OperationError} invalid for files that cannot be read */
-export function sourcesOf(given: IssuerOptions["fixtures"]): readonly AnyFixtures[] {
+export function sourcesOf(given: GivenFixtures): readonly AnyFixtures[] {
   const fixtures = typeof given === "function" ? given() : given;
   if (fixtures === undefined) return [builtInDemo()];
   const all = Array.isArray(fixtures) ? (fixtures as readonly Given[]) : [fixtures as Given];
@@ -59,7 +61,7 @@ interface OwnFixtures extends FixturesInUse {
  */
 export async function fixturesInUse(
   { store, random }: Pick<Context, "store" | "random">,
-  given: IssuerOptions["fixtures"],
+  given: GivenFixtures,
   applied?: readonly AnyFixtures[],
 ): Promise<OwnFixtures> {
   const kept = await derive(store, ["fixtures"], (tx) => tx.get("fixtures", inUse));

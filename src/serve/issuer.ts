@@ -15,13 +15,12 @@ import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
-import { sameJson } from "../core/fixtures/schema/digest.ts";
+import { sameJson } from "../core/json-object.ts";
 import { addressBefore, issuerOf, layoutOf, type Layout } from "../core/layout/layout.ts";
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { Stores } from "../store/stores.ts";
-import { fixturesInUse, hasFixtures, sourcesOf } from "./fixtures.ts";
-import type { AnyFixtures } from "../core/fixtures/read/source.ts";
+import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 
 /** An open issuer. Its fixtures are applied, and every operation on it takes its `ctx`. */
@@ -60,7 +59,7 @@ export interface IssuerOptions extends SharedOptions {
   readonly address: string;
   /** Whether nobody named the address, so that the address of other instances on a shared store goes before it. */
   readonly isDefault?: boolean;
-  readonly fixtures: IdpOptions["fixtures"] | (() => readonly AnyFixtures[]);
+  readonly fixtures: GivenFixtures;
   /** Whether it was found in the data, and is not in the fixtures. If it was made with its own fixtures, the data has them. */
   readonly isFound?: boolean;
   /** Whether the fixtures are those of the first issuer, which every start has. */
