@@ -151,10 +151,12 @@ function releasedStandardClaims(
 
 /** Claims that were asked for by name, standard ones and the user's own. */
 const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>
-  pick(
-    standardClaims(user),
-    names.filter((name) => !protocolNames.has(name)),
-  );
+  names.length === 0
+    ? {}
+    : pick(
+        standardClaims(user),
+        names.filter((name) => !protocolNames.has(name)),
+      );
 
 /**
  * What an ID token says of the user beside `sub`. A client with `id_token_claims: minimal` gets only what it asks for by name.
@@ -182,7 +184,10 @@ const standardForm = (
   Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, ctx, client, user, scopes));
 
 /** The e-mail address in tokens and in UserInfo. The one in the user's `claims` wins. */
-export const emailOf = (user: User): unknown => pick(standardClaims(user), ["email"])["email"];
+export function emailOf({ claims, email }: User): unknown {
+  const value = Object.hasOwn(claims, "email") ? claims["email"] : email;
+  return isSet(value) ? value : undefined;
+}
 
 /** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
@@ -200,7 +205,9 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
         email: {
           username: email.slice(0, at),
           domain: email.slice(at + 1),
-          isVerified: standardClaims(user)["email_verified"] === true,
+          isVerified:
+            (Object.hasOwn(user.claims, "email_verified") ? user.claims["email_verified"] : user.emailVerified) ===
+            true,
         },
       }),
       ...(scopes.includes("details") && { website: user.website, location: user.location, birthDate: user.birthDate }),
