@@ -11,14 +11,15 @@ interface Avatar {
 /** Used if a user's color is not valid. */
 const neutral = "#57606a";
 
-/** WCAG 2.2, relative luminance of `#rrggbb`: 0 black, 1 white. */
-function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
-    const channel = Number.parseInt(color.slice(start, start + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+/** WCAG 2.2, relative luminance of the channel of `#rrggbb` that begins there. */
+function channelAt(color: string, start: number): number {
+  const channel = Number.parseInt(color.slice(start, start + 2), 16) / 255;
+  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 }
+
+/** WCAG 2.2, relative luminance of `#rrggbb`: 0 black, 1 white. */
+const luminance = (color: string): number =>
+  0.2126 * channelAt(color, 1) + 0.7152 * channelAt(color, 3) + 0.0722 * channelAt(color, 5);
 
 /** Black or white, whichever is easier to read on the color. The contrast is always 4.5 to 1 or more. */
 function readableOn(color: string): string {
@@ -33,14 +34,18 @@ function parseColor(color: string): string | null {
   return null;
 }
 
+function firstLetter(word = ""): string {
+  const point = word.codePointAt(0);
+  return point === undefined ? "" : String.fromCodePoint(point);
+}
+
 /** The first letters of the first and the last word. Their case is kept, because upper-casing would change a Turkish "i" to another letter. */
 function initialsOf(name: string): string {
   const words = name
     .normalize("NFC")
     .split(/\s+/)
     .filter((word) => word !== "");
-  const ends = words.length > 1 ? [words.at(0), words.at(-1)] : words;
-  return ends.map((word) => Array.from(word ?? "").at(0) ?? "").join("");
+  return firstLetter(words[0]) + (words.length > 1 ? firstLetter(words.at(-1)) : "");
 }
 
 const avatarOf = (name: string, color: string): Avatar => {
