@@ -93,7 +93,9 @@ export async function startIdp(
   atEnd: AtEnd = onTestFinished,
   input = "",
 ): Promise<RunningIdp> {
-  if (testInstances > 1 && place.env?.["IDP_STORE"] === undefined && !args.includes("--data")) {
+  // The load balancer has no certificate.
+  const isAlone = place.env?.["IDP_STORE"] !== undefined || args.includes("--data") || args.includes("--cert");
+  if (testInstances > 1 && !isAlone) {
     const { startAsOne } = await import("./instances.ts");
     return startAsOne(args, place, atEnd);
   }

@@ -19,6 +19,7 @@ export const ofOneInstance: readonly Left[] = [
   { file: "test/http/requests.test.ts", why: ledger },
   { file: "test/http/expect.test.ts", why: ledger },
   { file: "test/http/inspector-sign-ins.test.ts", why: ledger },
+  { file: "test/flow/disk.test.ts", why: "it is about the data folder" },
   {
     ...{ file: "test/http/snapshots.test.ts", why: ledger },
     name: "what was changed, added and removed since is as it was; what was revoked since is valid again, and it says so",
