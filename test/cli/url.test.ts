@@ -68,7 +68,7 @@ test("--url: a refusal in a form other than idp's own is reported as far as it c
 test("where none runs on the data but one does on the usual port, a command says how to reach that one", async () => {
   const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
   const { issuer } = await startIdp(["--memory"], { cwd: newFolder(), env: admin });
-  const place = { cwd: newFolder(), env: { ...admin, IDP_PORT: new URL(issuer).port } };
+  const [cwd, env] = [newFolder(), { ...admin, IDP_PORT: new URL(issuer).port }];
   for (const [words, code] of [
     ["users list", 3],
     ["status", 5],
@@ -76,14 +76,14 @@ test("where none runs on the data but one does on the usual port, a command says
     ["open", 5],
     ["login --no-browser", 5],
   ] as const) {
-    const here = await idp(words.split(" "), place);
+    const here = await idpIn(cwd, words.split(" "), "", env);
     expect(here.code, words).toBe(code);
     expect(here.stderr, words).not.toContain("To start it");
     expect(here.stderr, words).toContain(`In memory: --url ${issuer}`);
   }
-  expect(await idp(["users", "list", "--url", issuer], place)).toMatchObject({ code: 0 });
-  expect(await idp(["stop", "--url", issuer], place)).toMatchObject({ code: 0 });
-  expect(await idp(["users", "list"], place)).toMatchObject({
+  expect(await idpIn(cwd, ["users", "list", "--url", issuer], "", env)).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, ["stop", "--url", issuer], "", env)).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, ["users", "list"], "", env)).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("To start it: idp start"),
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startIdp } from "../helpers/cli.ts";
 import { blocks } from "../helpers/readme.ts";
-import { newProject, shell } from "../helpers/shell.ts";
+import { newProject, shell, type } from "../helpers/shell.ts";
 
 /** docs/issuers.md: its commands, its fixture file and its program run as printed. */
 
@@ -13,8 +13,8 @@ test("the commands of the guide", async () => {
   const [script = ""] = blocks("Add, use and remove an issuer", "sh");
   writeFileSync(join(cwd, "shop.yaml"), fixtures);
   await startIdp([], { cwd, env });
-  for (const line of script.split("\n")) expect(await shell(line, { cwd, env }), line).toMatchObject({ code: 0 });
-  const { stdout } = await shell("idp issuers list", { cwd, env });
+  for (const line of script.split("\n")) expect(await type(line, { cwd, env }), line).toMatchObject({ code: 0 });
+  const { stdout } = await type("idp issuers list", { cwd, env });
   expect(stdout).toContain("/i/shop");
   expect(stdout).not.toContain("staging");
 });
@@ -24,7 +24,7 @@ test("the fixture file of the guide", async () => {
   const [fixtures = ""] = blocks("Issuers at the start", "yaml");
   writeFileSync(join(cwd, "idp.fixtures.yaml"), fixtures);
   await startIdp([], { cwd, env });
-  const { stdout } = await shell("idp users list --issuer shop", { cwd, env });
+  const { stdout } = await type("idp users list --issuer shop", { cwd, env });
   expect(stdout).toContain("erin");
   expect(stdout).not.toContain("alice");
 });

@@ -2,19 +2,15 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startIdp, type Ended } from "../helpers/cli.ts";
+import { startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { blocks, headingsOf, repository } from "../helpers/readme.ts";
-import { newProject, shell } from "../helpers/shell.ts";
+import { newProject, shell, type } from "../helpers/shell.ts";
 
 /** What the README and the guides print, run in a project that has the package installed. The first minute has a test of its own. */
 
 const lines = (heading: string): string[] => blocks(heading, "sh").flatMap((block) => block.split("\n"));
-
-/** Types a line into a shell. One command of plain words, with which a shell does nothing, runs in this process. */
-const type = (line: string, project: ReturnType<typeof newProject>): Promise<Ended> =>
-  /^idp( [\w.,:/@=-]+)+$/.test(line) ? idpIn(project.cwd, line.split(" ").slice(1)) : shell(line, project);
 
 test("your own users and clients", async () => {
   const { cwd, env } = newProject();

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { environment, newFolder, type Ended, type Place } from "./cli.ts";
+import { idpIn } from "./command.ts";
 import { repository } from "./readme.ts";
 
 /** What a person types into a shell. */
@@ -54,3 +55,7 @@ export function newProject(
   for (const name of ["idp", "dev-idp"]) symlinkSync(join(repository, "bin", "idp.js"), join(commands, name));
   return { cwd, env: { PATH: `${commands}${delimiter}${process.env["PATH"] ?? ""}` } };
 }
+
+/** Types a line into a shell. One command of plain words, with which a shell does nothing, runs in this process. */
+export const type = (line: string, project: ReturnType<typeof newProject>): Promise<Ended> =>
+  /^idp( [\w.,:/@=-]+)+$/.test(line) ? idpIn(project.cwd, line.split(" ").slice(1)) : shell(line, project);
