@@ -12,9 +12,12 @@ import { createIdp } from "../../src/index.ts";
 import { randomText } from "../../src/random.ts";
 import { atEnd } from "../helpers/at-end.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { launchChromium, preparedChromium } from "../helpers/chromium.ts";
+import { idp as idpCommand, newFolder } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
 import express from "express";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../helpers/readme.ts";
 
@@ -123,4 +126,22 @@ test("without scripts it says what to do", async () => {
   );
   expect(found[0]).toContain("control: not-reached");
   expect(found[0]).toContain("--browser");
+});
+
+test("--browser finds Playwright in the project, and the browser by CHROMIUM_PATH", { timeout: 60_000 }, async () => {
+  const cwd = newFolder();
+  symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"), "junction");
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const clients = [{ client_id: "app", client_secret: clientSecret, redirect_uris: [`${url}/callback`] }];
+  const fixtures = JSON.stringify({ users: [{ username: "alice" }], clients });
+  const at = ["--start", `${url}/login`, "--signed-in", `${url}/me`, "--fixtures", fixtures];
+  const app = [process.execPath, join(repository, "examples/check-client/openid-client.js")];
+  const { path, env } = preparedChromium();
+  const { code, stdout, stderr } = await idpCommand(
+    ["check", "client", "--browser", "--case", "response.state-wrong", ...at, "--", ...app],
+    { cwd, env: { ...env, CHROMIUM_PATH: path, PORT: port } },
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("Checking") });
+  expect(stdout).toContain("1 noticed, 2 working.");
 });
