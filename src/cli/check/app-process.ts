@@ -14,6 +14,8 @@ export interface AppProcess {
   stop(): Promise<void>;
   /** The last lines that it printed. */
   output(): readonly string[];
+  /** How it ended by itself: "the app ended with exit code 1"; null: it runs. */
+  ended(): string | null;
 }
 
 /** How many milliseconds the app has to end after SIGTERM. */
@@ -113,6 +115,7 @@ export function appProcess(
       return Promise.race([failed, waitForAnswer(start.address, start.timeout, () => ended)]);
     },
     stop,
+    ended: () => ended,
     output: () => lines.map(escapeLine).filter((line) => line.trim() !== ""),
   };
 }

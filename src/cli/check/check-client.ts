@@ -22,7 +22,7 @@ import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.t
 import { Opened } from "./opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
-import { caseLine, outcomeOf } from "./result.ts";
+import { caseLine, lastWords, outcomeOf } from "./result.ts";
 
 export type { CheckFlags };
 
@@ -85,16 +85,17 @@ async function checked(
   if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
   const result = await runAll(cli, flags, cases, place, app, opened);
   if (flags.report !== undefined) await writeReport(flags.report, result);
-  return outcomeOf(cli, result, result.passed ? [] : (app?.output() ?? []));
+  return outcomeOf(cli, result, app);
 }
 
 function neverAnswered(why: string, app: AppProcess | null): OperationError {
-  const output = app?.output() ?? [];
-  const hint =
-    output.length > 0
-      ? `The app printed last:\n${output.map((line) => `  ${line}`).join("\n")}`
-      : "Is this the address and port of the app? To wait longer, add --timeout SECONDS";
-  return new OperationError("no_server", why, { hint });
+  const hint = lastWords(app?.output() ?? []);
+  if (hint !== null || (app?.ended() ?? null) !== null) {
+    return new OperationError("no_server", why, hint === null ? {} : { hint });
+  }
+  return new OperationError("no_server", why, {
+    hint: "Is this the address and port of the app? To wait longer, add --timeout SECONDS",
+  });
 }
 
 async function runAll(

@@ -3,6 +3,7 @@ import type { RunResult } from "../../client/app-check/run.ts";
 import { OperationError } from "../../core/errors.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
+import type { AppProcess } from "./app-process.ts";
 import { escapeDeep } from "../output/escape.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
@@ -62,17 +63,25 @@ function block({ name, mustNot, did, should, paragraph, fix }: CaseResult, style
   ].join("\n");
 }
 
-/** @param output the last lines of the app, which may say why it failed */
-export function outcomeOf(cli: Invocation, { passed, cases }: RunResult, output: readonly string[]): Outcome {
+const endingOf = (app: AppProcess | null): readonly string[] => {
+  const ended = app?.ended() ?? null;
+  return ended === null ? [] : [`; ${ended}`];
+};
+
+/** The last lines of the app, which may say why it failed; null: it printed nothing. */
+export const lastWords = (output: readonly string[]): string | null =>
+  output.length === 0 ? null : ["The app printed last:", ...output.map((line) => `  ${line}`)].join("\n");
+
+/** @param app the app that the command started */
+export function outcomeOf(cli: Invocation, { passed, cases }: RunResult, app: AppProcess | null): Outcome {
   const open = cases.filter(({ verdict }) => verdict === "unnoticed");
   const failed = cases.find(({ name, verdict }) => name === "control" && verdict === "not-reached");
   const message =
     failed === undefined
       ? `the app did not notice ${count(open.length, "wrong response")} of ${count(cases.length, "case")}`
-      : `the app did not sign in, so its cases say nothing: ${failed.did}`;
-  const tail =
-    failed === undefined || output.length === 0 ? [] : ["The app printed last:", ...output.map((one) => `  ${one}`)];
-  const error = new OperationError("refused", message, tail.length === 0 ? {} : { hint: tail.join("\n") });
+      : ["the app did not sign in, so its cases say nothing: ", failed.did, ...endingOf(app)].join("");
+  const hint = failed === undefined ? null : lastWords(app?.output() ?? []);
+  const error = new OperationError("refused", message, hint === null ? {} : { hint });
   const document = {
     passed,
     cases: cases.map(({ name, verdict, did, should, paragraph, fix }) => ({
