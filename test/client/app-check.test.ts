@@ -6,6 +6,7 @@ import type { CaseResult } from "../../src/client/app-check/case.ts";
 import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
+import { endBefore, newWay } from "../../src/client/app-check/way.ts";
 import { writeReport } from "../../src/cli/check/report.ts";
 import { newFolder } from "../helpers/cli.ts";
 
@@ -61,6 +62,26 @@ test("what follows a complete response is left out", async () => {
   const places = { issuer: "http://localhost:1", redirectUris: [], origins: [url], user: "alice" };
   const { end } = await smallBrowser(places, Date.now).look(url);
   expect(end).toMatchObject({ kind: "page", status: 200, text: "first" });
+});
+
+test("an app may ask again at once after login_required, and after no other error", () => {
+  const places = {
+    issuer: "http://idp.test",
+    redirectUris: ["http://app.test/cb"],
+    origins: ["http://app.test"],
+    user: "alice",
+  };
+  const again = (error: string): unknown => {
+    const way = newWay(true, false, null);
+    const ends = [
+      "http://idp.test/authorize?n=1",
+      `http://app.test/cb?error=${error}`,
+      "http://idp.test/authorize?n=2",
+    ].map((address) => endBefore(places, way, new URL(address), null));
+    return [ends.at(-1), way.request?.search, way.delivered];
+  };
+  expect(again("login_required")).toEqual([null, "?n=2", false]);
+  expect(again("access_denied")).toEqual([{ kind: "idp" }, "?n=1", true]);
 });
 
 /** Whether each element is closed, and nothing else is wrong with the marks. */

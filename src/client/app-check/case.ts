@@ -2,7 +2,8 @@
  * client/app-check: `idp check client`. It asks whether an app notices a response that is wrong.
  *
  * run.ts runs the cases, with a control before, between and after. A case is a file in cases/, or a row in flaws/, where one function
- * judges all of them. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium.
+ * judges all of them. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium,
+ * and way.ts decides for both where a visit ends.
  * attempt.ts is what a case works with. The faults and the ledger are reached by control.ts, which the command line connects to a server.
  */
 import type { Attempt } from "./attempt.ts";

@@ -2,15 +2,13 @@ import { signIn } from "../../playwright.ts";
 import {
   addressOf,
   isApp,
-  isIdp,
-  responseAt,
   type AuthorizationResponse,
   type Browser,
   type End,
   type Places,
-  type Step,
   type Visit,
 } from "./browser.ts";
+import { endBefore, newWay, type Way } from "./way.ts";
 import type { BrowserContext, Page, Paused, Session } from "./playwright-types.ts";
 
 /** Chromium, for apps that need scripts. Each address of the main frame is looked at before it is asked, redirects too. */
@@ -18,22 +16,10 @@ import type { BrowserContext, Page, Paused, Session } from "./playwright-types.t
 /** Milliseconds that a page may take to come to rest. */
 const patience = 10_000;
 
-/** What a visit has met so far. */
-interface Way {
-  readonly signsIn: boolean;
-  readonly holds: boolean;
-  readonly steps: Step[];
-  request: URL | null;
-  response: AuthorizationResponse | null;
-  delivered: boolean;
-  /** Where it ended, if not at a page. */
+/** A visit of Chromium, which ends at an address that may not be opened. */
+interface Visiting extends Way {
   end: End | null;
 }
-
-const newWay = (signsIn: boolean, holds: boolean, response: AuthorizationResponse | null): Way => ({
-  ...{ signsIn, holds, response },
-  ...{ steps: [], request: null, delivered: response !== null, end: null },
-});
 
 /** A response that is posted to the app (OAuth 2.0 Form Post Response Mode). */
 function postedAt({ redirectUris }: Places, { request }: Paused): AuthorizationResponse | null {
@@ -41,19 +27,10 @@ function postedAt({ redirectUris }: Places, { request }: Paused): AuthorizationR
   return { redirectUri: request.url, mode: "form_post", parameters: new URLSearchParams(request.postData ?? "") };
 }
 
-/** Decides about an address before it is asked. @returns whether it may be */
-function mayOpen(places: Places, way: Way, paused: Paused): boolean {
+/** Decides about an address before it is opened. @returns whether it may be */
+function mayOpen(places: Places, way: Visiting, paused: Paused): boolean {
   const url = new URL(paused.request.url + (paused.request.urlFragment ?? ""));
-  if (isIdp(places, url)) {
-    if (!way.signsIn || way.delivered) way.end ??= { kind: "idp" };
-    else way.request ??= url;
-  } else if (!isApp(places, url)) {
-    way.end ??= { kind: "foreign", url: url.href };
-  } else if (way.request !== null && !way.delivered) {
-    way.response = postedAt(places, paused) ?? responseAt(places, url);
-    if (way.response !== null && way.holds) way.end ??= { kind: "held" };
-    way.delivered = way.response !== null;
-  }
+  way.end ??= endBefore(places, way, url, postedAt(places, paused));
   return way.end === null;
 }
 
@@ -61,7 +38,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   const page = await context.newPage();
   const session = await context.newCDPSession(page as never);
   const { frameTree } = await session.send("Page.getFrameTree");
-  let way = newWay(false, false, null);
+  let way: Visiting = { ...newWay(false, false, null), end: null };
   let status = 0;
   session.on("Fetch.requestPaused", (paused) => {
     const opens = paused.frameId !== frameTree.frame.id || mayOpen(places, way, paused);
@@ -75,7 +52,8 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
     way.steps.push({ url, isApp: isApp(places, url), status });
   });
 
-  async function visit(next: Way, open: () => Promise<unknown>): Promise<Visit> {
+  async function visit(begun: Way, open: () => Promise<unknown>): Promise<Visit> {
+    const next: Visiting = { ...begun, end: null };
     way = next;
     const stuck = await open()
       .then(() => settle(page, places, next))
@@ -120,7 +98,7 @@ async function goOn(session: Session, requestId: string, opens: boolean): Promis
 const idpPage = "html[data-page][data-state]";
 
 /** Waits until the browser comes to rest, and signs in where that is at idp. */
-async function settle(page: Page, places: Places, way: Way): Promise<void> {
+async function settle(page: Page, places: Places, way: Visiting): Promise<void> {
   let before = "";
   while (way.end === null) {
     if (way.request !== null && !way.delivered) {

@@ -1,20 +1,10 @@
 import { Problem } from "../check.ts";
 import { send, type Json, type Outgoing, type Reply } from "../http.ts";
 import { answerPage, pageOf } from "../pages.ts";
-import {
-  addressOf,
-  isApp,
-  isIdp,
-  responseAt,
-  type AuthorizationResponse,
-  type Browser,
-  type End,
-  type Places,
-  type Step,
-  type Visit,
-} from "./browser.ts";
+import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./browser.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { onlyForm, refreshOf } from "./html.ts";
+import { endBefore, newWay, type Way } from "./way.ts";
 
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
 
@@ -22,24 +12,6 @@ import { onlyForm, refreshOf } from "./html.ts";
 const mostSteps = 40;
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-
-/** How far a visit goes. */
-interface Limits {
-  /** At idp it signs in, and stops where it comes there again. */
-  readonly signsIn: boolean;
-  readonly holds: boolean;
-}
-
-/** Answers of the authorization endpoint after which an app may ask again at once (OpenID Connect Core 3.1.2.6). */
-const asksAgain = ["login_required", "interaction_required", "consent_required", "account_selection_required"];
-
-/** What a visit has met so far. */
-interface Way {
-  readonly steps: Step[];
-  request: URL | null;
-  response: AuthorizationResponse | null;
-  delivered: boolean;
-}
 
 /** What to do next, or where it ends. */
 type Next = Outgoing | End;
@@ -92,47 +64,31 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   }
 
   /** What comes after a page of the app. */
-  function afterApp({ url, status, text, headers }: Reply, limits: Limits): Next {
+  function afterApp({ url, status, text, headers }: Reply, signsIn: boolean): Next {
     const end: End = { kind: "page", url, status, text };
     if (status >= 400 || !(headers["content-type"] ?? "").includes("html")) return end;
     const refresh = refreshOf(text, url);
     if (refresh !== null && refresh !== url) return get(refresh);
-    const form = limits.signsIn ? onlyForm(text, url) : null;
+    const form = signsIn ? onlyForm(text, url) : null;
     return form === null ? end : { method: "POST", url: form.action, form: form.fields };
   }
 
-  /** Whether the request may be sent; else where the visit ends. */
-  function endBefore(url: URL, way: Way, limits: Limits): End | null {
-    if (!/^https?:$/.test(url.protocol)) return { kind: "foreign", url: url.href };
-    if (isIdp(places, url)) {
-      const answered = way.delivered && !asksAgain.includes(way.response?.parameters.get("error") ?? "");
-      return !limits.signsIn || answered ? { kind: "idp" } : null;
-    }
-    return isApp(places, url) ? null : { kind: "foreign", url: url.href };
-  }
-
-  async function walk(first: Outgoing, limits: Limits, way: Way): Promise<End> {
+  async function walk(first: Outgoing, way: Way): Promise<End> {
     let next: Next = first;
     let from: string | null = way.delivered ? places.issuer : null;
     for (let count = 0; count < mostSteps; count += 1) {
       if (isEnd(next)) return next;
       const url = new URL(next.url);
-      const end = endBefore(url, way, limits);
+      const end = endBefore(places, way, url, way.response?.mode === "form_post" ? way.response : null);
       if (end !== null) return end;
-      const atIdp = isIdp(places, url);
-      if (atIdp) way.request ??= url;
-      else if (way.request !== null && !way.delivered) {
-        way.response = way.response?.mode === "form_post" ? way.response : responseAt(places, url);
-        if (way.response !== null && limits.holds) return { kind: "held" };
-        if (way.response?.mode === "fragment") {
-          return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
-        }
-        way.delivered = way.response !== null;
+      if (way.response?.mode === "fragment") {
+        return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
       }
+      const atIdp = isIdp(places, url);
       const reply = await request(next, from);
       way.steps.push({ url, isApp: !atIdp, status: reply.status });
       from = reply.url;
-      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, way) : afterApp(reply, limits));
+      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, way) : afterApp(reply, way.signsIn));
       // A page that the app has shown after the sign-in is where it ends, whatever form is on it.
       if (!isEnd(next) && way.delivered && next.method === "POST") {
         return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
@@ -141,9 +97,8 @@ export function smallBrowser(places: Places, now: () => number): Browser {
     return stuck(`the browser was sent from address to address ${mostSteps} times`);
   }
 
-  async function visit(first: Outgoing, limits: Limits, delivered: AuthorizationResponse | null): Promise<Visit> {
-    const way: Way = { steps: [], request: null, response: delivered, delivered: delivered !== null };
-    const end = await walk(first, limits, way).catch((error: unknown) => {
+  async function visit(first: Outgoing, way: Way): Promise<Visit> {
+    const end = await walk(first, way).catch((error: unknown) => {
       if (error instanceof Problem) return stuck(error.message);
       throw error;
     });
@@ -151,13 +106,13 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   }
 
   return {
-    signIn: (address, hold) => visit(get(address), { signsIn: true, holds: hold !== undefined }, null),
+    signIn: (address, hold) => visit(get(address), newWay(true, hold !== undefined, null)),
     deliver: (response) => {
       const { mode, redirectUri: url, parameters: form } = response;
       const first: Outgoing = mode === "form_post" ? { method: "POST", url, form } : get(addressOf(response));
-      return visit(first, { signsIn: true, holds: false }, response);
+      return visit(first, newWay(true, false, response));
     },
-    look: (address) => visit(get(address), { signsIn: false, holds: false }, null),
+    look: (address) => visit(get(address), newWay(false, false, null)),
     close: () => Promise.resolve(),
   };
 }
