@@ -66,8 +66,8 @@ export interface Attempt {
   mark(): Promise<string | undefined>;
 }
 
-/** Whether a request took this fault. */
-export const tookFault = (records: readonly Recorded[], fault: string): Recorded | undefined =>
+/** The request whose response this fault spoiled. */
+export const spoiledBy = (records: readonly Recorded[], fault: string): Recorded | undefined =>
   records.find((record) => (record.fault ?? "").split("; ").some((one) => one.startsWith(`${fault}: `)));
 
 /** How a visit ended, in words that follow "the app". */

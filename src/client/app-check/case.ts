@@ -8,7 +8,7 @@
  */
 import type { Attempt } from "./attempt.ts";
 
-/** A case, and what came of it. */
+/** A case and its result. */
 
 export type Verdict = "noticed" | "unnoticed" | "not-required" | "not-reached" | "works";
 

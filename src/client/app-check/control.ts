@@ -3,7 +3,7 @@
 /** A fault, as `POST faults` takes it. */
 export type Fault = Readonly<Record<string, unknown>> & { readonly endpoint: string };
 
-/** What of a record of the ledger is used here. */
+/** The members of a record of the ledger that are used here. */
 export interface Recorded {
   readonly id: string;
   readonly time: string;

@@ -14,7 +14,7 @@ interface Kept {
   readonly expires: number;
 }
 
-/** Browsers take the loopback for secure. */
+/** Browsers treat the loopback as secure. */
 const isSecure = (url: URL): boolean => url.protocol === "https:" || isLoopback(url.href);
 
 const domainMatches = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`);

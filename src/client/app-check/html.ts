@@ -1,4 +1,4 @@
-/** As much HTML as a browser without scripts needs to go on. */
+/** Reads from HTML what a browser without scripts needs to go on. */
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 

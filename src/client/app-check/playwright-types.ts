@@ -1,6 +1,6 @@
 import type { SignInPage } from "../../playwright.ts";
 
-/** What of Playwright is used here. Nothing of it is imported: an app brings its own. */
+/** The members of Playwright that are used here. Nothing is imported from it: an app has its own. */
 
 /** A request of the Fetch domain of Chromium, before it is sent. */
 export interface Paused {

@@ -117,7 +117,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   };
 }
 
-/** Where a redirect leads, by GET as browsers do; null: it is none. 307 and 308 of a form are rare, and lead to a GET here too. */
+/** The address of a redirect, by GET as browsers do; null: no redirect. A form with 307 or 308 is rare, and leads to a GET here too. */
 function movedTo({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
   if (!URL.canParse(location, url))

@@ -16,6 +16,6 @@ export const accessRevoked: Case = {
     if ("verdict" in found) return found;
     if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
     if (found.standing === "in") return unnoticed("kept the user signed in");
-    return noticed("no longer took the user for signed in");
+    return noticed("treated the user as signed out");
   },
 };

@@ -1,4 +1,4 @@
-import { ending, tookFault, whyNotBegun } from "../attempt.ts";
+import { ending, spoiledBy, whyNotBegun } from "../attempt.ts";
 import { noticed, notReached, unnoticed, type Case } from "../case.ts";
 
 export const errorAnswer: Case = {
@@ -12,7 +12,7 @@ export const errorAnswer: Case = {
     const browser = await attempt.newBrowser();
     const visit = await attempt.signIn(browser);
     const standing = await attempt.standing(browser);
-    if (tookFault(await attempt.requests(), fault) === undefined) {
+    if (spoiledBy(await attempt.requests(), fault) === undefined) {
       return notReached(whyNotBegun(visit) ?? "no authorization request of the client was refused");
     }
     if (visit.end.kind === "stuck" || standing === "broken") return notReached(`the app ${ending(visit)}`);

@@ -2,7 +2,7 @@ import { noticed, unnoticed, type Case } from "../case.ts";
 import { askSome, isFinding, textsOf } from "./sample.ts";
 import { elsewhere } from "./elsewhere.ts";
 
-/** Names that apps take a redirect URI from. */
+/** Parameters from which apps may read a redirect URI. */
 const parameters = ["redirect_uri", "redirectUri", "callback", "callbackUrl"];
 
 export const redirectUri: Case = {

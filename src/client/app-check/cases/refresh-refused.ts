@@ -16,8 +16,6 @@ export const refreshRefused: Case = {
     if ("verdict" in found) return found;
     if (found.refused.length === 0) return notReached("the app did not refresh");
     if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
-    return found.standing === "in"
-      ? unnoticed("kept the user signed in")
-      : noticed("no longer took the user for signed in");
+    return found.standing === "in" ? unnoticed("kept the user signed in") : noticed("treated the user as signed out");
   },
 };

@@ -1,4 +1,4 @@
-import { ending, tookFault, whyNotBegun, type Attempt } from "../attempt.ts";
+import { ending, spoiledBy, whyNotBegun, type Attempt } from "../attempt.ts";
 import { notReached, notRequired, works, type Case, type Finding } from "../case.ts";
 
 /** A token endpoint that is busy once. Nothing was done with the code, so that it can be sent again. */
@@ -17,7 +17,7 @@ async function busyOnce(attempt: Attempt, status: number): Promise<Finding> {
   const browser = await attempt.newBrowser();
   const visit = await attempt.signIn(browser);
   const standing = await attempt.standing(browser);
-  if (tookFault(await attempt.requests(), fault) === undefined) {
+  if (spoiledBy(await attempt.requests(), fault) === undefined) {
     return notReached(whyNotBegun(visit) ?? "the app exchanged no code");
   }
   if (visit.end.kind === "stuck" || standing === "broken") return notReached(`the app ${ending(visit)}`);

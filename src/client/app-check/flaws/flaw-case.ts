@@ -1,4 +1,4 @@
-import { ending, tookFault, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
+import { ending, spoiledBy, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
 import type { Browser, Visit } from "../browser.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../case.ts";
 import type { Recorded } from "../control.ts";
@@ -75,8 +75,8 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
   const visit = await attempt.signIn(browser);
   let standing = await attempt.standing(browser);
   const records = await attempt.requests();
-  const spoiled = tookFault(records, fault);
-  if (spoiled === undefined) return untaken(place, row, attempt, visit);
+  const spoiled = spoiledBy(records, fault);
+  if (spoiled === undefined) return notSpoiled(place, row, attempt, visit);
   if (visit.response !== null && visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
   if (standing === "broken") return notReached(`--signed-in answers neither as to a user nor as to a stranger`);
   if (row.must === "work" && standing === "out" && place.prefix === "keys") {
@@ -89,11 +89,11 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
 
 /** An app that refuses the document may refuse to start; the control shows that it starts otherwise. */
 async function didNotStart(row: FlawRow, attempt: Attempt, fault: string): Promise<Finding> {
-  if (tookFault(await attempt.requests(), fault) === undefined) return notReached(attempt.startFailure ?? "");
+  if (spoiledBy(await attempt.requests(), fault) === undefined) return notReached(attempt.startFailure ?? "");
   return row.must === "work" ? unnoticed("did not start") : noticed("did not start");
 }
 
-async function untaken(place: FlawPlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
+async function notSpoiled(place: FlawPlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
   const why = whyNotBegun(visit);
   return why === null ? place.absent(attempt, row, visit) : notReached(why);
 }

@@ -52,7 +52,7 @@ export const userinfoCases = flawCases(
     {
       flaw: "sub-wrong",
       must: "refuse",
-      mustNot: "the data of another user is taken for the user's",
+      mustNot: "the data of another user counts as the user's",
       should: "not use the UserInfo response",
       paragraph: "OpenID Connect Core 5.3.2",
       fix,
@@ -60,7 +60,7 @@ export const userinfoCases = flawCases(
     {
       flaw: "sub-missing",
       must: "refuse",
-      mustNot: "data that names no user is taken for the user's",
+      mustNot: "data that names no user counts as the user's",
       should: "not use the UserInfo response",
       paragraph: "OpenID Connect Core 5.3.2",
       fix,
