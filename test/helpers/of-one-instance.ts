@@ -13,12 +13,19 @@ interface Left {
 const ledger = "the ledger is of one instance (CONTRACT 13)";
 const memory =
   "it reads `idp.issuer` of a process that nothing was asked since: an instance follows the others as it answers";
+const byFolder = "its commands find the server by the data folder; with a store they need --url";
 const connection = "the load balancer ends the connection, and makes one of its own";
 
 export const ofOneInstance: readonly Left[] = [
   { file: "test/http/requests.test.ts", why: ledger },
   { file: "test/http/expect.test.ts", why: ledger },
   { file: "test/http/inspector-sign-ins.test.ts", why: ledger },
+  ...[
+    "expired access token mid-session: it refreshes, and repeats the call",
+    "refresh refused once: the user has to sign in again, and another refresh would pass",
+    "slow token endpoint: it gives up after its own timeout, and a second try passes",
+    "revoked mid-session: UserInfo answers 403, and the refresh is refused",
+  ].map((name) => ({ file: "test/flow/browser/oidc-client-ts.test.ts", name, why: byFolder })),
   { file: "test/flow/disk.test.ts", why: "it is about the data folder" },
   {
     ...{ file: "test/http/snapshots.test.ts", why: ledger },
