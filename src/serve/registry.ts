@@ -91,6 +91,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
   }
 
   const registry: Registry = {
+    isShared: options.isShared,
     async start({ alike, ...options }) {
       const issuer = await openIssuer(stores, { ...shared, ...options, name: null });
       issuers.set(null, issuer);

@@ -23,6 +23,7 @@ export function issuersOf(
   }: { readonly first: string; readonly contextOn: (store: Store, name: string) => Promise<Context> },
 ): Issuers {
   const issuers: Issuers = {
+    isShared: false,
     list: async () => {
       const views = [];
       for (const name of [...(await stores.names())].sort()) views.push(await issuers.show(name));

@@ -41,6 +41,8 @@ export interface OpenIssuer {
 
 /** The issuers beside the first one, of a process or of a data folder. */
 export interface Issuers {
+  /** Whether other servers may serve the same issuers (CONTRACT 13). */
+  readonly isShared: boolean;
   /** In the order of their names. */
   list(): Promise<readonly IssuerView[]>;
   /** @throws {OperationError} not_found */

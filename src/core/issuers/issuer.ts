@@ -32,10 +32,19 @@ const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "
 /**
  * Changes scheme, host and port, for an outside port that is known only later (CONTRACT 1). Every token names its issuer, so those of the
  * previous one are no longer accepted. The other issuers of the process move as well, and other processes on the data follow.
- * @throws {OperationError} usage
+ * @throws {OperationError} usage; conflict on a shared store, whose instances have one issuer
  */
 export async function changeIssuer(ctx: Context, issuer: string): Promise<void> {
   checkIssuer(issuer);
+  if (ctx.issuers.isShared) {
+    throw new OperationError(
+      "conflict",
+      `the issuer of a shared store cannot change while its servers run: ${ctx.issuer}`,
+      {
+        hint: "Start each instance with the same --issuer",
+      },
+    );
+  }
   const address = addressBefore(issuer, ctx.layout);
   const path = pathOf(address);
   if (path !== pathOf(ctx.address)) {

@@ -80,7 +80,7 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "clock.set": { fields: { to: timeText }, note: "A time of the years from 1970 to 9979, else 422." },
   "issuer.set": {
     fields: { issuer: z.string().regex(issuerForm) },
-    note: "The path must be that of the issuer so far, and the host and port must be possible: 422.",
+    note: "The path must be that of the issuer so far, and the host and port must be possible: 422. On a shared store: 409.",
   },
   "issuers.add": {
     body: z.union([
