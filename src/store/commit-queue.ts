@@ -23,8 +23,8 @@ interface Batch {
 const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
   new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
 
-/** Milliseconds. */
-const longestWait = 32;
+/** Milliseconds. With more, a writer that has not lost would win each time, since it does not wait. */
+const longestWait = 2;
 
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: Place = { seq: -1, id: "" };
@@ -63,8 +63,6 @@ export function createCommitQueue(
   closed: StorageError,
 ): CommitQueue {
   let place = first;
-  /** How often another writer was faster, one time after the other. */
-  let losses = 0;
   let waiting: Batch | null = null;
   let inFlight: Batch | null = null;
   let capture: (() => () => void) | null = null;
@@ -73,19 +71,17 @@ export function createCommitQueue(
   let open = true;
 
   /**
-   * Where another writer was faster, waits at random, longer each time, so that the losers do not all come back at once.
+   * Where another writer was faster, waits at random, so that the losers do not all come back at once.
    * @returns null once it is written; else what memory lacks after the wait
    */
   async function append(operations: readonly Operation[]): Promise<Missed | null> {
     if (operations.length === 0) return null;
     try {
       place = await journal.append(place, operations);
-      losses = 0;
       return null;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-      losses += 1;
-      await setTimeout(Math.random() * Math.min(2 ** losses, longestWait));
+      await setTimeout(Math.random() * longestWait);
       return journal.since(place);
     }
   }

@@ -1,7 +1,7 @@
 import type { Operation } from "./journal.ts";
 
-/** How often a transaction runs again if another writer was faster. That takes a second or more, and then the caller may try again. */
-export const mostLosses = 50;
+/** Milliseconds in which a transaction runs again where another writer was faster. After that, whoever asked may try again. */
+export const longestContention = 5000;
 
 /** What makes changes durable. */
 export interface Durability {

@@ -2,7 +2,7 @@
  * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
  * anybody sees them.
  */
-import { mostLosses, type Durability } from "./durability.ts";
+import { longestContention, type Durability } from "./durability.ts";
 import type { Operation, Records } from "./journal.ts";
 import {
   ConflictError,
@@ -190,7 +190,8 @@ export function createEngine({
   async function transaction<T>(work: (tx: Tx) => T): Promise<T> {
     // A transaction that writes nothing must first catch up with the journal. One that writes is checked by the journal itself.
     let isCurrent = !isShared;
-    for (let losses = 0; losses < mostLosses;) {
+    let giveUpAt = Infinity;
+    while (performance.now() < giveUpAt) {
       const done: Change[] = [];
       operations = [];
       const outcome = attempt(() => {
@@ -217,9 +218,9 @@ export function createEngine({
         return settle(outcome);
       }
       isCurrent = true;
-      losses += 1;
+      giveUpAt = Math.min(giveUpAt, performance.now() + longestContention);
     }
-    throw new StorageError(`other writers were faster ${mostLosses} times: nothing was changed`);
+    throw new StorageError(`other writers were faster for ${longestContention / 1000} s: nothing was changed`);
   }
 
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {
