@@ -15,8 +15,8 @@ export default defineConfig({
     alias: [{ find: /^\.\.\/store\/open\.ts$/, replacement: `${import.meta.dirname}/test/helpers/open-twice.ts` }],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two processes at a time: tests that start servers and browsers share the machine.
-    maxWorkers: 2,
+    // Three processes at a time: tests that start servers and browsers share the machine, and two cores are idle while they wait.
+    maxWorkers: 3,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
     // port that was closed a moment ago would still be taken.
     pool: "forks",
