@@ -38,7 +38,13 @@ test("your users, and testers, in the README", async () => {
 
 describe("the cookbook, on one server that each recipe finds as it began", () => {
   const project = newProject(afterAll);
-  beforeAll(() => startIdp([], project, afterAll));
+  beforeAll(async () => {
+    const ends: (() => unknown)[] = [];
+    await startIdp([], project, (end) => ends.push(end));
+    return async () => {
+      for (const end of ends) await end();
+    };
+  });
 
   for (const heading of headingsOf("docs/cookbook.md")) {
     const recipes = blocks(heading, "sh");
