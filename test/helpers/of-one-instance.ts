@@ -12,8 +12,9 @@ interface Left {
 
 const ledger = "the ledger is of one instance (CONTRACT 13)";
 const memory =
-  "it reads `idp.issuer` of a process that nothing was asked since: an instance follows the others as it answers";
+  "it reads the issuers of a process that nothing was asked since: an instance follows the others as it answers";
 const byFolder = "its commands find the server by the data folder; with a store they need --url";
+const change = "the issuer of a shared store does not change while it is served (CONTRACT 1)";
 const connection = "the load balancer ends the connection, and makes one of its own";
 
 export const ofOneInstance: readonly Left[] = [
@@ -27,6 +28,14 @@ export const ofOneInstance: readonly Left[] = [
     "revoked mid-session: UserInfo answers 403, and the refresh is refused",
   ].map((name) => ({ file: "test/flow/browser/oidc-client-ts.test.ts", name, why: byFolder })),
   { file: "test/flow/disk.test.ts", why: "it is about the data folder" },
+  { file: "test/flow/readme.test.ts", why: byFolder },
+  {
+    ...{ file: "test/flow/issuers.test.ts", why: "it is about the data folder" },
+    name: "kill -9 while issuers are added: those that were answered are there, and each that is there is complete",
+  },
+  ...["what the vendor's path follows", "the whole issuer"].map((name) => ({
+    ...{ file: "test/http/layout.test.ts", name, why: change },
+  })),
   {
     ...{ file: "test/http/snapshots.test.ts", why: ledger },
     name: "what was changed, added and removed since is as it was; what was revoked since is valid again, and it says so",
@@ -35,12 +44,13 @@ export const ofOneInstance: readonly Left[] = [
     ...{ file: "test/http/snapshots.test.ts", why: "it measures a process, which three instances are in" },
     name: "1,000 users: a restore takes less than 50 ms",
   },
-  {
-    ...{ file: "test/http/issuer-change.test.ts", why: memory },
-    name: "scheme, host and port change: tokens of the previous issuer are invalid, sessions stay",
-  },
+  { file: "test/http/issuer-change.test.ts", why: change },
   {
     ...{ file: "test/http/issuers.test.ts", why: memory },
+    name: "a seed and other fixtures update the issuers that they name, and make those that are new",
+  },
+  {
+    ...{ file: "test/http/issuers.test.ts", why: change },
     name: "a change of the address moves every issuer, whichever is asked",
   },
   {
