@@ -29,6 +29,8 @@ export const ofOneInstance: readonly Left[] = [
   ].map((name) => ({ file: "test/flow/browser/oidc-client-ts.test.ts", name, why: byFolder })),
   { file: "test/flow/disk.test.ts", why: "it is about the data folder" },
   { file: "test/flow/readme.test.ts", why: byFolder },
+  { file: "test/flow/issuers-guide.test.ts", name: "the fixture file of the guide", why: byFolder },
+  { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
   {
     ...{ file: "test/flow/issuers.test.ts", why: "it is about the data folder" },
     name: "kill -9 while issuers are added: those that were answered are there, and each that is there is complete",
@@ -45,6 +47,7 @@ export const ofOneInstance: readonly Left[] = [
     name: "1,000 users: a restore takes less than 50 ms",
   },
   { file: "test/http/issuer-change.test.ts", why: change },
+  { file: "test/http/openapi-input.test.ts", why: change },
   {
     ...{ file: "test/http/issuers.test.ts", why: memory },
     name: "a seed and other fixtures update the issuers that they name, and make those that are new",

@@ -112,8 +112,9 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     const user = await enroll(idp);
     await bar(user);
     const input = { user, client: app.credentials.client_id };
-    for (const issue of [idp.issueTokens(input), idp.issueGrant(input), idp.issueCode(input)]) {
-      await expect(issue).rejects.toMatchObject({
+    const issued = [() => idp.issueTokens(input), () => idp.issueGrant(input), () => idp.issueCode(input)];
+    for (const issue of issued) {
+      await expect(issue()).rejects.toMatchObject({
         code: "refused",
         message: expect.stringContaining(status) as string,
         hint: { text: "To restore", command: ["idp", "users", "restore", user] },
