@@ -31,7 +31,7 @@ async function databaseFindings(cli: Invocation & { readonly store: string }): P
   ];
 }
 
-/** Opens the store as any command does, so that a schema that is too new is a problem here. */
+/** Reads the records of the store. Opening it fails if its schema is too new, and `doctor` reports that. */
 async function contentFinding(cli: Invocation, store: string): Promise<Finding> {
   const target = await findTarget(cli);
   const { users, clients } = await target.call("status", {});

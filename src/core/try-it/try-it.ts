@@ -1,5 +1,5 @@
 /*
- * core/try-it: the built-in app for a first sign-in. It calls the same endpoints as any app:
+ * core/try-it: the built-in app for a first sign-in. It signs in through the endpoints that every app uses:
  *
  *   beginTryIt ──▶ the authorization endpoint, in the browser ──▶ finishTryIt ──▶ UserInfo ──▶ removeTryItAccess ──▶ UserInfo
  */
