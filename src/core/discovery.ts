@@ -12,13 +12,17 @@ const confidentialMethods = ["client_secret_post", "client_secret_basic", "clien
 
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
- * @param supported all scopes that may be asked for, and the claims that those of fixtures release
+ * @param supported all scopes that may be asked for, the claims that those of fixtures release, and the languages of the pages
  * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
  *   server by another name than the browser does
  */
 export function metadata(
   ctx: Context,
-  supported: { readonly scopes: readonly string[]; readonly claims: readonly string[] },
+  supported: {
+    readonly scopes: readonly string[];
+    readonly claims: readonly string[];
+    readonly languages: readonly string[];
+  },
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
   // An address is kept to the letter, also one with a trailing slash; the paths below it begin with one.
@@ -56,7 +60,7 @@ export function metadata(
     introspection_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: proofAlgorithms,
-    ui_locales_supported: ["en", "tr"],
+    ui_locales_supported: supported.languages,
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: true,

@@ -122,9 +122,14 @@ test("a page that answers a form, and has no address of its own, offers no other
   expect(out.body).not.toContain("<nav");
 });
 
-test("discovery lists the languages of the pages", async () => {
-  const answer = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
-  expect(await answer.json()).toMatchObject({ ui_locales_supported: ["en", "tr"] });
+test("discovery lists the languages of the pages, also those that templates add", async () => {
+  const german = await serve({ templates: templatesFolder({ "locales/de.json": '{"login.title":"Anmelden"}' }) });
+  const languagesOf = async (issuer: string): Promise<unknown> => {
+    const answer = await fetch(`${issuer}/.well-known/openid-configuration`);
+    return ((await answer.json()) as Record<string, unknown>)["ui_locales_supported"];
+  };
+  expect(await languagesOf(idp.issuer)).toEqual(["en", "tr"]);
+  expect(await languagesOf(german.issuer)).toEqual(["de", "en", "tr"]);
 });
 
 test("a client that has a name in the language of the page is called by it, wherever it is named (RFC 7591 2.2)", async () => {

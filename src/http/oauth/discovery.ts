@@ -19,7 +19,8 @@ export const discovery =
   async (req, res) => {
     const { ctx, dynamicRegistration } = web;
     const backchannel = backchannelOf(web, req);
-    const document = metadata(ctx, await supportedScopes(ctx), { backchannel, dynamicRegistration });
+    const supported = { ...(await supportedScopes(ctx)), languages: web.renderer.texts.languages };
+    const document = metadata(ctx, supported, { backchannel, dynamicRegistration });
     sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
   };
 
