@@ -51,7 +51,7 @@ export interface Settings {
   readonly endpoints: EndpointsSetting;
 }
 
-/** CONTRACT sections 2.3, 2.4 and the spec's "Limits". */
+/** What applies where neither fixtures nor flags say otherwise. */
 export const defaultSettings: Settings = {
   code_ttl: 60,
   access_token_ttl: 1800,

@@ -1,4 +1,4 @@
-/** The paths below the issuer (the spec; CONTRACT 2), unless the setting `endpoints` has others. */
+/** The paths below the issuer, unless the setting `endpoints` has others. */
 export const endpoints = {
   authorize: "/api/v2/oauth/authorize",
   token: "/api/v2/oauth/token",
@@ -22,7 +22,6 @@ export const discoveryPath = "/.well-known/openid-configuration";
 /** RFC 8414 3. */
 export const metadataPath = "/.well-known/oauth-authorization-server";
 
-/** CONTRACT 1. */
 export const defaultPort = 4370;
 export const defaultIssuer = `http://localhost:${defaultPort}`;
 

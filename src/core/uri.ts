@@ -50,7 +50,7 @@ const fixed = `${anyHttp}://${host}(?::${port})?(?:[/?]${rest})?`;
 const openPort = `${inAnyCase("http")}://${loopback}:\\*(?:[/?]${rest})?`;
 const privateUri = `${privateScheme}(?![0-9]+(?:[/?]|$))(?:[A-Za-z0-9\\-._~:/?[\\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+`;
 
-/** An address that a client may register as a redirect URI (CONTRACT 2.1). */
+/** An address that a client may register as a redirect URI. */
 export const redirectUriForm = new RegExp(`^(?:${noDotSegment}(?:${fixed}|${openPort})|${privateUri})$`);
 
 /** The same on the web and with a fixed port, for what the server itself calls. */

@@ -4,7 +4,7 @@ import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
 import { grantedNow } from "../grants/granted-scopes.ts";
 import { hashOf } from "../secrets.ts";
 
-/** Authorization codes: opaque, 256 random bits, single-use (CONTRACT 2.3). The store has only their hash. */
+/** Authorization codes: opaque, 256 random bits, single-use. The store has only their hash. */
 
 /** The part of the request that the token endpoint needs. */
 export interface CodeRequest {

@@ -5,7 +5,7 @@ const longest = 8192;
 
 /**
  * `response_mode` and `state` of a request object (OpenID Connect Core 6.1), needed to send its refusal back to the client. Its signature
- * is not verified, so nothing else of it may be used, and client and redirect URI must be proven before (CONTRACT 2.1).
+ * is not verified, so nothing else of it may be used, and client and redirect URI must be proven before.
  * @param request the parameter; undefined: not sent
  */
 export function responseParametersOf(request: string | undefined): { readonly mode?: string; readonly state?: string } {

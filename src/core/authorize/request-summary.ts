@@ -6,7 +6,7 @@ import { singleClaim } from "../scopes/claims.ts";
 /** A note on a request for the developer; it is not a reason to refuse the request. */
 export type RequestNote =
   | { readonly kind: "no-pkce" | "no-state" | "no-nonce" }
-  /** Names that nobody defined: ignored (CONTRACT 2.1). */
+  /** Names that nobody defined: ignored. */
   | { readonly kind: "unknown-scopes"; readonly scopes: readonly string[] };
 
 export interface RequestSummary {

@@ -25,7 +25,7 @@ import { checkCodeLength } from "./request-length.ts";
 import { checkResources } from "./resources.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
 
-/** An authorization request, parsed once into single values and checked (CONTRACT 2.1). */
+/** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly clientId: string;
   /** Includes a scope for each single claim that needs consent. */

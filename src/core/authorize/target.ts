@@ -103,7 +103,7 @@ const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined):
   responseModesOf(ctx).find((mode) => mode === name);
 
 /**
- * Refuses a request whose `request_uri` is unknown. Client and redirect URI come first here too (CONTRACT 2.1).
+ * Refuses a request whose `request_uri` is unknown. Client and redirect URI come first here too.
  * @throws {OAuthError} a refusal of those; `error` itself, if the request has no `redirect_uri` (RFC 9126 4)
  * @throws {RedirectedError} `error`, if it has one
  */

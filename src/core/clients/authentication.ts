@@ -7,7 +7,7 @@ import { OAuthError } from "../errors.ts";
 import { commandOn } from "../hint.ts";
 import { sameSecret } from "../secrets.ts";
 
-/** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3, CONTRACT 2.3). */
+/** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3). */
 
 /** The credentials of a request, as the http layer read them. */
 export interface ClientCredentials {
@@ -26,7 +26,7 @@ export interface ClientCredentials {
   readonly assertionType: string | undefined;
   /** The address of the sender. */
   readonly address: string;
-  /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer (CONTRACT 1). */
+  /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer. */
   readonly base: string | null;
 }
 

@@ -8,7 +8,7 @@ import { OAuthError } from "../errors.ts";
 import { addUnknownClient } from "../fix-commands.ts";
 import { nearest } from "../nearest.ts";
 
-/** What applies to a client whose metadata says nothing (CONTRACT sections 2.3 and 3). */
+/** What applies to a client whose metadata says nothing. */
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
 type Stated<Name extends "client_secret" | "grant_types" | "token_endpoint_auth_method"> = {
@@ -31,7 +31,7 @@ export function authMethods(client: Client): readonly string[] {
   return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
 }
 
-/** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too (CONTRACT section 3). */
+/** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too. */
 const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
 
 export const grantTypesOf = (client: Stated<"grant_types">): readonly string[] =>
@@ -98,7 +98,7 @@ export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Cli
   throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
 }
 
-/** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins` (CONTRACT 2.5). */
+/** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins`. */
 export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
   ctx.store.read((tx) => tx.has("clients", "origin", origin));
 

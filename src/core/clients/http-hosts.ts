@@ -2,7 +2,7 @@ import type { Settings } from "../context.ts";
 import { checkEndpointUri, isLoopbackHost } from "./redirect-uri.ts";
 
 /**
- * The settings that allow a client more addresses (CONTRACT 2.1): hosts of a container network that are reached by plain http, and
+ * The settings that allow a client more addresses: hosts of a container network that are reached by plain http, and
  * open ports for confidential clients.
  */
 

@@ -1,7 +1,7 @@
 import { hasUriCharacters, logoutUriForm, redirectUriForm, takenSchemes } from "../uri.ts";
 
 /**
- * Redirect URIs: which may be registered, and which of them a request names (CONTRACT 2.1; RFC 6749 3.1.2, RFC 8252).
+ * Redirect URIs: which may be registered, and which of them a request names (RFC 6749 3.1.2, RFC 8252).
  * Nothing here parses and writes anew: a URL parser turns `http:localhost:3000/cb` or `/x/../cb` into the registered URI.
  */
 

@@ -9,7 +9,7 @@ import { requireUser } from "../users/users.ts";
 
 /** Grants as an operator sees and changes them. */
 
-/** A grant as the command line, the control API and the library show it (CONTRACT 6). */
+/** A grant as the command line, the control API and the library show it. */
 export interface GrantView {
   readonly id: string;
   /** The user's name; the id where the user is gone. */

@@ -24,7 +24,7 @@ export function mayStillAsk(tx: ReadTx, ctx: Defaults, client: Client, scope: st
 }
 
 /**
- * The scopes that the grant and the client's registration still allow: both may have changed since the request (CONTRACT 2.1, 2.2).
+ * The scopes that the grant and the client's registration still allow: both may have changed since the request.
  * After a token exchange the token belongs to another client than the grant: then both clients must be allowed to ask for a scope.
  */
 export const grantedNow = (

@@ -4,7 +4,7 @@ import { OAuthError } from "../errors.ts";
 
 /**
  * Codes and request URIs do not say whose they are, as a JWT does. So a refused one is looked for at the other issuers of the process, and
- * the refusal names the one that it belongs to (CONTRACT 11).
+ * the refusal names the one that it belongs to.
  * @param what is refused, as in "code" @param has whether an issuer has it
  * @returns the error to throw instead
  */

@@ -3,7 +3,7 @@ import { baseOf } from "../endpoints.ts";
 import type { FixtureSource } from "../fixtures/read/source.ts";
 import type { InspectorAccess } from "../inspector/access.ts";
 
-/** The name of an issuer beside the first one (CONTRACT 11). No URL looks like it. */
+/** The name of an issuer beside the first one. No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
@@ -41,7 +41,7 @@ export interface OpenIssuer {
 
 /** The issuers beside the first one, of a process or of a data folder. */
 export interface Issuers {
-  /** Whether other servers may serve the same issuers (CONTRACT 13). */
+  /** Whether other servers may serve the same issuers. */
   readonly isShared: boolean;
   /** In the order of their names. */
   list(): Promise<readonly IssuerView[]>;

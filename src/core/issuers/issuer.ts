@@ -30,7 +30,7 @@ export function checkIssuer(issuer: string): void {
 const pathOf = (issuer: string): string => issuer.replace(/^https?:\/\/[^/]+/, "");
 
 /**
- * Changes scheme, host and port, for an outside port that is known only later (CONTRACT 1). Every token names its issuer, so those of the
+ * Changes scheme, host and port, for an outside port that is known only later. Every token names its issuer, so those of the
  * previous one are no longer accepted. The other issuers of the process move as well, and other processes on the data follow.
  * @throws {OperationError} usage; conflict on a shared store, whose instances have one issuer
  */

@@ -30,7 +30,7 @@ export const endpointsSchema = z
 export const endpointsSchemaOf = (value: unknown): z.ZodType =>
   typeof value === "string" ? presetSchema : pathsSchema;
 
-/** Paths that other routes use; `/i` has the other issuers (CONTRACT 11). */
+/** Paths that other routes use; `/i` has the other issuers. */
 const taken = ["/_idp", "/i", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
 
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);

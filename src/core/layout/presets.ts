@@ -1,6 +1,6 @@
 import type { EndpointName } from "../endpoints.ts";
 
-/** Where known vendors have their endpoints (CONTRACT 11), for their SDKs. Only data: no security check depends on it. */
+/** Where known vendors have their endpoints, for their SDKs. Only data: no security check depends on it. */
 
 /** `type`: the parameters are the `response` member of a message of this type; without it they are the message itself. */
 export type MessageMode =

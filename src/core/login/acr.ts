@@ -1,7 +1,7 @@
 import { OAuthError } from "../errors.ts";
 
 /**
- * `acr` reports what happened, never what was requested (CONTRACT 2.1). Every sign-in is of one factor: the password or the picker.
+ * `acr` reports what happened, never what was requested. Every sign-in is of one factor: the password or the picker.
  */
 
 const singleFactor = "urn:idp:single-factor";

@@ -134,7 +134,7 @@ function returnAddress(
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
 }
 
-/** Without a cookie, as from a server, the hint names the session (CONTRACT 5). It must be the user's own. */
+/** Without a cookie, as from a server, the hint names the session. It must be the user's own. */
 function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   const sessions = hint?.sid == null ? [] : tx.everything("sessions", "sid", hint.sid);
   return endSessions(

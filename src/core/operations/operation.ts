@@ -59,7 +59,7 @@ export interface Operation<F extends Fields = Fields, O = unknown> {
   run(ctx: Context, input: InputOf<F>, runner: Runner): Promise<O>;
 }
 
-/** CONTRACT 2.6. */
+/** Bytes: enough for any single record. */
 const usualBody = 102_400;
 
 type Run<F extends Fields, O> = Operation<F, O>["run"];

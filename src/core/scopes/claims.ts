@@ -1,7 +1,7 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
 import type { Context, Settings } from "../context.ts";
 
-/** Which claims a scope releases, in the three forms of CONTRACT 2.5. */
+/** Which claims a scope releases, in the three forms of `userinfo_format`. */
 
 /** OpenID Connect Core 5.4. */
 export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
@@ -66,7 +66,7 @@ export const ownClaims = (token: Readonly<Record<string, unknown>>): Record<stri
 
 export const isProtocolClaim = (name: string): boolean => protocolNames.has(name);
 
-/** In a native client `details` stands for these two of `profile` (CONTRACT 2.5). */
+/** In a native client `details` stands for these two of `profile`. */
 const detailsNames = new Set(["website", "birthdate"]);
 
 /** The part of the context that decides which claims clients receive. */
@@ -189,7 +189,7 @@ export function emailOf({ claims, email }: User): unknown {
   return isSet(value) ? value : undefined;
 }
 
-/** UserInfo as the spec has it: the fields of scopes that were not granted are absent. */
+/** UserInfo in the native form: the fields of scopes that were not granted are absent. */
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
   const claimed = emailOf(user);
   const email = typeof claimed === "string" ? claimed : user.email;
@@ -220,7 +220,7 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
   };
 }
 
-/** Everything that clients may receive about a user: UserInfo with every scope of the spec, and the user's own claims. */
+/** Everything that clients may receive about a user: native UserInfo with every scope, and the user's own claims. */
 export const everythingOf = (user: User): Record<string, unknown> => ({
   ...nativeUserInfo(user, ["email", "details", "phone", "social"]),
   ...user.claims,

@@ -8,8 +8,8 @@ import { standardByScope } from "./claims.ts";
 import { addScopes } from "../fix-commands.ts";
 
 /**
- * The scopes of the spec, `address` (OpenID Connect Core 5.4), and `offline_access` (Core 11), which is accepted and changes nothing: a
- * refresh token is always given.
+ * The scopes that no fixture has to define: `openid`, those of OpenID Connect Core 5.4, `details` and `social` of the native UserInfo, and
+ * `offline_access` (Core 11), which is accepted and changes nothing: a refresh token is always given.
  */
 export const builtInScopes = [
   "openid",
@@ -35,7 +35,7 @@ export function splitScope(scope: string): string[] {
   return [...names];
 }
 
-/** Whether somebody defined this scope: the spec or a fixture. */
+/** Whether this scope is built in, or defined by a fixture. */
 export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
 
 /** A scope that may be asked for. */
@@ -60,14 +60,14 @@ const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
   offline_access: "Accepted; a refresh token is always issued",
 };
 
-/** What the other built-in scopes release: fields of the native UserInfo (CONTRACT 2.5). */
+/** What the other built-in scopes release: fields of the native UserInfo. */
 const otherClaims: Readonly<Partial<Record<string, readonly string[]>>> = {
   openid: ["sub"],
   details: ["website", "location", "birthDate"],
   social: ["socialLinks"],
 };
 
-/** Every scope that somebody defined: the spec, then fixtures. */
+/** Every scope: the built-in ones, then those of fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [
     ...builtInScopes.map((name) => {
@@ -99,7 +99,7 @@ export function mayAsk(client: Client, name: string): boolean {
  * The scopes a request asks for, out of those defined and the client's own.
  * @param requested the `scope` parameter; undefined or empty means `openid`
  * @returns the scopes in the order of the request, and the names that nobody defined, which are ignored
- * @throws {OAuthError} invalid_scope (CONTRACT 2.1)
+ * @throws {OAuthError} invalid_scope
  */
 export function resolveScopes(
   tx: ReadTx,

@@ -6,7 +6,7 @@ import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
 import { requireLive, tokenState } from "../tokens/state.ts";
 import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
 
-/** UserInfo (the spec; OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
+/** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
 export interface UserInfoResult {
   readonly body: Record<string, unknown>;
@@ -16,7 +16,7 @@ export interface UserInfoResult {
 
 /**
  * @param presented undefined: no access token was sent
- * @throws {OAuthError} of CONTRACT 2.5
+ * @throws {OAuthError} missing_token, invalid_token, insufficient_scope; and as {@link checkSender} and {@link requireLive}
  */
 export async function readUserInfo(ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> {
   if (presented === undefined) {

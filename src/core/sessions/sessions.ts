@@ -19,7 +19,7 @@ export interface LiveSession {
 export const sessionOf = (tx: ReadTx, cookie: string | null): Session | undefined =>
   cookie === null ? undefined : tx.get("sessions", hashOf(cookie));
 
-/** The session of this cookie; null also if its user is suspended or banned (CONTRACT 2.1). */
+/** The session of this cookie; null also if its user is suspended or banned. */
 export function liveSession(tx: ReadTx, cookie: string | null): LiveSession | null {
   const session = sessionOf(tx, cookie);
   const user = session === undefined ? undefined : tx.get("users", session.userId);

@@ -84,7 +84,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   return { kind: "return", outcome: { session, allowed: null } };
 }
 
-/** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted (CONTRACT 2.2). */
+/** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
 function mustAsk(tx: ReadTx, ctx: Context, { clientId, scopes, again }: Question, user: User): boolean {
   const client = findClient(tx, clientId);
   if (client.skip_consent === true || ctx.settings.consent === "skip") return false;

@@ -61,7 +61,7 @@ export function createClock(base: () => number, elapsed: () => number): Clock {
   };
 }
 
-/** The clock as the command line, the control API and the library show it (CONTRACT 10). */
+/** The clock as the command line, the control API and the library show it. */
 export interface ClockState {
   /** ISO 8601. */
   readonly now: string;

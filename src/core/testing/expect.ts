@@ -8,7 +8,7 @@ import { expectEndpoints } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./requests.ts";
 
-/** Expectations on the ledger (CONTRACT 10): how often an app sent a certain request. `expect-text.ts` puts the result into words. */
+/** Expectations on the ledger: how often an app sent a certain request. `expect-text.ts` puts the result into words. */
 
 /** Which requests an app should have sent. */
 export interface Expectation extends RequestFilter {

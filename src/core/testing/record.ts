@@ -2,7 +2,7 @@ import type { Mismatch } from "../errors.ts";
 
 /** A request as `http` saw it, and as the ledger keeps it. `recording.ts` converts one into the other. */
 
-/** A request and its outcome (CONTRACT 10). It holds no usable secret. */
+/** A request and its outcome. It holds no usable secret. */
 export interface RequestRecord {
   /** Unique in the process: `r17`. */
   readonly id: string;

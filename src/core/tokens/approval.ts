@@ -12,7 +12,7 @@ interface Approval {
 /**
  * The user and the grant behind a code, both active.
  * @param what the code, as the client knows it: "code", "device_code"
- * @throws {OAuthError} invalid_grant, with what happened to them (CONTRACT 2.3)
+ * @throws {OAuthError} invalid_grant, with what happened to them
  */
 export function requireApproval(tx: ReadTx, approval: Approval | null, what: string): { user: User; grant: Grant } {
   const user = approval === null ? undefined : tx.get("users", approval.userId);

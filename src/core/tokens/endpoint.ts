@@ -74,6 +74,6 @@ function standardName({ layout: { grantTypes = {} } }: Context, given: string | 
   return given !== undefined && Object.hasOwn(grantTypes, given) ? grantTypes[given] : given;
 }
 
-/** `audience` means the same as `resource` (CONTRACT 2.3), except in an exchange, where it can be a client too (RFC 8693 2.1). */
+/** `audience` means the same as `resource`, except in an exchange, where it can be a client too (RFC 8693 2.1). */
 const targetsOf = ({ grant_type: grantType, resource, audience }: TokenRequest): readonly string[] =>
   grantType === tokenExchangeGrantType ? resource : [...resource, ...audience];

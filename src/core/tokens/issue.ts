@@ -18,7 +18,7 @@ import { resolveScopes } from "../scopes/scopes.ts";
 import { noteLife, userRefusal } from "./state.ts";
 import { seconds } from "../time.ts";
 
-/** Grants, codes and tokens without a browser, under the same rules (CONTRACT 6). */
+/** Grants, codes and tokens without a browser, under the same rules. */
 
 export interface IssueInput {
   /** User name. */

@@ -25,7 +25,7 @@ export interface ClientTokenResponse {
   readonly scope: string;
 }
 
-/** A successful answer of the token endpoint for a user: the spec's token response, and `scope` (CONTRACT 2.3). */
+/** A successful answer of the token endpoint for a user (RFC 6749 5.1, OpenID Connect Core 3.1.3.3). */
 export interface TokenResponse extends ClientTokenResponse {
   readonly refresh_token: string;
   readonly id_token: string;

@@ -24,7 +24,7 @@ export interface LiveToken {
 /** Why a token is dead. */
 export interface DeadTokenReason {
   readonly code: Extract<OAuthErrorCode, "invalid_token" | "access_revoked" | "account_suspended" | "account_banned">;
-  /** For the client; the message of CONTRACT 2.5. */
+  /** For the client. */
   readonly message: string;
   /** What exactly happened, for the operator. */
   readonly detail: string;

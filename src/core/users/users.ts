@@ -9,7 +9,7 @@ import { revokeGrant } from "../grants/grants.ts";
 import { didYouMean } from "../nearest.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
 
-/** A user as the command line and the control API show it (CONTRACT 6): the fixture's fields, without the password or its hash. */
+/** A user as the command line and the control API show it: the fixture's fields, without the password or its hash. */
 export type UserView = UserFields & { readonly hasPassword: boolean };
 
 type UserFields = Omit<User, "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt">;
@@ -87,7 +87,7 @@ interface BanEffects {
   readonly endedSessions: EndedSessions;
 }
 
-/** The effects of a ban: sessions end, grants are revoked permanently (CONTRACT 2.1). */
+/** The effects of a ban: sessions end, grants are revoked permanently. */
 export function banEffects(tx: Tx, ctx: Pick<Context, "now">, userId: string): BanEffects {
   const active = tx.findAll("grants", "user", userId).filter((grant) => grant.status === "active");
   for (const grant of active) revokeGrant(tx, ctx, grant, "ban");
@@ -118,7 +118,7 @@ export const suspendUser = (ctx: Context, input: { readonly username: string }):
   });
 
 /**
- * Bans a user: they cannot sign in, their sessions end, and their grants are revoked permanently (CONTRACT 2.1). The clients of those
+ * Bans a user: they cannot sign in, their sessions end, and their grants are revoked permanently. The clients of those
  * sessions are notified.
  * @throws {OperationError} not_found
  */

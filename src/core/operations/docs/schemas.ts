@@ -19,7 +19,7 @@ export const user = z
   })
   .describe("A user as it is shown: without the password or its hash");
 
-/** What is shown and not set may be sent back (CONTRACT 9). */
+/** What is shown and not set may be sent back. */
 const computed = "Computed; accepted if it has the right value";
 export const sources = z.array(z.strictObject({ name: z.string(), text: z.string() })).describe("Files that were read");
 
