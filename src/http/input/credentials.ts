@@ -4,7 +4,7 @@ import type { ClientCredentials } from "../../core/clients/authentication.ts";
 import type { PresentedToken } from "../../core/tokens/dpop.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { addressOf } from "./cookies.ts";
-import { backchannelOf } from "../oauth/discovery.ts";
+import { backchannelOf } from "./host-check.ts";
 import { single } from "./params.ts";
 import type { Web } from "../web.ts";
 

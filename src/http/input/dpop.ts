@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import type { Proof } from "../../core/tokens/dpop.ts";
-import { backchannelOf } from "../oauth/discovery.ts";
+import { backchannelOf } from "./host-check.ts";
 import type { Web } from "../web.ts";
 import { baseOf, type EndpointName } from "../../core/endpoints.ts";
 

@@ -67,3 +67,10 @@ export const hostCheck =
       fix: allowHost((host ?? "").replace(/:\d*$/, "")),
     });
   };
+
+/** The base of the back-channel endpoints under the `Host` of a request, which the check has accepted; null: the issuer's. */
+export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
+  const { host } = req.headers;
+  if (backchannel === "off" || host === undefined || host === issuer.host) return null;
+  return `${req.protocol}://${host}${base}`;
+}

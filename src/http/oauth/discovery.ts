@@ -1,8 +1,9 @@
-import type { Request, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import { metadata } from "../../core/discovery.ts";
 import { supportedScopes } from "../../core/scopes/scopes.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
+import { backchannelOf } from "../input/host-check.ts";
 import type { Web } from "../web.ts";
 
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
@@ -23,13 +24,6 @@ export const discovery =
     const document = metadata(ctx, supported, { backchannel, dynamicRegistration });
     sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
   };
-
-/** The base of the back-channel endpoints if it is not the issuer; the host check has accepted the name. */
-export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
-  const { host } = req.headers;
-  if (backchannel === "off" || host === undefined || host === issuer.host) return null;
-  return `${req.protocol}://${host}${base}`;
-}
 
 /** The JWK Set (RFC 7517 5). */
 export const jwks =
