@@ -1,34 +1,20 @@
 import type { Request, Response } from "express";
-import { authenticateDevice } from "../../core/device/authenticate.ts";
-import { beginDevice, decideDevice, devicePath, showDevice, typedCode } from "../../core/device/device.ts";
+import { decideDevice, devicePath, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
-import { clientCredentials } from "../input/credentials.ts";
 import { isForeignPart, requireOwnOrigin } from "../input/form-origin.ts";
 import { renderDevice } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { bodyParameters, every, queryParameters, single } from "../input/params.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { scopeIn } from "./scope-words.ts";
-import { sendJson } from "../answer/answer.ts";
 import type { DeviceView, View } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
-/** Device authorization (RFC 8628): the endpoint for the device, and the page for its user. */
-
-export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
-  const body = bodyParameters(req);
-  const client = await authenticateDevice(web.ctx, clientCredentials(web, req, body));
-  note(res, { client: client.client_id, outcome: "device waits for its user" });
-  const answer = await beginDevice(web.ctx, client, {
-    scope: single(body, "scope"),
-    resource: [...every(body, "resource"), ...every(body, "audience")],
-  });
-  sendJson(res, 200, answer);
-};
+/** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is `oauth/device-authorization.ts`. */
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
-  // Only a code that this user typed in, or followed a link with, counts as a guess.
+  // Only a code that the user typed, or that is in a link the user followed, counts as a guess.
   await sendDevice(web, req, res, isForeignPart(req) ? undefined : single(queryParameters(req), "user_code"));
 };
 
