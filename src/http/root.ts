@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { checkReadable } from "../core/status.ts";
-import { asksForHtml, sendJson } from "./answer/answer.ts";
-import { apiHeaders, stylesheetHeaders } from "./answer/security-headers.ts";
+import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
+import { apiHeaders, assetHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
 import { standingOf } from "./input/host-check.ts";
 import type { Web } from "./web.ts";
@@ -37,5 +37,5 @@ export const root =
 export const stylesheet =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {
-    res.set(stylesheetHeaders).send(renderer.stylesheet().text);
+    sendText(res, 200, assetHeaders, "text/css; charset=utf-8", renderer.stylesheet().text);
   };

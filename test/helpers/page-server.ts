@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { sendPage } from "../../src/http/pages/page-writer.ts";
 import { createRenderer, scriptPath, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
-import { stylesheetHeaders } from "../../src/http/answer/security-headers.ts";
+import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function startPageServer(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const app = express();
   app.get(stylesheetPath, (_request, response) => {
-    response.set(stylesheetHeaders).send(renderer.stylesheet().text);
+    response.set(assetHeaders).type("text/css").send(renderer.stylesheet().text);
   });
   app.get(scriptPath, (_request, response) => {
     response.type("text/javascript").send(renderer.script().text);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { renderError, renderLogin } from "../../src/http/pages/pages.ts";
 import { sendPage, type Page } from "../../src/http/pages/page-writer.ts";
 import { createRenderer } from "../../src/http/pages/render.ts";
-import { apiHeaders, privateApiHeaders, stylesheetHeaders } from "../../src/http/answer/security-headers.ts";
+import { apiHeaders, privateApiHeaders, assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { errorViews, loginViews } from "../helpers/sample-views.ts";
 
 const renderer = createRenderer();
@@ -41,7 +41,7 @@ test("a page with a form says where the form came from, any other page says noth
 });
 
 test("no header breaks the redirect to the app, a sign-in in a popup, or plain http", async () => {
-  const answers = [await headersOf(form()), await headersOf(plain()), apiHeaders, privateApiHeaders, stylesheetHeaders];
+  const answers = [await headersOf(form()), await headersOf(plain()), apiHeaders, privateApiHeaders, assetHeaders];
   for (const headers of answers) {
     const text = Object.entries(headers).join("\n").toLowerCase();
     expect(text).not.toMatch(

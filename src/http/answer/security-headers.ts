@@ -36,9 +36,7 @@ export const formPostHeaders = pageHeaders(
   " script-src 'sha256-ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=';",
 );
 
-/**
- * For a JSON answer. Without Cross-Origin-Resource-Policy, because apps of other origins read these answers (CORS).
- */
+/** For a JSON answer. Without Cross-Origin-Resource-Policy, because apps of other origins read these answers (CORS). */
 export const apiHeaders: Headers = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
@@ -48,9 +46,8 @@ export const apiHeaders: Headers = {
 /** For a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
 export const privateApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-store" };
 
-/** For the stylesheet. Its address has a digest of its content, so it may be kept forever. */
-export const stylesheetHeaders: Headers = {
-  "Content-Type": "text/css; charset=utf-8",
+/** For the stylesheet and the script. Their addresses have a digest of the content, so they may be kept forever. */
+export const assetHeaders: Headers = {
   "X-Content-Type-Options": "nosniff",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Cache-Control": "public, max-age=31536000, immutable",

@@ -3,7 +3,7 @@ import { inspectorPath } from "../../core/inspector/access.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { sendText } from "../answer/answer.ts";
 import { streamLedger } from "../answer/event-stream.ts";
-import { stylesheetHeaders } from "../answer/security-headers.ts";
+import { assetHeaders } from "../answer/security-headers.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
@@ -66,6 +66,5 @@ export const getStream =
 export const getScript =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {
-    const { "Content-Type": _type, ...headers } = stylesheetHeaders;
-    sendText(res, 200, headers, "text/javascript; charset=utf-8", renderer.script().text);
+    sendText(res, 200, assetHeaders, "text/javascript; charset=utf-8", renderer.script().text);
   };
