@@ -37,7 +37,7 @@ test("start --endpoints: paths as JSON", async () => {
 describe("what is refused", () => {
   test.each([
     ["keyclaok", "Did you mean keycloak?"],
-    ["{token}", "It is the name of a vendor, or JSON"],
+    ["{token}", "It must be the name of a vendor, or JSON"],
     ['{"token":"/_idp/token"}', 'settings.endpoints.token "/_idp/token" clashes with /_idp'],
   ])("--endpoints %s: exit 2", async (endpoints, message) => {
     const { code, stderr } = await idpIn(newFolder(), ["start", "--memory", "--endpoints", endpoints]);

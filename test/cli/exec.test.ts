@@ -166,9 +166,12 @@ test.each([
   [["exec", "--", ""], "Put -- before it: idp exec -- npm test"],
   [["exec", "stray", "--", "true"], "Put -- before it: idp exec -- stray true"],
   [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
-  [["exec", "--name", "x=Y", "--", "true"], "It is issuer, client_id, client_secret, redirect_uri, then = and a name"],
+  [
+    ["exec", "--name", "x=Y", "--", "true"],
+    "It must be issuer, client_id, client_secret, redirect_uri, then = and a name",
+  ],
   [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is not a variable name'],
-  [["exec", "--prefix", "9", "--", "true"], "It is letters, digits and _"],
+  [["exec", "--prefix", "9", "--", "true"], "It must be letters, digits and _"],
 ])("idp %j: exit 2", async (words, said) => {
   const { code, stdout, stderr } = await idpHere(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -86,7 +86,7 @@ describe("on a running server", () => {
   test.each([
     ["add login --drop", 2, "is invalid for argument 'endpoint'"],
     ["add token", 2, "does nothing"],
-    ["add token --flaw nope", 2, "It is one of idp faults flaws."],
+    ["add token --flaw nope", 2, "It must be a name that idp faults flaws lists."],
     ["add userinfo --flaw nonce-wrong", 2, '"nonce-wrong" is a flaw of token, not of userinfo'],
     ["add any --flaw iss-wrong", 2, '"iss-wrong" is a flaw of authorize and token, not of any'],
     ["add jwks --client app --drop", 2, "is not known at jwks"],
@@ -94,7 +94,7 @@ describe("on a running server", () => {
     ["add token --user alise --drop", 2, "Did you mean alice?"],
     ["add token --status 99", 2, "must be at least 200"],
     ["add token --delay 3h", 2, '"3h" must be seconds'],
-    ["add token --status 503 --header x", 2, "It is a name and a value"],
+    ["add token --status 503 --header x", 2, "It must be a name and a value"],
   ])("%s: exit %i", async (words, code, message) => {
     const refused = await faults(...words.split(" "));
     expect(refused.code, refused.stderr).toBe(code);

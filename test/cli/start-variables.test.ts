@@ -65,9 +65,9 @@ test("the flag wins", () => {
 
 test.each([
   ["IDP_MEMORY", "yes", "It must be true, 1, false or 0"],
-  ["IDP_PORT", "http", "It is a number from 0 to 65535, or auto."],
+  ["IDP_PORT", "http", "It must be a number from 0 to 65535, or auto."],
   ["IDP_CONSENT", "maybe", "Allowed choices are ask, skip."],
-  ["IDP_CODE_TTL", "soon", "It is a whole number of seconds"],
+  ["IDP_CODE_TTL", "soon", "It must be a whole number of seconds"],
 ])("exit 2 for %s=%s, by its name", async (name, value, hint) => {
   const { code, stderr } = await idpIn(newFolder(), ["start"], "", { [name]: value });
   expect([code, stderr]).toEqual([2, expect.stringContaining(`${name} is "${value}"`)]);

@@ -86,7 +86,7 @@ test.each<[string, readonly string[], number, RegExp]>([
   ["a file that is not there", ["a.b.c", "--jwks", "nowhere.json"], 3, /cannot be read/],
   ["two sources", ["a.b.c", "--jwks", "x", "--secret-stdin"], 2, /not both/],
   ["token and secret both on standard input", ["-", "--secret-stdin"], 2, /the token has to be the argument/],
-  ["an issuer that is no address", ["a.b.c", "--issuer", "accounts.example.com"], 2, /It is an address/],
+  ["an issuer that is no address", ["a.b.c", "--issuer", "accounts.example.com"], 2, /It must be a URL/],
   ["a leeway that is no time", ["a.b.c", "--leeway", "soon"], 2, /whole number of seconds/],
 ])("refused: %s", async (_what, words, code, message) => {
   const ended = await verify(words);

@@ -25,12 +25,12 @@ test.each([
   ["clock delete", "unknown command 'delete'", /^idp clock has show/],
   ["requests lst --json", "unknown command 'lst'", "Did you mean list? See: idp requests --help"],
   ["requests rm r1", "unknown command 'rm'", "idp requests has list, follow, show, clear. See: idp requests --help"],
-  ["start --port 99999", /It is a number from 0 to 65535, or auto/, "See: idp start --help"],
-  ["start --code-ttl 1.5", /It is a whole number of seconds, at least 1/, "See: idp start --help"],
+  ["start --port 99999", /It must be a number from 0 to 65535, or auto/, "See: idp start --help"],
+  ["start --code-ttl 1.5", /It must be a whole number of seconds, at least 1/, "See: idp start --help"],
   ["wait --timeout 1w", /or one with a unit: 30s, 5m, 2h, 7d/, "See: idp wait --help"],
   ["login --timeout 2d", /at least 1 and at most 86400/, "See: idp login --help"],
-  ["wait --timeout soon", /It is a whole number of seconds, at least 0/, "See: idp wait --help"],
-  ["start --login sesame", /It is picker, password, or auto:/, "See: idp start --help"],
+  ["wait --timeout soon", /It must be a whole number of seconds, at least 0/, "See: idp wait --help"],
+  ["start --login sesame", /It must be picker, password, or auto:/, "See: idp start --help"],
   ["start --consent maybe", /Allowed choices are ask, skip/, "See: idp start --help"],
   ["--color pink users list", /Allowed choices are auto, always, never/, "See: idp users list --help"],
   [
@@ -50,7 +50,7 @@ test.each([
   ["users edit --status active", /the user is missing/, /^Give it: idp users edit alice /],
   ["users remove", /the user is missing/, "Give it: idp users remove alice"],
   ["users add x --status gone", /Allowed choices are active, suspended, banned/, "See: idp users add --help"],
-  ["users add x --set language", /It is field=value/, "See: idp users add --help"],
+  ["users add x --set language", /It must be field=value/, "See: idp users add --help"],
   ["users add x --set password=x", /standard input: --password-stdin/, "See: idp users add --help"],
   ["users add x --set username=y", /--set username is not needed/, undefined],
   ["users add x --password-stdin", "there is no password on standard input", /--password-stdin/],
@@ -72,8 +72,8 @@ test.each([
   ["revoke g_1 --user alice", /not both/, "For one grant: idp revoke g_1"],
   ["revoke a.b.c", /that looks like a token/, "To revoke one token: idp token revoke -"],
   ["token issue --user alice", /the client is missing/, "Give it: --client demo-app"],
-  ["token issue --claim tenant", /It is name=value, as in tenant=acme/, "See: idp token issue --help"],
-  ["token issue --expires-in soon", /It is a whole number of seconds, at least 1/, "See: idp token issue --help"],
+  ["token issue --claim tenant", /It must be name=value, as in tenant=acme/, "See: idp token issue --help"],
+  ["token issue --expires-in soon", /It must be a whole number of seconds, at least 1/, "See: idp token issue --help"],
   ["issue tokens --client app", /the user is missing/, "Give it: --user alice"],
   ["issue tokens --user alice", /the client is missing/, "Give it: --client demo-app"],
   ["token decode", "there is no token", /standard input/],
@@ -162,7 +162,7 @@ test.each([[["users", "list", "--data", ""]], [["--data=", "status"]]])(
   async (words) => {
     const { code, stdout, stderr } = await idpHere(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("option '--data <dir>' argument '' is invalid. It is empty, and names a folder.");
+    expect(stderr).toContain("option '--data <dir>' argument '' is invalid. It must name a folder.");
   },
 );
 

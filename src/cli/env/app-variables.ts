@@ -27,7 +27,7 @@ const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(na
 
 /** Reads `--prefix VITE_`. */
 export function variablePrefix(given: string): string {
-  if (!isVariable(given)) throw new InvalidArgumentError("It is letters, digits and _, as in VITE_.");
+  if (!isVariable(given)) throw new InvalidArgumentError("It must be letters, digits and _, as in VITE_.");
   return given;
 }
 
@@ -36,7 +36,7 @@ export function variableName(given: string, before: OwnNames = {}): OwnNames {
   const at = given.indexOf("=");
   const value = valueNames.find((name) => name === given.slice(0, Math.max(at, 0)).replaceAll("-", "_"));
   if (value === undefined) {
-    throw new InvalidArgumentError(`It is ${valueNames.join(", ")}, then = and a name, as in issuer=AUTH_ISSUER.`);
+    throw new InvalidArgumentError(`It must be ${valueNames.join(", ")}, then = and a name, as in issuer=AUTH_ISSUER.`);
   }
   const name = given.slice(at + 1);
   if (!isVariable(name)) throw new InvalidArgumentError(`"${name}" is not a variable name: letters, digits and _.`);

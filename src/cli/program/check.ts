@@ -1,18 +1,13 @@
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { CheckFlags } from "../check/check-client.ts";
 import { withVariables } from "./apps.ts";
-import { collect, seconds } from "./flag-values.ts";
+import { collect, seconds, webUrl } from "./flag-values.ts";
 import { fixturesOption } from "./settings.ts";
 
 /** The command that checks whether an app notices wrong responses. */
 
-function address(value: string): string {
-  if (!URL.canParse(value) || !/^https?:\/\/[^/]/.test(value)) {
-    throw new InvalidArgumentError("It is an address such as http://localhost:3000/login.");
-  }
-  return value;
-}
+const address = webUrl("http://localhost:3000/login");
 
 const help = `
 Each case lets the app sign a user in, with one thing wrong in a response, and

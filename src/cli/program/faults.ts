@@ -12,7 +12,7 @@ type Header = readonly [string, string];
 /** `Retry-After: 2` */
 function header(value: string, before: readonly Header[] = []): readonly Header[] {
   const [, name = "", content = ""] = /^([^:\s]+):\s*(.*)$/.exec(value) ?? [];
-  if (name === "") throw new InvalidArgumentError("It is a name and a value, such as 'Retry-After: 2'.");
+  if (name === "") throw new InvalidArgumentError("It must be a name and a value, such as 'Retry-After: 2'.");
   return [...before, [name, content]];
 }
 
@@ -61,7 +61,7 @@ function declareAdd(faults: Command, act: Act): void {
 
 function flaw(value: string): string {
   if (flawNames.some((name) => name === value)) return value;
-  throw new InvalidArgumentError("It is one of idp faults flaws.");
+  throw new InvalidArgumentError("It must be a name that idp faults flaws lists.");
 }
 
 /** Adds the fault commands to the program. */

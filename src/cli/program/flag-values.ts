@@ -6,29 +6,39 @@ import { durationOf } from "../../core/time.ts";
 /** Over 300 years: a longer duration may lead to an invalid date. */
 const most = 9_999_999_999;
 
-/** A whole number of seconds, or with the unit after it of minutes, hours or days. @param least the smallest one that makes sense */
+/** A duration in seconds: a whole number, alone or with a unit. */
 export const seconds =
   (least: number, atMost = most) =>
   (value: string): number => {
     const given = durationOf(value);
     if (!(given >= least && given <= atMost)) {
       throw new InvalidArgumentError(
-        `It is a whole number of seconds, at least ${least} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,
+        `It must be a whole number of seconds, at least ${least} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,
       );
     }
     return given;
   };
 
 export function wholeNumber(value: string): number {
-  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
+  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(value);
 }
 
 /** A folder. It must not be empty: an unset variable in a script would put the files into the working folder. */
 export const folder = (value: string): string => {
-  if (value === "") throw new InvalidArgumentError("It is empty, and names a folder.");
+  if (value === "") throw new InvalidArgumentError("It must name a folder.");
   return value;
 };
+
+export const isWebUrl = (value: string): boolean => URL.canParse(value) && /^https?:\/\/[^/]/.test(value);
+
+/** An http or https URL. @param example one for the refusal */
+export const webUrl =
+  (example: string) =>
+  (value: string): string => {
+    if (!isWebUrl(value)) throw new InvalidArgumentError(`It must be a URL such as ${example}.`);
+    return value;
+  };
 
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -1,30 +1,25 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import { loginClient } from "./app-types.ts";
-import { seconds } from "./flag-values.ts";
+import { seconds, webUrl } from "./flag-values.ts";
 import type { LoginFlags } from "../login/login.ts";
 
 /** The command that acts as a client. */
 
 function issuer(value: string): string {
-  if (!URL.canParse(value) || !/^https?:\/\/[^/]/.test(value) || /[?#]/.test(value)) {
-    throw new InvalidArgumentError("It is an address such as https://login.example.com.");
-  }
-  const metadata = value.indexOf("/.well-known/");
-  if (metadata >= 0) {
-    throw new InvalidArgumentError(`It is the issuer, not its metadata: ${value.slice(0, metadata)}`);
-  }
-  return value;
+  const [base = "", metadata] = value.split("/.well-known/");
+  if (metadata !== undefined) throw new InvalidArgumentError(`It must be the issuer, not its metadata: ${base}`);
+  if (/[?#]/.test(value)) throw new InvalidArgumentError("It must not have ? or #.");
+  return webUrl("https://login.example.com")(value);
 }
 
-const whole =
-  (least: number, most: number) =>
-  (value: string): number => {
-    if (!/^\d{1,10}$/.test(value) || Number(value) < least || Number(value) > most) {
-      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
-    }
-    return Number(value);
-  };
+function port(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < 1 || number > 65_535) {
+    throw new InvalidArgumentError("It must be a whole number from 1 to 65535.");
+  }
+  return number;
+}
 
 const help = `
 Each check is a line with ✓ or ✗ and the result. The exit code is 6 if a check
@@ -59,9 +54,7 @@ export function declareLogin(program: Command, act: Act): void {
     .optionsGroup("In a browser:")
     .option("--no-browser", "print the address instead of opening it")
     .addOption(
-      new Option("--redirect-port <port>", "listen on this port of 127.0.0.1 (default: a free one)").argParser(
-        whole(1, 65_535),
-      ),
+      new Option("--redirect-port <port>", "listen on this port of 127.0.0.1 (default: a free one)").argParser(port),
     )
     .optionsGroup("Parameters of the authorization request:")
     .option("--prompt <values>", "login, consent, select_account or none")

@@ -23,7 +23,7 @@ const filters = (command: Command): Command =>
 function parameter(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, content] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
   if (name === undefined || content === undefined) {
-    throw new InvalidArgumentError("It is a name and a value, such as scope=openid.");
+    throw new InvalidArgumentError("It must be a name and a value, such as scope=openid.");
   }
   return { ...before, [name]: content };
 }

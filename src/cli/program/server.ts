@@ -15,7 +15,7 @@ function port(value: string): number {
   if (value === "auto") return 0;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number > 65_535)
-    throw new InvalidArgumentError("It is a number from 0 to 65535, or auto.");
+    throw new InvalidArgumentError("It must be a number from 0 to 65535, or auto.");
   return number;
 }
 

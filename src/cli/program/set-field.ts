@@ -20,7 +20,7 @@ function valueOf(text: string): unknown {
 /** @param form the expected form, with an example */
 function namedValue(given: string, form: string): readonly [name: string, value: unknown] {
   const at = given.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError(`It is ${form}.`);
+  if (at < 1) throw new InvalidArgumentError(`It must be ${form}.`);
   return [given.slice(0, at), valueOf(given.slice(at + 1))];
 }
 
@@ -31,7 +31,7 @@ const numeric = "default_max_age";
 function setField(given: string, before: SetFields = {}): SetFields {
   const [field, read] = namedValue(given, "field=value, as in language=tr");
   const flag = Object.hasOwn(fromInput, field) ? fromInput[field] : undefined;
-  if (flag !== undefined) throw new InvalidArgumentError(`Secrets come from standard input: ${flag}.`);
+  if (flag !== undefined) throw new InvalidArgumentError(`A secret must come from standard input: ${flag}.`);
   const value = typeof read === "number" && field !== numeric ? given.slice(field.length + 1) : read;
   return { ...before, [field]: value };
 }

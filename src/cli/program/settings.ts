@@ -11,7 +11,7 @@ export const fixturesOption = [
 
 function login(value: string): string {
   if (!/^(picker|password|auto:.+)$/.test(value)) {
-    throw new InvalidArgumentError("It is picker, password, or auto: and a username, as in auto:alice.");
+    throw new InvalidArgumentError("It must be picker, password, or auto: and a username, as in auto:alice.");
   }
   return value;
 }
@@ -22,7 +22,7 @@ function endpoints(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    throw new InvalidArgumentError('It is the name of a vendor, or JSON like {"authorize":"/authorize"}.');
+    throw new InvalidArgumentError('It must be the name of a vendor, or JSON like {"authorize":"/authorize"}.');
   }
 }
 

@@ -1,8 +1,8 @@
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { Option, type Command } from "commander";
 import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
-import { seconds } from "./flag-values.ts";
+import { seconds, webUrl } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";
 import type { TokenIssueFlags } from "../tokens/issue.ts";
 import type { VerifyFlags } from "../tokens/verify.ts";
@@ -16,12 +16,7 @@ const forWhom = (command: Command): Command =>
     .option("--client <client_id>", "the client")
     .option("--scope <scopes>", 'scopes, separated by spaces (default: "openid")');
 
-function url(value: string): string {
-  if (!URL.canParse(value) || !/^https?:/.test(value)) {
-    throw new InvalidArgumentError("It is an address such as http://localhost:4370.");
-  }
-  return value;
-}
+const url = webUrl("http://localhost:4370");
 
 /** Adds the flag for the issuer of tokens. A running server has its own. */
 const withIssuer = (command: Command): Command =>

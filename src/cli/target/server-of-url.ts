@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
+import { isWebUrl } from "../program/flag-values.ts";
 import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */
 
 /** `--url` or IDP_URL, which must be an address. @throws {OperationError} usage */
 export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url: string }): string {
-  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  if (isWebUrl(url)) return url;
   const name = env.IDP_URL === url ? "IDP_URL" : "--url";
   throw new OperationError("usage", `${name} takes an address such as http://localhost:4370; this is "${url}"`);
 }
