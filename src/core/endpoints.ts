@@ -27,3 +27,9 @@ export const defaultIssuer = `http://localhost:${defaultPort}`;
 
 /** What comes before every path: the issuer, without a trailing slash. */
 export const baseOf = (issuer: string): string => issuer.replace(/\/$/, "");
+
+/** The port of a URL, also of one that does not name it. */
+export function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}

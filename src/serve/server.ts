@@ -5,6 +5,7 @@
 import type { RequestListener } from "node:http";
 import { isIPv4 } from "node:net";
 import type { RequestHandler } from "express";
+import { portOf } from "../core/endpoints.ts";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
@@ -137,6 +138,7 @@ function createSites(
   function make(issuer: Issuer): RequestHandler {
     const { name, ctx } = issuer;
     const commandLine: CommandLine = (words, of = name) => shared.commandLine(words, of);
+    // Browsers reach all instances of a shared store at the issuer's port, so these instances name their cookies alike.
     const cookiePort = options.store === undefined ? port : portOf(ctx.address);
     const web = {
       ...{ ...shared, commandLine, ctx, name, base: pathOf(issuer), port: cookiePort },
@@ -153,12 +155,6 @@ function createSites(
     return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: options.onRequest, onUnexpected });
   }
   return (issuer) => (issuer.routes ??= make(issuer));
-}
-
-/** The port of the issuer. Browsers reach all instances of a shared store by it, so the cookies of these instances have the same names. */
-function portOf(issuer: string): number {
-  const { port, protocol } = new URL(issuer);
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
 /** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */

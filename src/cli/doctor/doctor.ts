@@ -4,7 +4,7 @@
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
 import { commandLine } from "../output/command-line.ts";
-import type { Finding } from "./finding.ts";
+import { patience, type Finding } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
 import { failureOf } from "../failure.ts";
@@ -15,9 +15,6 @@ import type { Style } from "../output/style.ts";
 import { wrap } from "../output/table.ts";
 import { addressOf, findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
-
-/** How long a healthy server takes to answer, in milliseconds. */
-const patience = 3000;
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {

@@ -1,5 +1,11 @@
 import { hintOf, type Hint } from "../../core/hint.ts";
 
+/** How long a healthy server takes to answer, in milliseconds. */
+export const patience = 3000;
+
+/** How many seconds two clocks may differ by. */
+export const fewSeconds = 2;
+
 /** One thing that doctor looked at. */
 export interface Finding {
   readonly name: string;

@@ -8,7 +8,7 @@ import { findFixtures } from "../../fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
-import { ok, problem, warning, type Finding } from "./finding.ts";
+import { fewSeconds, ok, patience, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, putRight } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
@@ -20,11 +20,6 @@ import { count } from "../output/words.ts";
 import { quoteWord } from "../../shell-word.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
-
-/** How long a healthy server takes to answer, in milliseconds. */
-const patience = 3000;
-/** How many seconds two clocks may differ by. */
-const fewSeconds = 2;
 
 export function nodeFinding(): Finding {
   const { node } = process.versions;
@@ -41,7 +36,7 @@ export async function folderFindings(cli: Invocation): Promise<readonly Finding[
     ...(await dataFindings(cli).catch((error: unknown) => [unreadable("data")(error)])),
     await lockFinding(cli).catch(unreadable("lock")),
     ...diskFindings(cli),
-    // What is wrong with the lock or the folder is said on its own line.
+    // The findings above report what is wrong with the lock or the folder.
     ...(await issuerFindings(cli).catch(() => [])),
     await fixtureFinding(cli),
   ];
@@ -96,7 +91,7 @@ async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   const file = join(cli.data, "data.json");
   // existsSync says that nothing is in a folder that this user may not read.
   if (existsSync(cli.data)) accessSync(cli.data, constants.R_OK | constants.X_OK);
-  if (!existsSync(file)) return [ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`)];
+  if (!existsSync(file)) return [noData(cli)];
   const { mode } = statSync(file);
   const what = await describeData(cli, file).catch(unreadable("data"));
   return [
@@ -114,6 +109,9 @@ async function dataFindings(cli: Invocation): Promise<readonly Finding[]> {
   ];
 }
 
+const noData = (cli: Invocation): Finding =>
+  ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`);
+
 const size = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
@@ -121,7 +119,7 @@ async function describeData(cli: Invocation, file: string): Promise<Finding> {
   const lock = readLock(cli.data);
   if (lock !== null && lock.state !== "dead") return ok("data", `${file}, ${size(statSync(file).size)}, in use`);
   const data = await peekAt(cli);
-  if (data === null) return ok("data", `none in ${cli.data} yet: ${commandLine(cli)(["idp", "start"])} makes it`);
+  if (data === null) return noData(cli);
   const counts = await data.read((tx) => [count(tx.count("users"), "user"), count(tx.count("clients"), "client")]);
   return ok("data", [file, `schema ${data.schemaVersion}`, size(data.bytes), ...counts].join(", "));
 }

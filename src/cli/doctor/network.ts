@@ -1,9 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
-import { defaultIssuer } from "../../core/endpoints.ts";
+import { defaultIssuer, portOf } from "../../core/endpoints.ts";
 import { hasOpenPort, isLoopbackHost } from "../../core/clients/redirect-uri.ts";
 import { commandOn } from "../../core/hint.ts";
-import { ok, problem, warning, type Finding } from "./finding.ts";
+import { ok, patience, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
 
@@ -21,7 +21,6 @@ export interface Served {
 
 /** How long an app on this machine takes to accept a connection, in milliseconds. */
 const briefly = 500;
-const patience = 3000;
 
 /** One flag for each value. */
 const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
@@ -133,12 +132,12 @@ async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
 }
 
 function answersAt(origin: string): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(origin);
+  const { hostname } = new URL(origin);
   return new Promise((resolve) => {
     const socket = connect({
       // To browsers app.localhost is localhost; not every resolver knows it (RFC 6761 6.3).
       host: hostname.replace(/^\[|\]$/g, "").replace(/^.*\.localhost$/, "localhost"),
-      port: Number(port || (protocol === "https:" ? 443 : 80)),
+      port: portOf(origin),
       timeout: briefly,
     });
     const end = (answered: boolean) => () => {

@@ -3,12 +3,10 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { inspectStore } from "../../store/postgres/inspect.ts";
 import { fixtureFinding, unreadable } from "./folder.ts";
-import { ok, problem, warning, type Finding } from "./finding.ts";
+import { fewSeconds, ok, problem, warning, type Finding } from "./finding.ts";
 
 /** What doctor looks at in a shared store: whether it answers, what is in it, its clock, and who is connected. */
 
-/** How many seconds two clocks may differ by. */
-const fewSeconds = 2;
 /** How many seconds they may differ by for an instance to start. */
 const mostSeconds = 5;
 

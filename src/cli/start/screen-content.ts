@@ -1,4 +1,5 @@
 import type { ClientView } from "../../core/clients/admin.ts";
+import { portOf } from "../../core/endpoints.ts";
 import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
 import type { Idp } from "../../index.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
@@ -83,11 +84,6 @@ function beside(seeded: Idp["seeded"], all: { readonly users: number; readonly c
     return others > 0 ? [count(others, kind.slice(0, -1))] : [];
   });
   return more.length === 0 ? [] : [`also ${more.join(" and ")} from before: idp reset removes them`];
-}
-
-function portOf(issuer: string): number {
-  const { port, protocol } = new URL(issuer);
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
 /** The public passwords (by username) and secrets (by client id) of the built-in demo. Those of other fixtures are never shown. */
