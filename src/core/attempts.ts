@@ -9,9 +9,9 @@ import { hashOf } from "./secrets.ts";
  * and by a reset.
  */
 
-/** Wrong guesses at one thing from one source. */
+/** An allowance of wrong guesses. */
 export interface Limit {
-  /** What is guessed, and who guesses. */
+  /** Whose allowance: the source, and what it guesses at. */
   readonly key: string;
   /** How many wrong guesses are allowed at once. */
   readonly guesses: number;
@@ -33,7 +33,7 @@ export interface Attempts {
   check(what: string, limits: readonly Limit[], isRight: () => boolean): boolean;
   /** Forgets all guesses. */
   forget(): void;
-  /** How many sources are remembered. */
+  /** How many allowances are remembered. */
   readonly size: number;
 }
 

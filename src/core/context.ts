@@ -80,7 +80,7 @@ export interface FixturesInUse {
   /** The same; files that the server was started with are read again. @throws {OperationError} invalid, if they cannot be read */
   latest(): readonly AnyFixtures[];
   /**
-   * They are applied in this transaction: the latest ones, or others in their place.
+   * Records, in the transaction that applies them, that these fixtures are in use: the latest ones, or others in their place.
    * @param prepared `documents`: the sources as they were read; `key`: of their digests
    */
   use(
@@ -88,7 +88,7 @@ export interface FixturesInUse {
     sources: readonly AnyFixtures[],
     prepared: { readonly documents: readonly FixtureDocument[]; readonly key: string },
   ): void;
-  /** After the transaction. */
+  /** Reads them again; call it after that transaction. */
   reload(): Promise<void>;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: Turns;
@@ -125,7 +125,7 @@ export interface Context {
   readonly fixtures: FixturesInUse;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;
-  /** What was asked of this issuer. */
+  /** The requests that this issuer received. */
   readonly ledger: Ledger;
   /** The issuers of the process or of the data folder, with this one. */
   readonly issuers: Issuers;

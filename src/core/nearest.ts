@@ -4,7 +4,7 @@ import { distance } from "fastest-levenshtein";
 
 /**
  * The candidate that somebody who typed `given` may have meant; undefined if none is near.
- * A third of the letters may differ, so that "alcie" finds "alice" and "x" finds nothing.
+ * Two fifths of the letters may differ, so that "alcie" finds "alice" and "x" finds nothing.
  */
 export function nearest(given: string, candidates: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();

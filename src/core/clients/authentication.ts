@@ -81,7 +81,7 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
   return clientId;
 }
 
-/** Detects that id and secret were swapped: the usual refusal would repeat the secret. */
+/** The client sent its secret as `client_id`, so nothing may show that. */
 export class SwappedCredentialsError extends OAuthError {}
 
 function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCredentials): void {

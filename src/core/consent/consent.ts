@@ -13,8 +13,6 @@ import type { RequestSummary } from "../authorize/request-summary.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
 
-/** The consent page and its form: records what was decided. */
-
 const csrfFor = (interaction: Interaction, user: User): string => userFormValue(interaction.csrf, user.id);
 
 export interface ScopeRow extends NamedScope {

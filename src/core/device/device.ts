@@ -1,5 +1,6 @@
 /*
- * core/device: device authorization. The device's polling is a grant type (core/tokens/grant-types/device-code.ts).
+ * core/device: device authorization (RFC 8628). The device shows a code; its user types it in here and decides. The device's polling is a
+ * grant type (core/tokens/grant-types/device-code.ts).
  */
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../../store/store.ts";
 import { csrfOf } from "../account/account.ts";
@@ -17,8 +18,6 @@ import { namedScopes, type NamedScope } from "../consent/scope-display.ts";
 import { mayAsk, resolveScopes } from "../scopes/scopes.ts";
 import { hashOf } from "../secrets.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
-
-/** Device authorization (RFC 8628): the device shows a code, its user types it in here and decides. */
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 

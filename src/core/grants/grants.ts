@@ -5,8 +5,6 @@
 import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 
-/** Consent grants: one for each user and client. */
-
 /** The grant of this user and client, revoked or not. */
 export const findGrant = (tx: ReadTx, userId: string, clientId: string): Grant | undefined =>
   tx.find("grants", "userAndClient", `${userId} ${clientId}`);

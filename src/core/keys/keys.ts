@@ -1,5 +1,6 @@
 /*
- * core/keys: signing keys and the signing secret. keys.ts creates and keeps them, admin.ts lists and rotates them.
+ * core/keys: signing keys and the signing secret. keys.ts makes them at first need and keeps them; admin.ts lists them, and rotates them
+ * with an overlap.
  */
 import {
   createHash,
@@ -12,8 +13,6 @@ import {
 import { promisify } from "node:util";
 import type { Key, ReadTx, Store } from "../../store/store.ts";
 import { derive } from "../derived.ts";
-
-/** The server's keys: made at first need, kept, and rotated with an overlap. */
 
 /** Algorithms with a published key (RFC 7518 3.1, RFC 8037 3.1). */
 export const publicAlgs = ["RS256", "PS256", "ES256", "EdDSA"] as const;

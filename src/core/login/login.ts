@@ -14,8 +14,6 @@ import type { RequestSummary } from "../authorize/request-summary.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
 
-/** The login page and its form: records who signed in, when and how. */
-
 interface NamedApp {
   readonly id: string;
   readonly name: ClientName;

@@ -1,5 +1,6 @@
 /*
- * core/logout: signing out. logout.ts is the endpoint and the page that asks; backchannel.ts tells the clients.
+ * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks; backchannel.ts
+ * notifies the clients.
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { notifyClients, type LogoutNotice, type EndedSessions } from "./backchannel.ts";
@@ -19,8 +20,6 @@ import {
 import { checkLength } from "../authorize/request-length.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
-
-/** OpenID Connect RP-Initiated Logout 1.0. */
 
 /** The parameters of a logout request, each a single value. */
 export interface LogoutRequest {

@@ -1,8 +1,8 @@
 /*
  * core/operations: every operation of the control API, once, for the API, the command line and the library.
  *
- * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given, docs.ts and schemas.ts
- * describe them for OpenAPI.
+ * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given, docs/ describes them for
+ * OpenAPI.
  */
 import type { Context } from "../context.ts";
 import { catchUp } from "../derived.ts";
@@ -28,9 +28,8 @@ import { checkInput } from "./input.ts";
 import type { Fields, Operation, Runner } from "./operation.ts";
 
 /**
- * Every operation of the control API, once: its route, what it takes, and the function of the core that does it. A file for each noun.
- * A running server mounts the table below `/_idp/api` (`http/api/api.ts`). The command line runs the same functions on a data folder, and the
- * library calls them by name.
+ * Each operation has its route, what it takes, and the function of the core that does it. A running server mounts the table below
+ * `/_idp/api` (`http/api/api.ts`). The command line runs the same functions on a data folder, and the library calls them by name.
  */
 export const operations = {
   ...userOperations,

@@ -6,7 +6,7 @@ import { hashOf, sameSecret } from "../secrets.ts";
 
 /** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */
 
-/** To sign in for an authorization request. */
+/** A sign-in for an authorization request. */
 export interface AuthorizationRecord {
   readonly kind: "authorization";
   readonly request: AuthorizationRequest;
@@ -14,15 +14,16 @@ export interface AuthorizationRecord {
   readonly hintedUserId: string | null;
 }
 
-/** To sign in, then return to one of our own pages, below the issuer. */
+/** A sign-in for one of our own pages. */
 interface PageRecord {
   readonly kind: "page";
+  /** Below the issuer. */
   readonly path: string;
 }
 
 export type SignInRecord = AuthorizationRecord | PageRecord;
 
-/** To confirm that they want to sign out; then to return to the app, if it asked for that. */
+/** A sign-out that the person has to confirm; then the browser returns to the app, if that asked for it. */
 export interface LogoutRecord {
   readonly kind: "logout";
   /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
@@ -35,7 +36,7 @@ export interface LogoutRecord {
   readonly uiLocales?: string | undefined;
 }
 
-/** Remains of a sign-in that returned to its client, for a person who uses the back button or clicks twice. */
+/** What is left of a sign-in that returned to its client, for a person who uses the back button or clicks twice. */
 interface FinishedRecord {
   readonly kind: "finished";
   readonly app: AskingApp;
@@ -56,7 +57,7 @@ const finishedTtl = 600_000;
 
 /** What the server knows about a browser: the values of its two cookies, and its address. */
 export interface Browser {
-  /** Binds interactions to the browser in which they began; always set. */
+  /** Binds interactions to the browser in which they began; null: it sent no cookie. */
   readonly id: string | null;
   readonly session: string | null;
   /** The address of the connection, not of a header. */

@@ -84,7 +84,10 @@ interface Owner {
   readonly clientId: string | null;
 }
 
-/** Only unused codes: a used one must stay recorded as used. With zero as its end, a code stays expired wherever the clock moves. @returns how many ended */
+/**
+ * Only unused codes: a used one must stay recorded as used. With zero as its end, a code stays expired wherever the clock moves.
+ * @returns how many ended
+ */
 function expireCodes(tx: Tx, owner: Owner, now: number): number {
   const ofOwner = (userId: string | undefined, clientId: string): boolean =>
     (owner.userId ?? userId) === userId && (owner.clientId ?? clientId) === clientId;

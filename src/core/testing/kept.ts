@@ -79,7 +79,7 @@ export function copied(value: unknown, text = shortened, depth = 0): unknown {
   );
 }
 
-/** The same value, URL-encoded. */
+/** A value of an address without its URL encoding; as it is, if that is not valid. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value.replaceAll("+", " "));

@@ -67,7 +67,11 @@ const registerTryIt = (ctx: Context): Promise<void> =>
     tx.put("clients", client);
   });
 
-/** Begins a sign-in. @param loginHint the user who signs in; absent: any user @returns the path of the authorization request, below the issuer, and what the app keeps until the response */
+/**
+ * Begins a sign-in.
+ * @param loginHint the user who signs in; absent: any user
+ * @returns the path of the authorization request, below the issuer, and what the app keeps until the response
+ */
 export async function beginTryIt(
   ctx: Context,
   loginHint?: string,

@@ -44,8 +44,8 @@ async function isThere(database: Database, issuer: string, { seq, id }: Place): 
   return row["id"] === id;
 }
 
-/** @param onBytes is told how much was appended or read */
-export function openJournal(database: Database, issuer: string, onBytes: (bytes: number) => void): Journal {
+/** @param onEntry receives the length, in characters, of each entry that was appended or read */
+export function openJournal(database: Database, issuer: string, onEntry: (length: number) => void): Journal {
   async function since({ seq, id }: Place): Promise<Missed> {
     const { rows } = await database.query(readEntries, [issuer, seq]);
     const [first, ...rest] = rows;
@@ -55,7 +55,7 @@ export function openJournal(database: Database, issuer: string, onBytes: (bytes:
     const entries: JournalEntry[] = [];
     for (const row of rest) {
       entries.push(entryIn(row, database.location));
-      onBytes(String(row["entry"]).length);
+      onEntry(String(row["entry"]).length);
     }
     return { entries, place: { seq: Number(last["seq"]), id: String(last["id"]) } };
   }
@@ -68,7 +68,7 @@ export function openJournal(database: Database, issuer: string, onBytes: (bytes:
       if (!repeated || !(await isThere(database, issuer, next)))
         throw new OvertakenError(`${issuer} is beyond entry ${seq}`);
     }
-    onBytes(text.length);
+    onEntry(text.length);
     return next;
   }
 

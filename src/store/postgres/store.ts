@@ -1,7 +1,7 @@
 /*
  * store/postgres: the adapter with a database that several processes share. stores.ts has the issuers of a database, database.ts sends
- * statements, schema.ts makes the tables, journal.ts is the journal, snapshot.ts what saves reading all of it, catch-up.ts what reads wait
- * for.
+ * statements, schema.ts makes the tables, journal.ts is the journal, and snapshot.ts writes a snapshot, so that nobody reads all of it.
+ * Reads wait for catch-up.ts. inspect.ts looks at a database for `idp status` and `idp doctor`.
  */
 /**
  * The records of an issuer in memory, as in the other stores, and a journal in PostgreSQL that all instances append to. Every collection is in it,

@@ -27,7 +27,7 @@ import type { OperationName, OperationOutput } from "../table.ts";
 /** What the OpenAPI document says of each operation beside what the table of operations says itself; `input-docs.ts` has what they take. */
 
 interface OperationDoc<O> {
-  /** One sentence without a full stop. */
+  /** One sentence without a period. */
   readonly summary: string;
   /** Of the answer; the compiler holds it against what the operation returns. */
   readonly answer: z.ZodType<O>;
