@@ -74,7 +74,6 @@ export interface Origin {
 
 /** What the tokens of one authorization have in common. */
 export interface TokenSubject extends AccessTokenSubject {
-  readonly client: Client;
   readonly user: User;
   readonly grant: Grant;
   readonly family: string;

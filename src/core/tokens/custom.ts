@@ -19,12 +19,12 @@ import {
 import { userClaimsOf } from "./response.ts";
 import { approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";
-import { resolveScopes } from "../scopes/scopes.ts";
 import { seconds, tenYears } from "../time.ts";
 import { rememberFlawed } from "./flawed.ts";
+import { clientSubject } from "./grant-types/client-credentials.ts";
 import { noteLife } from "./state.ts";
 import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
-import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
+import type { TokenSubject } from "./claims.ts";
 
 /** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 
@@ -140,27 +140,14 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
   if (kind !== "access") {
     throw new OperationError("usage", "a client without a user gets access tokens only (RFC 6749 4.4.3)");
   }
-  const subject = await ctx.store.transaction((tx): AccessTokenSubject => {
+  const subject = await ctx.store.transaction((tx) => {
     const client = requireClient(tx, id);
     if (isPublic(client) || !mayUse(client, "client_credentials")) {
       throw new OperationError("refused", `client "${id}" may not use client_credentials, so a user is needed`, {
         hint: "Name one: --user alice",
       });
     }
-    const asked = scope ?? client.scope;
-    const scopes = asked === undefined ? [] : asOperation(() => resolveScopes(tx, client, asked).scopes);
-    noteLife(tx, ctx);
-    return {
-      client,
-      user: null,
-      grant: null,
-      family: null,
-      era: currentEra(tx),
-      scopes,
-      claims: noClaims,
-      resources: [],
-      jkt: null,
-    };
+    return asOperation(() => clientSubject(tx, ctx, client, scope));
   });
   return (at) => accessToken(at, subject, { ...subject.client.claims });
 }

@@ -10,7 +10,7 @@ import { viewGrant, type GrantView } from "../grants/admin.ts";
 import { recordGrant } from "../grants/grants.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
-import { settleTokens, userClaimsOf, type TokenResponse } from "./response.ts";
+import { settleTokens, type TokenResponse } from "./response.ts";
 import { checkChallenge } from "../authorize/pkce.ts";
 import { answerClient, responseLocation } from "../authorize/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
@@ -166,7 +166,6 @@ export async function issueTokens(
       refreshScopes: scopes,
       refreshResources: [],
       keptRefreshToken: null,
-      userClaims: userClaimsOf(tx, ctx, subject),
     };
   });
   return response;

@@ -51,7 +51,11 @@ export interface TokenPlan {
   readonly refreshResources: readonly string[];
   /** Where rotation is off, the refresh token stays the one that was sent. */
   readonly keptRefreshToken: string | null;
-  readonly userClaims: { readonly access: Record<string, unknown>; readonly id: Record<string, unknown> };
+}
+
+interface UserClaims {
+  readonly access: Record<string, unknown>;
+  readonly id: Record<string, unknown>;
 }
 
 /** The claims of the user that go into tokens of this subject. */
@@ -59,7 +63,7 @@ export const userClaimsOf = (
   tx: ReadTx,
   ctx: Pick<Context, "settings">,
   { client, user, grant, scopes, claims }: TokenSubject,
-): TokenPlan["userClaims"] => ({
+): UserClaims => ({
   access: extraClaims(tx, user, scopes),
   id: idTokenClaims(tx, ctx, client, user, scopes, claimsNow(tx, ctx, { client, grant, origins: [] }, claims.id_token)),
 });
@@ -88,17 +92,20 @@ export async function settleTokens(
 ): Promise<TokenResult<TokenResponse>> {
   // Creates missing keys first: if that fails, the code is not used up.
   await prepareKeys(ctx, client);
-  const outcome = await ctx.store.transaction((tx) => settle(tx, presentClient(tx, client)));
+  const outcome = await ctx.store.transaction((tx) => {
+    const plan = settle(tx, presentClient(tx, client));
+    return plan instanceof OAuthError ? plan : { plan, userClaims: userClaimsOf(tx, ctx, plan.subject) };
+  });
   if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome);
+  return signTokens(ctx, outcome.plan, outcome.userClaims);
 }
 
 /** Signs the settled tokens. */
-async function signTokens(ctx: Context, plan: TokenPlan): Promise<TokenResult<TokenResponse>> {
+async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
-  const accessToken = await signAccessToken(ctx, subject, plan.userClaims.access);
+  const accessToken = await signAccessToken(ctx, subject, userClaims.access);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
-  const content = { claims: plan.userClaims.id, nonce: plan.nonce, accessToken };
+  const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
   const { token_type, expires_in, scope } = accessTokenAnswer(ctx, accessToken, subject);
   const response = {
     access_token: accessToken,

@@ -11,7 +11,7 @@ import { OAuthError } from "../../errors.ts";
 import { namingIssuer } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
-import { settleTokens, userClaimsOf, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
 import { checkVerifier } from "../../authorize/pkce.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { hashOf } from "../../secrets.ts";
@@ -129,6 +129,5 @@ function plan(
     nonce: request.nonce,
     refreshScopes: scopes,
     keptRefreshToken: null,
-    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }

@@ -1,4 +1,4 @@
-import type { Client } from "../../../store/store.ts";
+import type { Client, Tx } from "../../../store/store.ts";
 import { noClaims } from "../../scopes/claims.ts";
 import { isPublic, presentClient } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
@@ -9,6 +9,7 @@ import { checkResources } from "../../authorize/resources.ts";
 import { resolveScopes } from "../../scopes/scopes.ts";
 import { noteLife } from "../state.ts";
 import { signAccessToken } from "../sign.ts";
+import type { AccessTokenSubject } from "../claims.ts";
 
 /** The grant `client_credentials` (RFC 6749 4.4): the client speaks for itself. No ID token, no refresh token. */
 
@@ -32,23 +33,29 @@ export async function clientCredentials(
     );
   }
   const resources = checkResources(request.resource);
-  const subject = await ctx.store.transaction((tx) => {
-    const client = presentClient(tx, authenticated);
-    const asked = request.scope ?? client.scope;
-    const scopes = asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
-    noteLife(tx, ctx);
-    return {
-      client,
-      user: null,
-      grant: null,
-      family: null,
-      era: currentEra(tx),
-      scopes,
-      claims: noClaims,
-      resources,
-      jkt,
-    };
-  });
+  const subject = await ctx.store.transaction((tx) => ({
+    ...clientSubject(tx, ctx, presentClient(tx, authenticated), request.scope),
+    resources,
+    jkt,
+  }));
   const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims });
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
+}
+
+/** The subject of a token of a client that speaks for itself. @param scope absent: all that the client registered */
+export function clientSubject(tx: Tx, ctx: Context, client: Client, scope: string | undefined): AccessTokenSubject {
+  const asked = scope ?? client.scope;
+  const scopes = asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
+  noteLife(tx, ctx);
+  return {
+    client,
+    user: null,
+    grant: null,
+    family: null,
+    era: currentEra(tx),
+    scopes,
+    claims: noClaims,
+    resources: [],
+    jkt: null,
+  };
 }

@@ -7,7 +7,7 @@ import { OAuthError } from "../../errors.ts";
 import { namingIssuer } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
-import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { requireApproval } from "../approval.ts";
@@ -114,6 +114,5 @@ function redeem(
     nonce: null,
     refreshScopes: scopes,
     keptRefreshToken: null,
-    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }

@@ -7,7 +7,7 @@ import { OAuthError } from "../../errors.ts";
 import { acceptRetries } from "../../fix-commands.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
-import { settleTokens, userClaimsOf, type TokenPlan, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../authorize/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
 import { fixOf, isDead, killFamily, noteLife, placeInFamily, stateEnd, tokenState } from "../state.ts";
@@ -118,6 +118,5 @@ function renew(
     nonce: null,
     refreshScopes,
     keptRefreshToken: rotates ? null : token,
-    userClaims: userClaimsOf(tx, ctx, subject),
   };
 }
