@@ -17,8 +17,8 @@ interface Change {
   readonly read?: (body: RawParameters) => string;
 }
 
-/** None of these operations needs to know the process. */
-const runner = { server: null };
+/** No operation of the inspector needs to know the process. */
+export const runner = { server: null };
 
 const ofUser = (name: "suspend" | "ban" | "restore"): Change => ({
   tab: "users",
@@ -92,6 +92,9 @@ export type ChangeName = keyof typeof table;
 /** Null: there is no change of this name. */
 export const changeNamed = (name: string): Change | null =>
   Object.hasOwn(table, name) ? table[name as ChangeName] : null;
+
+export const runChange = (name: ChangeName, ctx: Context, target: string, value = ""): Promise<unknown> =>
+  table[name].run(ctx, target, value);
 
 export const commandFor = (name: ChangeName, target: string, value = ""): readonly string[] =>
   table[name].command(target, value);

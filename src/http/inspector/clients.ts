@@ -1,6 +1,7 @@
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
+import { runner } from "./changes.ts";
 import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderClients } from "./views.ts";
 
@@ -8,7 +9,7 @@ import { renderClients } from "./views.ts";
 
 export const showClients: ShowTab = async (web, req, res, refusal) => {
   const query = searchOf(req, bodyParameters(req));
-  const all = await operations["clients.list"].run(web.ctx, {}, { server: null });
+  const all = await operations["clients.list"].run(web.ctx, {}, runner);
   const nameOf = ({ client_name: name }: (typeof all)[number]): string => (typeof name === "string" ? name : "");
   const found = all.filter((client) => matches(query, client.client_id, nameOf(client), ...client.redirect_uris));
   const page = renderClients(web.renderer, {

@@ -16,6 +16,7 @@ import type { FixFormView } from "../pages/views.ts";
 import { routeOf } from "../route.ts";
 import type { Web } from "../web.ts";
 import { changeOf, markerOf } from "./access.ts";
+import { runChange, runner } from "./changes.ts";
 
 /**
  * The buttons of error pages. A button does what the printed command does, for a person who is signed in to the inspector. Then the refused
@@ -46,9 +47,6 @@ interface Plan {
   readonly run: () => Promise<unknown>;
 }
 
-/** None of these operations needs to know the process. */
-const runner = { server: null };
-
 const textIn = (parameters: RawParameters, name: string): string => {
   const value = parameters[name];
   return typeof value === "string" ? value : "";
@@ -60,15 +58,16 @@ function planOf(web: Web, { kind, request, username }: Fix): Plan | null {
   if (!isLocal) return null;
   if (kind === "restore") {
     if (!/^\/interaction\/[\w-]+\/(?:login|consent)$/.test(request)) return null;
-    const run = () => operations["users.restore"].run(ctx, { username }, runner);
+    const run = () => runChange("restore", ctx, username);
     return { clientId: "", redirectUri: null, location: base + request, run };
   }
   const parameters = parse(request, "&", "=", { maxKeys: 0 });
   const [client_id, redirectUri] = [textIn(parameters, "client_id"), textIn(parameters, "redirect_uri")];
   const location = asGet(web, web.ctx.layout.paths.authorize, parameters);
   if (location === null || !clientIdForm.test(client_id) || !staysNear(redirectUri, ctx.settings)) return null;
-  const run = kind === "create-client" ? createClient : addRedirectUri;
-  return { clientId: client_id, redirectUri, location, run: () => run(web, client_id, redirectUri) };
+  const run = () =>
+    kind === "create-client" ? createClient(web, client_id, redirectUri) : runChange(kind, ctx, client_id, redirectUri);
+  return { clientId: client_id, redirectUri, location, run };
 }
 
 /** A public client has to use PKCE (RFC 9700 2.1.1). */
@@ -76,12 +75,6 @@ const createClient = ({ ctx }: Web, client_id: string, uri: string): Promise<unk
   const entry = { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" };
   return operations["clients.add"].run(ctx, { entry }, runner);
 };
-
-async function addRedirectUri({ ctx }: Web, client_id: string, uri: string): Promise<void> {
-  const { redirect_uris } = await operations["clients.show"].run(ctx, { client_id }, runner);
-  const entry = { redirect_uris: [...new Set([...redirect_uris, uri])] };
-  await operations["clients.edit"].run(ctx, { client_id, entry }, runner);
-}
 
 /** The form with the button; null: there is none for this request or this person. */
 function formFor(web: Web, req: Request, fix: Fix): FixFormView | null {

@@ -1,6 +1,7 @@
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
+import { runner } from "./changes.ts";
 import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderGrants } from "./views.ts";
 
@@ -8,7 +9,6 @@ import { renderGrants } from "./views.ts";
 
 export const showGrants: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;
-  const runner = { server: null };
   const query = searchOf(req, bodyParameters(req));
   const allGrants = await operations["grants.list"].run(ctx, {}, runner);
   const allSessions = await operations["sessions.list"].run(ctx, {}, runner);

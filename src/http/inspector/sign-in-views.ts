@@ -2,7 +2,7 @@ import { livePageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../pages/render.ts";
 import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../pages/texts.ts";
-import { tabData, type ListView, type TabView } from "./views.ts";
+import { moreWords, tabData, type ListView, type TabView } from "./views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
@@ -100,7 +100,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView, timeZone = 
     {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
-      moreWords: view.more > 0 ? formatNumber(view.more, lang) : null,
+      moreWords: moreWords(view, lang),
       flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZone) })),
     },
     livePageHeaders,

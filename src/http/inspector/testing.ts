@@ -1,6 +1,7 @@
 import { operations } from "../../core/operations/table.ts";
 import { effectOf, timesInWords, type Fault } from "../../core/testing/faults/faults.ts";
 import { sendPage } from "../pages/page-writer.ts";
+import { runner } from "./changes.ts";
 import { faultForm } from "./fault-form.ts";
 import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderTesting } from "./views.ts";
@@ -13,7 +14,6 @@ const filterOf = ({ client, user, grant_type: grantType, method }: Fault): strin
 
 export const showTesting: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;
-  const runner = { server: null };
   const clock = await operations["clock.show"].run(ctx, {}, runner);
   const faults = await operations["faults.list"].run(ctx, {}, runner);
   const page = renderTesting(web.renderer, {

@@ -193,7 +193,8 @@ function tabPage(
   return writer.page(`inspector/${tab}`, heading, { ...tabData(writer, view, tab), ...content(writer) }, headers);
 }
 
-const moreWords = ({ more }: ListView, lang: string): string | null => (more > 0 ? formatNumber(more, lang) : null);
+export const moreWords = ({ more }: ListView, lang: string): string | null =>
+  more > 0 ? formatNumber(more, lang) : null;
 
 export const renderUsers = (renderer: Renderer, view: UsersView): Page =>
   tabPage(renderer, view, "users", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
