@@ -6,7 +6,7 @@ import { requireEndpoint, type Provider } from "./provider.ts";
 import { finish, nothing, type Result } from "./result.ts";
 import { requestTokens, type SignIn } from "./tokens.ts";
 
-/** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) if the provider offers it. */
+/** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) where it is offered. */
 
 export interface CodeRequest {
   readonly scope: string;

@@ -110,7 +110,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
       error instanceof URIError
         ? "the path cannot be decoded: it holds a % that does not begin a UTF-8 character"
         : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
-    // Not 413: the body is not too large, it only has too many parameters.
+    // 400, not 413: the body has too many parameters, but is not too large.
     const status = error.type === "parameters.too.many" ? 400 : error.status;
     const refusal = { status, code: "invalid_request", message, fix: null };
     return error.type === "entity.too.large"

@@ -138,7 +138,10 @@ function endedState({ reason }: InteractionError, step: EndedView["step"]): Ende
   return step === "consent" && reason === "finished" ? "finished" : "expired";
 }
 
-/** The start page of an app: its `initiate_login_uri` (OpenID Connect Core 4), else the origin of its redirect URI; null for a private-use scheme. */
+/**
+ * The start page of an app: its `initiate_login_uri` (OpenID Connect Core 4), else the origin of its redirect URI; null for a private-use
+ * scheme.
+ */
 function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<InteractionError["app"]>): string | null {
   if (initiateLoginUri !== null) {
     const query = new URLSearchParams({ iss: ctx.issuer }).toString();

@@ -31,7 +31,7 @@ export interface ControlOptions {
 /** Below the issuer. */
 export const apiPath = "/_idp/api";
 
-/** A page of another origin may not use the API, even one that got hold of the token: 403. */
+/** Refuses a page of another origin with 403, even one that has the token. */
 const ownOrigin =
   (web: Web): RequestHandler =>
   (req, _res, next) => {

@@ -6,16 +6,16 @@ import { operations } from "../../core/operations/table.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 export const errors: Readonly<Record<string, string>> = {
-  400: "The body cannot be read as JSON, or the path not as a URL",
+  400: "The body cannot be read as JSON, or the path as a URL",
   401: "The admin token is missing or wrong",
   403: "The request comes from a page of another origin",
   404: "Nothing has this name",
   409: "The name is taken, or the state of a record does not allow it",
   413: "The body is too large",
   415: "The body is not application/json",
-  421: "The Host is not a host of this server",
+  421: "The Host is not a name of this server",
   422: "The input is not valid; `problems` lists everything that is wrong",
-  503: "The change could not be written, and was not made, or only in part; the description says which",
+  503: "The change could not be written: it was not made, or only in part, as the description says",
 };
 
 /** The refusals that an operation may answer with. */

@@ -92,8 +92,8 @@ export const setInspectorCookie = (web: Web, res: Response, value: string): void
   const path = web.base + inspectorPath;
   const cookie = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inspector"), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
-  // Another port of localhost is the same site, so the marker comes with the redirect of an app there. It does not come from another site,
-  // and then the page is the same as for everybody else.
+  // The marker comes to every page. Another port of localhost is the same site, so the error page after a redirect by an app there gets it.
+  // After a redirect by another site the page does not get it, and shows what everybody sees.
   const marker = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inside") } as const;
   res.appendHeader("Set-Cookie", serialize({ ...marker, value: inspectorMarker(value) }));
 };

@@ -13,7 +13,7 @@ const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase
 
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
 
-/** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, and no more. */
+/** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, such pages are not accepted. */
 type Standing = "own" | "allowed" | "foreign";
 
 /** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. No foreign page can make a browser send an IP address. */
@@ -37,7 +37,7 @@ export const isAllowable = (given: string): boolean =>
   isAddress(given) ||
   /^\.?(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*(?!\d+$)[a-z\d_](?:[a-z\d_-]*[a-z\d_])?$/i.test(given);
 
-/** Headers that may be sent only once: Node.js uses the first of two, and a proxy in front may have used the last. */
+/** Headers that may be sent only once: of two, Node.js uses the first, and a proxy in front may use the last. */
 const onceOnly = /^(host|authorization)$/i;
 
 /** @throws {HttpError} 400 if one of them is sent twice, or a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */

@@ -30,7 +30,7 @@ export function clientQuery(req: Request): RawParameters {
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-/** Stands for a JSON value that is neither text nor a list of texts. Nothing else is an empty list. */
+/** Stands for a JSON value that is neither text nor a list of at least one text. */
 const notText: readonly string[] = [];
 
 function textsOf(value: unknown): string | readonly string[] | undefined {
@@ -46,9 +46,7 @@ function textsOf(value: unknown): string | readonly string[] | undefined {
 export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
   if (body === undefined) return {};
-  if (!isObject(body)) {
-    throw new OAuthError("invalid_request", "the JSON body must be an object");
-  }
+  if (!isObject(body)) throw new OAuthError("invalid_request", "the JSON body must be an object");
   const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
   for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
   return parameters;

@@ -22,7 +22,10 @@ interface Session {
   readonly marker: string;
 }
 
-/** Null: the cookie is missing, or from another process. If every host name is allowed (`*`), a foreign site may point its name at this machine. */
+/**
+ * Null: the cookie is missing or from another process, or the host name is not ours. Where every host name is allowed (`*`), a foreign site
+ * may point its name at this machine.
+ */
 function sessionOf(web: Web, req: Request): Session | null {
   const secret = readInspectorCookie(web, req);
   if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
@@ -83,8 +86,8 @@ function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"
 export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.csrf ?? "";
 
 /**
- * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing; unlike the forms of other pages,
- * these need an `Origin`.
+ * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing. Unlike the forms of
+ * other pages, these need an `Origin`.
  * @param csrfFor the value that the form must carry
  * @throws {InteractionError} csrf
  */

@@ -21,10 +21,11 @@ function mark(value: unknown): string | null {
 const sentBack = ({ response }: RequestRecord): Values => valuesIn(response?.["parameters"]);
 const issued = ({ response }: RequestRecord): Values => valuesIn(response?.["body"]);
 
-const compared = (name: string, one: unknown, other: unknown, said: string, not: string): readonly CheckView[] => {
+/** Compares two values, if both are there. `same` and `differs` are what the check says. */
+const compared = (name: string, one: unknown, other: unknown, same: string, differs: string): readonly CheckView[] => {
   const [left, right] = [mark(one), mark(other)];
   if (left === null || right === null) return [];
-  return [{ name, ok: left === right, detail: left === right ? said : not }];
+  return [{ name, ok: left === right, detail: left === right ? same : differs }];
 };
 
 function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] {

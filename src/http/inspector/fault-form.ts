@@ -52,7 +52,7 @@ export const faultForm: { readonly groups: readonly FaultFieldGroup[] } = {
   ],
 };
 
-/** `Retry-After: 2`, one per line. A line without a colon is a name that no header has. */
+/** `Retry-After: 2`, one per line. A line without a colon is a header without a value. */
 const headersIn = (typed: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     typed.split("\n").map((line) => {

@@ -38,8 +38,8 @@ const loginErrors: Readonly<Record<string, string>> = {
 /** The outcome of a request, in words. */
 export function outcomeOf({ status, outcome, error, fault }: RequestRecord): string {
   const refusal = error === null ? null : (loginErrors[error] ?? error);
-  const told = [refusal, fault].filter((part) => part !== null);
-  if (told.length > 0) return told.join("; ");
+  const reasons = [refusal, fault].filter((reason) => reason !== null);
+  if (reasons.length > 0) return reasons.join("; ");
   return isTelling(outcome) ? outcome : (STATUS_CODES[status] ?? "");
 }
 

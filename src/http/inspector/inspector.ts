@@ -3,9 +3,8 @@
  *
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
- * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file for
- * each tab makes its view (views.ts). fixes.ts has the buttons of error pages. issuers.ts leads to
- * the other issuers of the process.
+ * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file
+ * for each tab makes its view (views.ts). fixes.ts has the buttons of error pages. issuers.ts leads to the other issuers of the process.
  */
 import type { Request, Response } from "express";
 import { inspectorPath } from "../../core/inspector/access.ts";

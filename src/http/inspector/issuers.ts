@@ -16,7 +16,7 @@ import type { TabView } from "./views.ts";
 /** Below the issuer. */
 export const issuerPath = `${inspectorPath}issuer`;
 
-/** How the form names an issuer. No name looks like that of the first one. */
+/** How the form names an issuer. The first one is "/", which no name can be. */
 const valueOf = ({ name }: Pick<OpenIssuer, "name">): string => name ?? "/";
 
 const others = (web: Web): readonly OpenIssuer[] => [...web.ctx.issuers.open()].filter(({ name }) => name !== web.name);

@@ -56,7 +56,7 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
 /** How many bytes may wait for a browser that does not read them. */
 const mostWaiting = 64 * 1024;
 
-/** Server-sent events (HTML 9.2). Each one names the sign-in of a new request, and the page then reloads its content. */
+/** Server-sent events (HTML 9.2). Each names the sign-in of a new request, so that the page loads its content again. */
 export const getStream =
   ({ ctx: { ledger } }: Web): RequestHandler =>
   (_req, res) => {

@@ -8,8 +8,16 @@ import type { StepView, ValueView } from "./sign-in-views.ts";
 /** The requests of a sign-in as steps of its sequence, between browser, app and idp. */
 
 /** The endpoints that apps call. All others are opened in a browser. */
-const calledByApps = [
-  ...["token", "userinfo", "introspect", "revoke", "par", "device_authorization", "register", "jwks", "discovery"],
+const calledByApps: readonly string[] = [
+  "token",
+  "userinfo",
+  "introspect",
+  "revoke",
+  "par",
+  "device_authorization",
+  "register",
+  "jwks",
+  "discovery",
 ];
 
 const senderOf = ({ endpoint }: RequestRecord): StepView["from"] =>
@@ -40,16 +48,14 @@ function valueView(name: string, value: unknown): ValueView {
 const valueViews = (values: unknown): readonly ValueView[] =>
   isObject(values) ? Object.entries(values).map(([name, value]) => valueView(name, value)) : [];
 
-const isKept = (value: unknown): value is string => typeof value === "string";
-
-/** A placeholder for a value that the ledger does not keep: its name in capitals. */
+/** The placeholder for a value of which the ledger keeps only a fingerprint: its name in capitals. */
 const blank = (name: string): string => name.replaceAll(/[^a-z0-9]+/gi, "_").toUpperCase();
 
 /** The request as a command, with a placeholder for each secret. @param origin of the issuer */
 function curlOf({ method, path, parameters }: RequestRecord, origin: string): string {
   const { authorization, dpop, ...fields } = parameters;
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((one: unknown) => `${name}=${isKept(one) ? encodeURIComponent(one) : blank(name)}`),
+    [value].flat().map((one: unknown) => `${name}=${typeof one === "string" ? encodeURIComponent(one) : blank(name)}`),
   );
   const scheme = isObject(authorization) ? authorization["scheme"] : undefined;
   const credentials =

@@ -12,7 +12,10 @@ import { statusFor, tabView, type ShowTab } from "./tab.ts";
 import { tabs } from "./tabs.ts";
 import { renderTokens, type TokenView } from "./views.ts";
 
-/** Decodes a token and shows every check. The token is sent by POST, so that no address, log or history keeps it. The page does not repeat it. */
+/**
+ * Decodes a token and shows every check. The token is sent by POST, so that no address, log or history keeps it. The page does not repeat
+ * it.
+ */
 
 /** A token response has up to three tokens. */
 const mostTokens = 5;

@@ -33,14 +33,12 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
 };
 
 /**
- * Refuses a request that came without cookies and is too long to be repeated with them. To go on without them would set new ones, so that
- * the page that sent it could replace those of the browser.
+ * Refuses a request that came without cookies and is too long to be repeated with them. An answer without them would set new ones, so any
+ * page could replace those of the browser.
+ * @param next what the client can do instead
  */
-export const tooLongForGet = (): OAuthError =>
-  new OAuthError(
-    "invalid_request",
-    "the request came without cookies, and is too long to be repeated as GET: shorten it, or push it (RFC 9126)",
-  );
+export const tooLongForGet = (next: string): OAuthError =>
+  new OAuthError("invalid_request", `the request came without cookies, and is too long to be repeated as GET: ${next}`);
 
 /** Characters: common proxies refuse longer request lines. */
 const longestLocation = 12_000;
@@ -66,7 +64,7 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
   const browser = knownBrowser(web, req);
   const result = await beginAuthorization(web.ctx, parameters, browser);
   if (browser.isNew && result.step.kind === "page") {
-    if (req.method === "POST" && browser.session === null) throw tooLongForGet();
+    if (req.method === "POST" && browser.session === null) throw tooLongForGet("shorten it, or push it (RFC 9126)");
     setBrowserCookie(web, res, browser.id);
   }
   takeStep(web, req, res, result);
@@ -95,8 +93,8 @@ export const authorizationResponseOf = (res: Response): ReturnStep | null =>
   (res.locals["authorizationResponse"] as ReturnStep | undefined) ?? null;
 
 /**
- * The answer to the client: a redirect, a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2), or for the SDKs of some
- * vendors a message to the page of the client.
+ * Answers the client: with a redirect, with a page whose form the browser posts (OAuth 2.0 Form Post Response Mode 2), or, for the SDKs of
+ * some vendors, with a message to the client's page.
  */
 export function sendToClient(web: Web, req: Request, res: Response, answer: AuthorizationResponse): void {
   const { target, parameters } = answer;

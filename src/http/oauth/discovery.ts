@@ -8,7 +8,7 @@ import type { Web } from "../web.ts";
 
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
-/** The response depends on the name in the request. */
+/** Not cached: the response depends on the `Host` of the request. */
 const backchannelHeaders = { ...apiHeaders, "Cache-Control": "no-store" };
 
 /** Not cached: a new key signs at once (`idp keys rotate`), and a browser with the old set would refuse its signatures. */

@@ -25,7 +25,7 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
     return;
   }
   const location = asGet(web, web.ctx.layout.paths.logout, parameters);
-  if (location === null) throw tooLongForGet();
+  if (location === null) throw tooLongForGet("shorten it");
   redirect(res, location);
 };
 

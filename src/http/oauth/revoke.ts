@@ -7,7 +7,7 @@ import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { note, type Web } from "../web.ts";
 
-/** The revocation endpoint (RFC 7009). `token_type_hint` is not needed: the token itself shows its type (RFC 7009 2.1). */
+/** The revocation endpoint (RFC 7009). It ignores `token_type_hint`: the token itself shows its type (RFC 7009 2.1). */
 export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));

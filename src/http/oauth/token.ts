@@ -7,7 +7,7 @@ import { bodyParameters, every, single } from "../input/params.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { note, type Web } from "../web.ts";
 
-/** RFC 6749 5.1 requires both headers. */
+/** RFC 6749 5.1 requires `Pragma` beside `Cache-Control: no-store`. */
 const tokenHeaders = { ...privateApiHeaders, Pragma: "no-cache" };
 
 const tokensIn = (response: object): string =>

@@ -1,7 +1,7 @@
 import type { Mismatch } from "../../core/errors.ts";
 import type { AppView, FixFormView, View } from "./views.ts";
 
-/** A sign-in or a consent that cannot go on: a page without a form, which says how to start again. */
+/** A sign-in or a consent that cannot go on: the page says how to start again. */
 export interface EndedView extends View {
   readonly step: "login" | "consent";
   readonly state: "expired" | "no-cookie" | "finished" | "suspended";

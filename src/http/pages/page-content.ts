@@ -26,7 +26,7 @@ export interface PageContent {
   readonly [content: string]: unknown;
 }
 
-/** The data of a page that only people need: its look, and the button for a person who is in the inspector (programs have the command). */
+/** The data of a page that only people need: its look, and the button for a person in the inspector (programs get the command). */
 const look = new Set([
   "fixForm",
   "fixWords",
@@ -76,7 +76,7 @@ const otherSessions = (data: Data): string[] =>
     "sid",
   );
 
-/** How each page can be answered, by its template. */
+/** How to answer each page, by its template. */
 const answers: Readonly<Record<string, (data: Data) => Answers>> = {
   login: (data) => ({
     fields: [{ name: "username", value: data["username"] }, { name: "password" }],

@@ -71,7 +71,7 @@ export function renderTryIt(renderer: Renderer, view: TryItView): Page {
 
 /** The sign-in failed. */
 export interface TryItFailedView extends BeginView {
-  /** `refused`: by the server. `over`: this browser did not send the request that was answered. */
+  /** `refused`: by the server. `over`: the response does not belong to a request of this browser. */
   readonly state: "refused" | "over";
   readonly error: string;
   readonly description: string;

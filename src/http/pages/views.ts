@@ -168,7 +168,7 @@ export interface AccountView extends View {
   readonly languages: readonly string[];
   readonly language: string;
   readonly chosenTheme: Theme;
-  /** An app was just removed, or had been removed elsewhere before; a choice was kept; a session was ended; null for nothing. */
+  /** What was just done: an app was removed, or had been removed before; a choice was saved; a session was ended. Null for nothing. */
   readonly outcome:
     { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" | "ended" } | null;
   readonly preferencesAction: string;
@@ -217,7 +217,7 @@ export interface SignedOutView extends View {
   readonly state: "done" | "already" | "all-sessions";
   /** Where to go from here; null for nowhere. */
   readonly back: { readonly name: string; readonly href: string } | null;
-  /** Why the browser does not go back to the app by itself; null if it was not asked to. */
+  /** Why the browser does not go back to the app by itself; null if the app did not ask for that. */
   readonly stays: "no-hint" | "not-registered" | null;
   readonly signInHref: string;
 }
