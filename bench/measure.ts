@@ -18,7 +18,7 @@ export interface Figures {
 }
 
 /** How long a flow is run before anything is counted: after a rest V8 has discarded much of what it compiled for it. */
-const warmUpMs = 1500;
+const warmUpMs = 4000;
 
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
