@@ -94,7 +94,12 @@ export const viewOf = async (
 
 /** An issuer whose data could not be opened. */
 export const brokenView = (name: string, issuer: string, error: unknown): IssuerView => ({
-  ...{ name, issuer, data: null, users: 0, clients: 0, grants: 0 },
+  name,
+  issuer,
+  data: null,
+  users: 0,
+  clients: 0,
+  grants: 0,
   problem: error instanceof Error ? error.message : String(error),
 });
 

@@ -6,8 +6,13 @@ export const expireOperations = {
   expire: changes(
     "/expire",
     {
-      ...{ user: "string?", client: "string?", all: "boolean?" },
-      ...{ access: "boolean?", refresh: "boolean?", sessions: "boolean?", codes: "boolean?" },
+      user: "string?",
+      client: "string?",
+      all: "boolean?",
+      access: "boolean?",
+      refresh: "boolean?",
+      sessions: "boolean?",
+      codes: "boolean?",
     },
     async (ctx, input) => (await import("../testing/expire.ts")).expire(ctx, input),
   ),

@@ -10,16 +10,14 @@ export const stateOperations = {
     "/seed",
     {
       sources: "array?",
-      ...{
-        users: "any?",
-        clients: "any?",
-        scopes: "any?",
-        grants: "any?",
-        settings: "any?",
-        faults: "any?",
-        issuers: "any?",
-        $schema: "any?",
-      },
+      users: "any?",
+      clients: "any?",
+      scopes: "any?",
+      grants: "any?",
+      settings: "any?",
+      faults: "any?",
+      issuers: "any?",
+      $schema: "any?",
     },
     async (ctx, { sources, ...fixtures }, { progress }) => {
       const { seedNow } = await import("../fixtures/apply/seed-now.ts");
@@ -50,10 +48,7 @@ export const stateOperations = {
       const { importState } = await import("../fixtures/state/import.ts");
       const { source, ...others } = document;
       if (source !== undefined && Object.keys(others).length > 0) {
-        throw new OperationError(
-          "usage",
-          "source came with a document beside it, and only one of the two can be meant",
-        );
+        throw new OperationError("usage", "give source or a document, not both");
       }
       const [read] = source === undefined ? [{ value: document }] : texts([source]);
       return importState(ctx, read ?? { value: document });

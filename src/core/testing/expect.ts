@@ -66,7 +66,7 @@ function check(expectation: Expectation): void {
   }
   const seconds = secondsOf(within);
   if (!(seconds >= 0 && seconds <= longestWait)) {
-    add("within", `must be a duration of at most ${longestWait} s: a number of seconds, or a text as 5s`);
+    add("within", `must be a duration of at most ${longestWait} s: a number of seconds, or text such as 5s`);
   }
   for (const [name, value] of Object.entries(isObject(param) ? param : { "": null })) {
     if (typeof value !== "string") add("param", "must be an object of texts: the parameters by their names");
@@ -128,7 +128,9 @@ function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
   const isFiltered = [client, user, grant_type, status, flow, param].some((given) => given !== undefined);
   const shown = count > most ? matching : looked.filter(({ differs }) => differs.length > 0);
   return {
-    ...{ met, count, dropped },
+    met,
+    count,
+    dropped,
     expected: inWords(ledger, expectation),
     nearest: met ? [] : nearestOf(shown, isFiltered),
   };

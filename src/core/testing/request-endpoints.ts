@@ -6,5 +6,10 @@ export const expectEndpoints: readonly string[] = [...faultEndpoints, "login", "
 /** All endpoints in the ledger, by the names of the routes. `api` is the restore of a snapshot, the only call of the control API that it holds. */
 export const requestEndpoints: readonly string[] = [
   ...expectEndpoints,
-  ...["device", "sign-out", "root", "try-it", "none", "api"],
+  "device",
+  "sign-out",
+  "root",
+  "try-it",
+  "none",
+  "api",
 ];

@@ -38,8 +38,12 @@ function view(snapshot: Snapshot): SnapshotView {
   const { name, savedAt } = snapshot;
   const { users, clients, grants, sessions } = contentOf(snapshot).records;
   return {
-    ...{ name, savedAt, users: users.length, clients: clients.length },
-    ...{ grants: grants.length, sessions: sessions.length },
+    name,
+    savedAt,
+    users: users.length,
+    clients: clients.length,
+    grants: grants.length,
+    sessions: sessions.length,
   };
 }
 
@@ -133,8 +137,16 @@ function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["rec
 function record(ctx: Context, name: string): void {
   const path = `/_idp/api/snapshots/${name}/restore`;
   ctx.ledger.add({
-    ...{ method: "POST", path, url: path, endpoint: "api", status: 200, isSent: true, ms: 0 },
-    ...{ body: undefined, authorization: undefined, dpop: undefined },
+    method: "POST",
+    path,
+    url: path,
+    endpoint: "api",
+    status: 200,
+    isSent: true,
+    ms: 0,
+    body: undefined,
+    authorization: undefined,
+    dpop: undefined,
     time: ctx.now(),
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
     notes: { outcome: `restored the snapshot ${name}` },

@@ -61,9 +61,27 @@ export interface IssuedToken {
  * that its grant does not have. The value is the flag that sets the claim, if there is one.
  */
 export const reservedInTokens: Readonly<Record<string, string>> = {
-  ...{ iss: "wrong-issuer", sub: "user", aud: "audience", client_id: "client", scope: "scope", exp: "expires-in" },
-  ...{ iat: "", nbf: "not-yet-valid", jti: "", cnf: "", act: "", may_act: "", events: "" },
-  ...{ grant: "", epoch: "", client_epoch: "", exchanged_from: "", family: "", era: "", generation: "", claims: "" },
+  iss: "wrong-issuer",
+  sub: "user",
+  aud: "audience",
+  client_id: "client",
+  scope: "scope",
+  exp: "expires-in",
+  iat: "",
+  nbf: "not-yet-valid",
+  jti: "",
+  cnf: "",
+  act: "",
+  may_act: "",
+  events: "",
+  grant: "",
+  epoch: "",
+  client_epoch: "",
+  exchanged_from: "",
+  family: "",
+  era: "",
+  generation: "",
+  claims: "",
 };
 
 /**

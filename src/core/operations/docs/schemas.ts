@@ -139,7 +139,10 @@ export const snapshot = z
   .object({
     name: z.string(),
     savedAt: time,
-    ...{ users: z.int(), clients: z.int(), grants: z.int(), sessions: z.int() },
+    users: z.int(),
+    clients: z.int(),
+    grants: z.int(),
+    sessions: z.int(),
   })
   .describe("A state to go back to");
 
