@@ -162,7 +162,7 @@ function appOf(interaction: Interaction): AskingApp | null {
 }
 
 /** A refusal that names the app to go back to. @param username who was suspended or banned */
-export function over(
+export function refusalOf(
   tx: ReadTx,
   interaction: Interaction,
   reason: "gone" | "finished" | "suspended",
@@ -181,8 +181,8 @@ export function findInteraction(tx: ReadTx, ctx: Context, uid: string, browser: 
   const interaction = tx.get("interactions", uid);
   if (interaction === undefined) throw new InteractionError("gone");
   if (browser.id === null || hashOf(browser.id) !== interaction.browser) throw new InteractionError("other-browser");
-  if (recordOf(interaction).kind === "finished") throw over(tx, interaction, "finished");
-  if (interaction.expiresAt - expiredTtl <= ctx.now()) throw over(tx, interaction, "gone");
+  if (recordOf(interaction).kind === "finished") throw refusalOf(tx, interaction, "finished");
+  if (interaction.expiresAt - expiredTtl <= ctx.now()) throw refusalOf(tx, interaction, "gone");
   return interaction;
 }
 

@@ -14,7 +14,7 @@ import {
   endInteraction,
   findInteraction,
   isStored,
-  over,
+  refusalOf,
   recordFact,
   signInRecordOf,
   type Browser,
@@ -161,7 +161,7 @@ export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browse
   const userId = sessionOf(tx, browser.session)?.userId ?? (login === "canceled" ? undefined : login?.userId);
   const user = userId === undefined ? undefined : tx.get("users", userId);
   if (user !== undefined && user.status !== "active") {
-    throw over(tx, interaction, "suspended", user.username);
+    throw refusalOf(tx, interaction, "suspended", user.username);
   }
   return null;
 }
