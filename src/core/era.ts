@@ -47,7 +47,7 @@ export function isPast(tx: ReadTx, { era = 0, exp }: { readonly era?: number; re
 export const mayBeForgotten = (tx: ReadTx, expiresAt: number): boolean => expiresAt <= (pasts(tx)[0]?.end ?? -Infinity);
 
 /** Whose tokens: of a user, of a client, of both; null: of any. */
-interface Owner {
+export interface Owner {
   readonly userId: string | null;
   readonly clientId: string | null;
 }

@@ -135,6 +135,13 @@ export function problemText({ file, line, column, path, message }: Problem): str
   return [place, path, message].filter((part) => part !== "" && part !== "$").join(" ");
 }
 
+/** Problems in one line: "users[2].email is missing; clients[0] …". */
+export const listed = (problems: readonly Problem[]): string =>
+  problems.map(({ path, message }) => `${path} ${message}`).join("; ");
+
+/** "1 problem", "3 problems". */
+export const countOf = ({ length }: readonly Problem[]): string => (length === 1 ? "1 problem" : `${length} problems`);
+
 /** A refusal of an operation on users, clients, grants, fixtures: with the next step in `hint`. */
 export class OperationError extends Error {
   override readonly name = "OperationError";

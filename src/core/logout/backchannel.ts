@@ -36,16 +36,12 @@ export type EndedSessions = readonly (readonly [session: Session, clients: reado
 export const withClients = (tx: ReadTx, sessions: readonly Session[]): EndedSessions =>
   sessions.map((session) => [session, clientsToNotify(tx, session)]);
 
-/** Notifies the clients of sessions that have ended. */
-export const notifyClients = async (ctx: Context, endedSessions: EndedSessions): Promise<readonly LogoutNotice[]> =>
-  (await Promise.all(endedSessions.map(([session, clients]) => notifyOfOne(ctx, session, clients)))).flat();
-
 /**
- * Notifies all clients of a session at once, each within the time limit of `outbound.ts`, because the person who signs out waits. A client
- * that does not respond does not prevent the sign-out.
+ * Notifies the clients of sessions that have ended: all at once, each within the time limit of `outbound.ts`, because the person who signs
+ * out waits. A client that does not respond does not prevent the sign-out.
  */
-const notifyOfOne = (ctx: Context, session: Session, clients: readonly Client[]): Promise<LogoutNotice[]> =>
-  Promise.all(clients.map((client) => notify(ctx, session, client)));
+export const notifyClients = (ctx: Context, endedSessions: EndedSessions): Promise<readonly LogoutNotice[]> =>
+  Promise.all(endedSessions.flatMap(([session, clients]) => clients.map((client) => notify(ctx, session, client))));
 
 async function notify(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {
   const notice = await deliver(ctx, session, client, client.backchannel_logout_uri ?? "");

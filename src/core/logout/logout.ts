@@ -60,18 +60,17 @@ export async function beginLogout(
   request: LogoutRequest,
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
-  checkLength([request.postLogoutRedirectUri, request.state, request.uiLocales]);
-  const { idTokenHint, clientId: named, postLogoutRedirectUri: address } = request;
-  if (address !== undefined && idTokenHint === undefined && named === undefined) {
+  const { idTokenHint, postLogoutRedirectUri, state, uiLocales } = request;
+  checkLength([postLogoutRedirectUri, state, uiLocales]);
+  if (postLogoutRedirectUri !== undefined && idTokenHint === undefined && request.clientId === undefined) {
     ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
   }
-  const hint = request.idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, request.idTokenHint);
+  const hint = idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, idTokenHint);
   const outcome = await ctx.store.transaction((tx) => {
     const client = clientOf(tx, request, hint);
     const location = returnAddress(ctx, client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
-    const { postLogoutRedirectUri, state, uiLocales } = request;
     const clientId = client?.client_id ?? null;
     const record: LogoutRecord = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
     if (session !== null && hint?.sub !== session.user.id) {
@@ -79,7 +78,7 @@ export async function beginLogout(
       tx.insert("interactions", interaction);
       return { kind: "ask", uid: interaction.uid } as const;
     }
-    const stays = address !== undefined && client === null ? "no-hint" : null;
+    const stays = postLogoutRedirectUri !== undefined && client === null ? "no-hint" : null;
     const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSessionOfCookie(tx, browser.session);
     return { kind: "end", ended, location, back: wayBack(client), stays, uiLocales } as const;
   });

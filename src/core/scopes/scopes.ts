@@ -70,14 +70,12 @@ const otherClaims: Readonly<Partial<Record<string, readonly string[]>>> = {
 /** Every scope: the built-in ones, then those of fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [
-    ...builtInScopes.map((name) => {
-      return {
-        name,
-        builtIn: true,
-        description: { en: descriptions[name] },
-        claims: standardByScope.get(name) ?? otherClaims[name] ?? [],
-      };
-    }),
+    ...builtInScopes.map((name) => ({
+      name,
+      builtIn: true,
+      description: { en: descriptions[name] },
+      claims: standardByScope.get(name) ?? otherClaims[name] ?? [],
+    })),
     ...[...tx.all("scopes")].map((scope) => ({ builtIn: false, ...scope })),
   ]);
 

@@ -1,4 +1,4 @@
-import { OperationError, type Problem } from "../errors.ts";
+import { listed, OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { didYouMean } from "../nearest.ts";
 import { durationOf } from "../time.ts";
@@ -73,8 +73,7 @@ function check(expectation: Expectation): void {
     else if (!isKept(name)) add(`param.${name}`, "is never kept, so no request can be found by it");
   }
   if (problems.length === 0) return;
-  const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
-  throw new OperationError("usage", listed, { problems });
+  throw new OperationError("usage", listed(problems), { problems });
 }
 
 /** The least and the highest number of requests that meet the expectation. */

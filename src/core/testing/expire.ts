@@ -1,7 +1,7 @@
 import type { Client, Tx, User } from "../../store/store.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
-import { endTokens } from "../era.ts";
+import { endTokens, type Owner } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { endSessions } from "../sessions/sessions.ts";
@@ -77,11 +77,6 @@ function expireSessions(tx: Tx, user: User | null, client: Client | null): numbe
     ({ userId }) => client === null || activeGrant(tx, userId, client.client_id) !== undefined,
   );
   return endSessions(tx, sessions).length;
-}
-
-interface Owner {
-  readonly userId: string | null;
-  readonly clientId: string | null;
 }
 
 /**

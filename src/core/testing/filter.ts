@@ -1,4 +1,4 @@
-import { OperationError, type Problem } from "../errors.ts";
+import { listed, OperationError, type Problem } from "../errors.ts";
 import { didYouMean } from "../nearest.ts";
 import { requestEndpoints } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
@@ -42,8 +42,7 @@ export function filterProblems({ endpoint = "any", status, since }: RequestFilte
 export function checkFilter(filter: RequestFilter): void {
   const problems = filterProblems(filter);
   if (problems.length === 0) return;
-  const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
-  throw new OperationError("usage", listed, { problems });
+  throw new OperationError("usage", listed(problems), { problems });
 }
 
 /** Whether a request came after the place or time that `since` names. */

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { OperationError, type Problem } from "../../errors.ts";
+import { listed, OperationError, type Problem } from "../../errors.ts";
 import { checkEntry, type Entry } from "../../fixtures/schema/check-entry.ts";
 import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -18,8 +18,7 @@ export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
   const input = entry as unknown as FaultInput;
   const problems = await unknownNames(ctx, input);
   if (problems.length > 0) {
-    const listed = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
-    throw new OperationError("usage", `the fault was not added: ${listed}`, { problems });
+    throw new OperationError("usage", `the fault was not added: ${listed(problems)}`, { problems });
   }
   const fault = await ctx.faults.add(input);
   ctx.log(`fault ${faultInWords(fault)}`);
