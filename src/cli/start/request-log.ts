@@ -56,7 +56,8 @@ export function requestLines(given: RequestEvent, style: Style, width: number): 
     ...(fits ? [] : [wrap(outcome, width, indent)]),
     ...(fault === null ? [] : [style.yellow(wrap(`fault ${fault}`, width, indent))]),
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
-    ...(fix === null ? [] : [paint(fixLine(fix, width))]),
+    // On one line, so that its command can be pasted.
+    ...(fix === null ? [] : [paint(`${indent}fix: ${fix}`)]),
   ].join("\n");
 }
 
@@ -73,7 +74,3 @@ const compared = (error: string, { parameter, sent, registered }: Mismatch): rea
       (each, index) => `${index === 0 ? "registered:" : "           "} ${each}`,
     ),
   ].map((line) => indent + line);
-
-/** A command stays on one line, so that it can be pasted; words are wrapped. */
-const fixLine = (fix: string, width: number): string =>
-  fix.startsWith("idp ") ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent);
