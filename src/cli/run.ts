@@ -13,8 +13,15 @@ import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import type { Hint } from "../core/hint.ts";
 
-/** The command for "see its help", as far as the words name one. */
-function commandPath(program: Command, words: readonly string[]): string {
+/** The command or group that the words name, as far as they name one. */
+interface Typed {
+  readonly words: readonly string[];
+  readonly command: Command;
+  /** `["idp", "users", "list"]` */
+  readonly path: readonly string[];
+}
+
+function typedCommand(program: Command, words: readonly string[]): Typed {
   let command = program;
   const path = [program.name()];
   for (const word of words) {
@@ -23,7 +30,7 @@ function commandPath(program: Command, words: readonly string[]): string {
     command = next;
     path.push(word);
   }
-  return path.join(" ");
+  return { words, command, path };
 }
 
 /** Names of other tools for our commands. */
@@ -38,16 +45,12 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 /** Suggests a command for an unknown one, by its meaning and in any group. commander compares letters: it suggests "ban" for "unban". */
-function commandMeant({ code, message }: CommanderError, program: Command, path: string): string | undefined {
+function commandMeant({ code, message }: CommanderError, program: Command, typed: Typed): string | undefined {
   const word = code === "commander.unknownCommand" ? /'(.+)'/.exec(message)?.[1] : undefined;
   if (word === undefined) return undefined;
   const name = Object.hasOwn(synonyms, word) ? synonyms[word] : word;
   const named = ({ commands }: Command): boolean => commands.some((command) => command.name() === name);
-  const here = path
-    .split(" ")
-    .slice(1)
-    .reduce((group, part) => group.commands.find((one) => one.name() === part) ?? group, program);
-  if (named(here)) return `Did you mean ${path} ${name ?? ""}?`;
+  if (named(typed.command)) return `Did you mean ${typed.path.join(" ")} ${name ?? ""}?`;
   const groups = program.commands.filter(named).map((group) => `${program.name()} ${group.name()} ${name ?? ""}`);
   return groups.length === 0 ? undefined : `Did you mean ${groups.join(" or ")}?`;
 }
@@ -56,38 +59,31 @@ function commandMeant({ code, message }: CommanderError, program: Command, path:
  * `idp clock 31m`: commander takes the word for an argument of `idp clock show`, the default.
  * @returns the word, and the commands of the group
  */
-function unknownInGroup({ code }: CommanderError, program: Command, path: string, words: readonly string[]) {
+function unknownInGroup({ code }: CommanderError, program: Command, { words, command, path }: Typed) {
   if (code !== "commander.excessArguments") return null;
-  const [, ...names] = path.split(" ");
-  let group: Command | undefined = program;
-  for (const name of names) group = group?.commands.find((one) => one.name() === name);
-  const known = group?.commands.map((one) => one.name()) ?? [];
-  const word = program.parseOptions([...words]).operands[names.length];
+  const known = command.commands.map((one) => one.name());
+  const word = program.parseOptions([...words]).operands[path.length - 1];
   return known.length === 0 || word === undefined ? null : { word, known };
 }
 
 /** The message of commander without its prefix; its suggestion becomes the hint. */
-async function usageFailure(
-  error: CommanderError,
-  program: Command,
-  path: string,
-  words: readonly string[],
-): Promise<Failure> {
+async function usageFailure(error: CommanderError, program: Command, typed: Typed): Promise<Failure> {
+  const { words, path } = typed;
   const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
   const help: Hint =
-    path !== "idp exec" || words.includes("--")
-      ? { text: "See", command: [...path.split(" "), "--help"] }
+    path.join(" ") !== "idp exec" || words.includes("--")
+      ? { text: "See", command: [...path, "--help"] }
       : // The flags may be those of the command that `exec` was to run.
         { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
-  const unknown = unknownInGroup(error, program, path, words);
+  const unknown = unknownInGroup(error, program, typed);
   if (unknown !== null) {
     const { didYouMean, nearest } = await import("../core/nearest.ts");
     const { word, known } = unknown;
-    const all = { ...help, text: `${path} has ${known.join(", ")}. ${help.text}` };
+    const all = { ...help, text: `${path.join(" ")} has ${known.join(", ")}. ${help.text}` };
     const hint = nearest(word, known) === undefined ? all : didYouMean(word, known, help);
     return { code: "usage", message: `unknown command '${word}'`, hint, problems: [], exit: 2 };
   }
-  const suggestion = commandMeant(error, program, path) ?? similar;
+  const suggestion = commandMeant(error, program, typed) ?? similar;
   const hint =
     suggestion === undefined ? help : { ...help, text: `${suggestion.replace(/^\((.*)\)$/, "$1")} ${help.text}` };
   return { code: "usage", message, hint, problems: [], exit: 2 };
@@ -173,16 +169,16 @@ export async function run(
     // Flags after a wrong one were not read.
     const cli = { ...settle(flags, terminal, clock, typedTarget(program)), json: ownWords(words).includes("--json") };
     if (error instanceof CommanderError) {
-      const path = commandPath(program, words);
+      const typed = typedCommand(program, words);
       if (error.code === "commander.help") {
-        if (path === program.name()) {
+        if (typed.command === program) {
           stdout.write(help);
           return 0;
         }
         if (!cli.json) stderr.write(`${help}\n`);
-        error.message = `${path} needs one of its commands`;
+        error.message = `${typed.path.join(" ")} needs one of its commands`;
       }
-      const failure = await usageFailure(error, program, path, words);
+      const failure = await usageFailure(error, program, typed);
       printFailure(cli, failure, null);
       return failure.exit;
     }
