@@ -23,6 +23,6 @@ function describe({ user, client, expired, sessions, codes }: ExpireResult): str
     sessions: count(sessions, "session"),
     codes: count(codes, "code"),
   };
-  const whose = [user === null ? "all users" : user, client === null ? "all clients" : client].join(" for ");
+  const whose = [user ?? "all users", client ?? "all clients"].join(" for ");
   return `Expired: ${expired.map((kind) => names[kind]).join(", ")} of ${whose}.`;
 }

@@ -20,7 +20,7 @@ export interface FaultFlags extends Omit<
 
 /** Which requests take the fault, in words. */
 function whichRequests({ client, user, grant_type: grantType, method, skip }: Fault): string {
-  const filters = Object.entries({ client, user, grantType, method }).flatMap(([, value]) => value ?? []);
+  const filters = [client, user, grantType, method].flatMap((value) => value ?? []);
   return [...filters, ...(skip > 0 ? [`after ${skip}`] : [])].join(" ");
 }
 

@@ -30,9 +30,7 @@ export async function openBrowser(
         resolve();
       });
     });
-    const waiting = new AbortController();
-    await Promise.race([settled, delay(patience, undefined, { signal: waiting.signal }).catch(() => undefined)]);
-    waiting.abort();
+    await Promise.race([settled, delay(patience)]);
   } catch {
     instead();
   }

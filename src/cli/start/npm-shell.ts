@@ -16,7 +16,7 @@ export function endWithShellOfNpm(cli: Invocation, end: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
     clearInterval(timer);
-    say(cli, "The npm that ran this has ended: so does idp.");
+    say(cli, "npm has ended, so idp ends too.");
     end();
   }, checkEveryMs);
   timer.unref();
