@@ -13,7 +13,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import type { Style } from "../output/style.ts";
 import { wrap } from "../output/table.ts";
-import { addressOf, findTarget } from "../target/target.ts";
+import { serverAddress, findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
@@ -90,7 +90,7 @@ async function served(cli: Invocation): Promise<Served> {
 
 function addressIn(cli: Invocation): string | null {
   try {
-    return addressOf(cli);
+    return serverAddress(cli);
   } catch (error) {
     // The finding on the lock reports an invalid lock file.
     if (error instanceof DataFileError) return null;

@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation.ts";
 import { openBrowser } from "./open-browser.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
-import { addressOf, findTarget, noServer, startHint } from "../target/target.ts";
+import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
 
 /** The paths of the pages below the issuer, by their names on the command line. */
 const paths = {
@@ -20,7 +20,7 @@ const patience = 5000;
 
 /** `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser. */
 export async function open(cli: Invocation, page: Page): Promise<Outcome> {
-  const address = addressOf(cli);
+  const address = serverAddress(cli);
   const issuer = address === null ? null : await issuerAt(address, patience);
   if (issuer === null) {
     if (cli.url === null) throw await noServer(cli);

@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
-import { addressOf, noServer, startCommand } from "../target/target.ts";
+import { serverAddress, noServer, startCommand } from "../target/target.ts";
 
 export interface WaitFlags {
   /** Seconds; 0 looks only once. */
@@ -19,7 +19,7 @@ export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Out
   const until = cli.now() + timeout * 1000;
   const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;
   for (let isFirst = true; ; isFirst = false) {
-    const url = addressOf(cli);
+    const url = serverAddress(cli);
     const issuer = url === null ? null : await issuerAt(url, Math.max(1000, until - cli.now()));
     if (issuer !== null) return answer({ ready: true, url, issuer }, (shown) => `ready   ${shown.issuer}`);
     if (cli.now() + pause > until) break;

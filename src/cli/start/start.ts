@@ -15,7 +15,7 @@ import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
 import { openBrowser } from "../server/open-browser.ts";
-import { listenForKeys } from "./keys.ts";
+import { listenForKeys } from "./keyboard.ts";
 import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";

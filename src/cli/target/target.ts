@@ -85,7 +85,7 @@ const noData = async (cli: Invocation): Promise<OperationError> =>
   });
 
 /** Where the server is, or will be: `--url`, else what the lock of the data folder says; null until it does. @throws {OperationError} usage */
-export function addressOf(cli: Pick<Invocation, "url" | "data" | "store" | "issuer" | "env">): string | null {
+export function serverAddress(cli: Pick<Invocation, "url" | "data" | "store" | "issuer" | "env">): string | null {
   const { url, store, issuer, env } = cli;
   if (url !== null) return checkUrl({ url, env });
   if (store !== null) return null;
