@@ -66,6 +66,8 @@ test("a certificate and a key that are no pair, or no file, are refused with wha
   writeFileSync(join(cwd, "other.pem"), "nonsense");
   expect(await start("--cert", cert)).toContain("--cert needs --key too");
   expect(await start("--key", key)).toContain("--key needs --cert too");
-  expect(await start("--cert", "none.pem", "--key", key)).toContain("--cert none.pem cannot be read");
+  expect(await start("--cert", "none.pem", "--key", key)).toContain(
+    "--cert none.pem cannot be read: there is no such file\n  Name a PEM file",
+  );
   expect(await start("--cert", "other.pem", "--key", key)).toContain("cannot be used together");
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { OperationError, problemText } from "../../core/errors.ts";
 import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
 import { readFrom, type FileText } from "../../core/fixtures/from/tools.ts";
@@ -9,6 +8,7 @@ import { plainCommandLine } from "../../core/hint.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../program/app-types.ts";
 import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place.ts";
 import type { InitFlags } from "./flags.ts";
+import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { startCommand } from "../target/target.ts";
@@ -85,11 +85,7 @@ function checkWords(
 }
 
 /** @throws {OperationError} invalid */
-function read(name: string): FileText {
-  try {
-    return { name, text: decodeFixture(name, readFileSync(name)) };
-  } catch (error) {
-    if (error instanceof OperationError) throw error;
-    throw new OperationError("invalid", `${name} cannot be read`, { cause: error });
-  }
-}
+const read = (name: string): FileText => ({
+  name,
+  text: decodeFixture(name, readNamedFile(name, { code: "invalid" })),
+});

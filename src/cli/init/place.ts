@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { usualNames } from "../../fixture-files.ts";
+import { cannotBeWritten } from "../output/put-file.ts";
 import { codeOf } from "../../store/json/fault.ts";
 
 /** Where `idp init` writes to. */
@@ -40,7 +41,7 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
     writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw taken(again);
-    throw new OperationError("usage", `${file} cannot be written here (${codeOf(error)})`, { cause: error });
+    throw cannotBeWritten(file, error);
   }
 }
 
@@ -63,7 +64,7 @@ export function ignoreSecrets(): readonly string[] {
   try {
     if (missing.length > 0) appendFileSync(ignore, `${start}${missing.join("\n")}\n`);
   } catch (error) {
-    throw new OperationError("usage", `${ignore} cannot be written here (${codeOf(error)})`, { cause: error });
+    throw cannotBeWritten(ignore, error);
   }
   return missing;
 }

@@ -1,8 +1,7 @@
 import { lstat, readFile, unlink } from "node:fs/promises";
-import { OperationError } from "../../core/errors.ts";
 import { followLinks } from "../../store/json/durable-file.ts";
 import { stateOfProcess } from "../../store/json/process.ts";
-import { putFile } from "../output/put-file.ts";
+import { cannotBeWritten, putFile } from "../output/put-file.ts";
 
 /** The file of `--ready-file`. It exists from the moment the server is ready until the server has ended. */
 
@@ -17,7 +16,7 @@ export async function writeReadyFile(file: string, ready: Ready): Promise<void> 
     // Readable for everybody, because it has no secret.
     await putFile(file, `${JSON.stringify(ready)}\n`, 0o644);
   } catch (error) {
-    throw new OperationError("usage", `--ready-file ${file} cannot be written`, { cause: error });
+    throw cannotBeWritten(`--ready-file ${file}`, error);
   }
 }
 

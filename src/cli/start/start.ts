@@ -1,7 +1,6 @@
 /*
  * cli/start: `idp start`: the server, its first screen and its request log.
  */
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -11,6 +10,7 @@ import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixtu
 import { makeKeys, workers } from "./workers.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
+import { readNamedFile } from "../input/named-file.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
@@ -58,15 +58,9 @@ function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
       hint: { text: "For example", command: ["idp", "start", "--cert", "localhost.pem", "--key", "localhost-key.pem"] },
     });
   }
-  return { tls: { cert: readPem("cert", cert), key: readPem("key", key) } };
-}
-
-function readPem(flag: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new OperationError("usage", `--${flag} ${file} cannot be read`, { hint: "It is a PEM file", cause: error });
-  }
+  const read = (flag: string, file: string): string =>
+    readNamedFile(file, { code: "usage", what: `--${flag} ${file}`, hint: "Name a PEM file" }).toString();
+  return { tls: { cert: read("cert", cert), key: read("key", key) } };
 }
 
 function optionsOf(

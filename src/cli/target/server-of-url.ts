@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { OperationError } from "../../core/errors.ts";
+import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../program/flag-values.ts";
 import type { Server } from "./remote.ts";
@@ -35,12 +35,9 @@ function sendable(token: string, from: string): string {
 }
 
 function readTokenFile(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new OperationError("usage", `--admin-token-file ${file} cannot be read`, { cause: error });
-  }
+  const text = readNamedFile(file, { code: "usage", what: `--admin-token-file ${file}` })
+    .toString()
+    .trim();
   // A lock file is accepted in place of the bare token.
   const token = text.startsWith("{") ? (/"adminToken"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? "") : text;
   if (token === "") throw new OperationError("usage", `--admin-token-file ${file} holds no token`);

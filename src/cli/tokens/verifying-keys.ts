@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Problem } from "../../client/check.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { shown } from "../../core/tokens/claim-checks.ts";
 import type { Keys } from "../../core/tokens/verify-foreign.ts";
+import { readNamedFile } from "../input/named-file.ts";
 import { readSecret } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 
@@ -34,21 +34,14 @@ function keySet(value: unknown, from: string): Keys {
   const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
   if (jwks === null) {
     throw new OperationError("invalid", `${from} is not a JWK Set`, {
-      hint: 'It is an object with a list "keys" (RFC 7517 5).',
+      hint: 'A JWK Set is an object with a list "keys" (RFC 7517 5).',
     });
   }
   return { kind: "public", jwks, from };
 }
 
-function readJson(file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new OperationError("not_found", `--jwks ${file} cannot be read`, { cause });
-  }
-  return parse(text, file);
-}
+const readJson = (file: string): unknown =>
+  parse(readNamedFile(file, { code: "not_found", what: `--jwks ${file}` }).toString(), file);
 
 function parse(text: string, from: string): unknown {
   try {
@@ -61,7 +54,7 @@ function parse(text: string, from: string): unknown {
 async function getJson(address: string): Promise<unknown> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     throw new OperationError("invalid", `${address} is not an address that keys can be fetched from`, {
-      hint: "It begins with http:// or https://.",
+      hint: "It must begin with http:// or https://.",
     });
   }
   // Loaded only to fetch keys, because https takes a while to load.
