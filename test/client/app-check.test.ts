@@ -6,7 +6,7 @@ import type { CaseResult } from "../../src/client/app-check/case.ts";
 import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import { endBefore, newWay } from "../../src/client/app-check/way.ts";
+import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
 import { writeReport } from "../../src/cli/check/report.ts";
 import { newFolder } from "../helpers/cli.ts";
 
@@ -72,13 +72,13 @@ test("an app may ask again at once after login_required, and after no other erro
     user: "alice",
   };
   const again = (error: string): unknown => {
-    const way = newWay(true, false, null);
+    const progress = newProgress(true, false, null);
     const ends = [
       "http://idp.test/authorize?n=1",
       `http://app.test/cb?error=${error}`,
       "http://idp.test/authorize?n=2",
-    ].map((address) => endBefore(places, way, new URL(address), null));
-    return [ends.at(-1), way.request?.search, way.delivered];
+    ].map((address) => endBefore(places, progress, new URL(address), null));
+    return [ends.at(-1), progress.request?.search, progress.delivered];
   };
   expect(again("login_required")).toEqual([null, "?n=2", false]);
   expect(again("access_denied")).toEqual([{ kind: "idp" }, "?n=1", true]);

@@ -3,7 +3,7 @@
  *
  * run.ts runs the cases, with a control before, between and after. A case is a file in cases/, or a row in flaws/, where one function
  * judges all of them. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium,
- * and way.ts decides for both where a visit ends.
+ * and progress.ts decides for both where a visit ends.
  * attempt.ts is what a case works with. The faults and the ledger are reached by control.ts, which the command line connects to a server.
  */
 import type { Attempt } from "./attempt.ts";

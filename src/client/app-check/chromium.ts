@@ -8,7 +8,7 @@ import {
   type Places,
   type Visit,
 } from "./browser.ts";
-import { endBefore, newWay, type Way } from "./way.ts";
+import { endBefore, newProgress, type Progress } from "./progress.ts";
 import type { BrowserContext, Page, Paused, Session } from "./playwright-types.ts";
 
 /** Chromium, for apps that need scripts. Each address of the main frame is looked at before it is asked, redirects too. */
@@ -17,7 +17,7 @@ import type { BrowserContext, Page, Paused, Session } from "./playwright-types.t
 const patience = 10_000;
 
 /** A visit of Chromium, which ends at an address that may not be opened. */
-interface Visiting extends Way {
+interface Visiting extends Progress {
   end: End | null;
 }
 
@@ -28,20 +28,20 @@ function postedAt({ redirectUris }: Places, { request }: Paused): AuthorizationR
 }
 
 /** Decides about an address before it is opened. @returns whether it may be */
-function mayOpen(places: Places, way: Visiting, paused: Paused): boolean {
+function mayOpen(places: Places, progress: Visiting, paused: Paused): boolean {
   const url = new URL(paused.request.url + (paused.request.urlFragment ?? ""));
-  way.end ??= endBefore(places, way, url, postedAt(places, paused));
-  return way.end === null;
+  progress.end ??= endBefore(places, progress, url, postedAt(places, paused));
+  return progress.end === null;
 }
 
 export async function chromiumBrowser(places: Places, context: BrowserContext): Promise<Browser> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page as never);
   const { frameTree } = await session.send("Page.getFrameTree");
-  let way: Visiting = { ...newWay(false, false, null), end: null };
+  let progress: Visiting = { ...newProgress(false, false, null), end: null };
   let status = 0;
   session.on("Fetch.requestPaused", (paused) => {
-    const opens = paused.frameId !== frameTree.frame.id || mayOpen(places, way, paused);
+    const opens = paused.frameId !== frameTree.frame.id || mayOpen(places, progress, paused);
     void goOn(session, paused.requestId, opens);
   });
   await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", resourceType: "Document" }] });
@@ -49,12 +49,12 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;
     const url = new URL(response.url());
     status = response.status();
-    way.steps.push({ url, isApp: isApp(places, url), status });
+    progress.steps.push({ url, isApp: isApp(places, url), status });
   });
 
-  async function visit(begun: Way, open: () => Promise<unknown>): Promise<Visit> {
+  async function visit(begun: Progress, open: () => Promise<unknown>): Promise<Visit> {
     const next: Visiting = { ...begun, end: null };
-    way = next;
+    progress = next;
     const stuck = await open()
       .then(() => settle(page, places, next))
       .then(
@@ -72,16 +72,16 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
 
   const goto = (address: string): Promise<unknown> =>
     page.goto(address, { waitUntil: "domcontentloaded", timeout: patience }).catch((error: unknown) => {
-      // A visit that ended on its way has not failed; one that was replaced by the next page has not either.
-      if (way.end === null && !String(error).includes("interrupted by another navigation")) throw error;
+      // A visit that ended before it was opened has not failed; one that was replaced by the next page has not either.
+      if (progress.end === null && !String(error).includes("interrupted by another navigation")) throw error;
     });
   return {
-    signIn: (address, hold) => visit(newWay(true, hold !== undefined, null), () => goto(address)),
+    signIn: (address, hold) => visit(newProgress(true, hold !== undefined, null), () => goto(address)),
     deliver: (response) =>
-      visit(newWay(true, false, response), () =>
+      visit(newProgress(true, false, response), () =>
         response.mode === "form_post" ? post(page, response) : goto(addressOf(response)),
       ),
-    look: (address) => visit(newWay(false, false, null), () => goto(address)),
+    look: (address) => visit(newProgress(false, false, null), () => goto(address)),
     close: () => context.close(),
   };
 }
@@ -98,11 +98,11 @@ async function goOn(session: Session, requestId: string, opens: boolean): Promis
 const idpPage = "html[data-page][data-state]";
 
 /** Waits until the browser comes to rest, and signs in where that is at idp. */
-async function settle(page: Page, places: Places, way: Visiting): Promise<void> {
+async function settle(page: Page, places: Places, progress: Visiting): Promise<void> {
   let before = "";
-  while (way.end === null) {
-    if (way.request !== null && !way.delivered) {
-      // The page of idp is there, or on its way.
+  while (progress.end === null) {
+    if (progress.request !== null && !progress.delivered) {
+      // The page of idp is there, or before it was opened.
       await page.locator(idpPage).waitFor({ state: "attached", timeout: patience });
       await signIn(page, { user: places.user, timeout: patience });
       continue;
@@ -110,8 +110,8 @@ async function settle(page: Page, places: Places, way: Visiting): Promise<void> 
     // A page without scripts goes nowhere by itself.
     if ((await page.locator("script").count()) > 0) await page.waitForLoadState("networkidle", { timeout: patience });
     const after = page.url();
-    if (way.request !== null && !way.delivered) continue;
-    if (after === before && !(way.signsIn && way.request === null && (await pressOnlyButton(page)))) return;
+    if (progress.request !== null && !progress.delivered) continue;
+    if (after === before && !(progress.signsIn && progress.request === null && (await pressOnlyButton(page)))) return;
     before = after;
   }
 }

@@ -4,7 +4,7 @@ import { answerPage, pageOf } from "../pages.ts";
 import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./browser.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { onlyForm, refreshOf } from "./html.ts";
-import { endBefore, newWay, type Way } from "./way.ts";
+import { endBefore, newProgress, type Progress } from "./progress.ts";
 
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
 
@@ -44,23 +44,23 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   }
 
   /** What comes after a page of idp. */
-  async function afterIdp(reply: Reply, way: Way): Promise<Next> {
+  async function afterIdp(reply: Reply, progress: Progress): Promise<Next> {
     const page = pageOf(reply);
-    if (page["page"] === "form-post") return posted(page, way);
+    if (page["page"] === "form-post") return posted(page, progress);
     const moved = await answerPage(page, { user: places.user, decision: "allow" }, (href, form) =>
       request({ method: "POST", url: new URL(href, reply.url).href, form }, reply.url),
     );
-    way.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
-    return movedTo(moved) ?? afterIdp(moved, way);
+    progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
+    return movedTo(moved) ?? afterIdp(moved, progress);
   }
 
-  function posted(page: Json, way: Way): Next {
+  function posted(page: Json, progress: Progress): Next {
     const list = page["parameters"] as readonly { readonly name: unknown; readonly value: unknown }[];
     const parameters = new URLSearchParams(
       list.map(({ name, value }): [string, string] => [String(name), String(value)]),
     );
-    way.response = { redirectUri: String(page["action"]), mode: "form_post", parameters };
-    return { method: "POST", url: way.response.redirectUri, form: parameters };
+    progress.response = { redirectUri: String(page["action"]), mode: "form_post", parameters };
+    return { method: "POST", url: progress.response.redirectUri, form: parameters };
   }
 
   /** What comes after a page of the app. */
@@ -73,46 +73,46 @@ export function smallBrowser(places: Places, now: () => number): Browser {
     return form === null ? end : { method: "POST", url: form.action, form: form.fields };
   }
 
-  async function walk(first: Outgoing, way: Way): Promise<End> {
+  async function walk(first: Outgoing, progress: Progress): Promise<End> {
     let next: Next = first;
-    let from: string | null = way.delivered ? places.issuer : null;
+    let from: string | null = progress.delivered ? places.issuer : null;
     for (let count = 0; count < mostSteps; count += 1) {
       if (isEnd(next)) return next;
       const url = new URL(next.url);
-      const end = endBefore(places, way, url, way.response?.mode === "form_post" ? way.response : null);
+      const end = endBefore(places, progress, url, progress.response?.mode === "form_post" ? progress.response : null);
       if (end !== null) return end;
-      if (way.response?.mode === "fragment") {
+      if (progress.response?.mode === "fragment") {
         return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
       }
       const atIdp = isIdp(places, url);
       const reply = await request(next, from);
-      way.steps.push({ url, isApp: !atIdp, status: reply.status });
+      progress.steps.push({ url, isApp: !atIdp, status: reply.status });
       from = reply.url;
-      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, way) : afterApp(reply, way.signsIn));
+      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, progress) : afterApp(reply, progress.signsIn));
       // A page that the app has shown after the sign-in is where it ends, whatever form is on it.
-      if (!isEnd(next) && way.delivered && next.method === "POST") {
+      if (!isEnd(next) && progress.delivered && next.method === "POST") {
         return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
       }
     }
     return stuck(`the browser was sent from address to address ${mostSteps} times`);
   }
 
-  async function visit(first: Outgoing, way: Way): Promise<Visit> {
-    const end = await walk(first, way).catch((error: unknown) => {
+  async function visit(first: Outgoing, progress: Progress): Promise<Visit> {
+    const end = await walk(first, progress).catch((error: unknown) => {
       if (error instanceof Problem) return stuck(error.message);
       throw error;
     });
-    return { steps: way.steps, request: way.request, response: way.response, end };
+    return { steps: progress.steps, request: progress.request, response: progress.response, end };
   }
 
   return {
-    signIn: (address, hold) => visit(get(address), newWay(true, hold !== undefined, null)),
+    signIn: (address, hold) => visit(get(address), newProgress(true, hold !== undefined, null)),
     deliver: (response) => {
       const { mode, redirectUri: url, parameters: form } = response;
       const first: Outgoing = mode === "form_post" ? { method: "POST", url, form } : get(addressOf(response));
-      return visit(first, newWay(true, false, response));
+      return visit(first, newProgress(true, false, response));
     },
-    look: (address) => visit(get(address), newWay(false, false, null)),
+    look: (address) => visit(get(address), newProgress(false, false, null)),
     close: () => Promise.resolve(),
   };
 }

@@ -1,7 +1,7 @@
 import { isApp, isIdp, responseAt, type AuthorizationResponse, type End, type Places, type Step } from "./browser.ts";
 
 /** How far a visit has come. */
-export interface Way {
+export interface Progress {
   /** It signs in at idp, once. */
   readonly signsIn: boolean;
   /** It keeps the response from the app. */
@@ -13,7 +13,7 @@ export interface Way {
 }
 
 /** @param response the one that is delivered first */
-export const newWay = (signsIn: boolean, holds: boolean, response: AuthorizationResponse | null): Way => ({
+export const newProgress = (signsIn: boolean, holds: boolean, response: AuthorizationResponse | null): Progress => ({
   ...{ signsIn, holds, response },
   ...{ steps: [], request: null, delivered: response !== null },
 });
@@ -26,22 +26,27 @@ const asksAgain = ["login_required", "interaction_required", "consent_required",
  * @param posted the response in the form that is sent there
  * @returns where the visit ends; null: it goes on
  */
-export function endBefore(places: Places, way: Way, url: URL, posted: AuthorizationResponse | null): End | null {
+export function endBefore(
+  places: Places,
+  progress: Progress,
+  url: URL,
+  posted: AuthorizationResponse | null,
+): End | null {
   if (isIdp(places, url)) {
-    if (!way.signsIn) return { kind: "idp" };
-    if (way.delivered) {
-      if (!asksAgain.includes(way.response?.parameters.get("error") ?? "")) return { kind: "idp" };
-      way.request = null;
-      way.response = null;
-      way.delivered = false;
+    if (!progress.signsIn) return { kind: "idp" };
+    if (progress.delivered) {
+      if (!asksAgain.includes(progress.response?.parameters.get("error") ?? "")) return { kind: "idp" };
+      progress.request = null;
+      progress.response = null;
+      progress.delivered = false;
     }
-    way.request ??= url;
+    progress.request ??= url;
     return null;
   }
   if (!isApp(places, url)) return { kind: "foreign", url: url.href };
-  if (way.request === null || way.delivered) return null;
-  way.response = posted ?? responseAt(places, url);
-  if (way.response !== null && way.holds) return { kind: "held" };
-  way.delivered = way.response !== null;
+  if (progress.request === null || progress.delivered) return null;
+  progress.response = posted ?? responseAt(places, url);
+  if (progress.response !== null && progress.holds) return { kind: "held" };
+  progress.delivered = progress.response !== null;
   return null;
 }
