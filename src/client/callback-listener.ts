@@ -4,8 +4,8 @@ import { sendCallbackPage, type CallbackPage } from "./callback-page.ts";
 import { Problem } from "./check.ts";
 
 /**
- * Listens at the redirect URI of a native app (RFC 8252 7.3), only on 127.0.0.1 and for one response, which it returns unchecked. Then it
- * accepts no more connections. The browser waits for its page until the sign-in is complete.
+ * Listens at the redirect URI of a native app (RFC 8252 7.3), on 127.0.0.1 only. It returns one response unchecked, and then accepts no
+ * more connections. The browser waits for its page until the sign-in is complete.
  */
 export interface CallbackListener {
   readonly redirectUri: string;

@@ -55,7 +55,7 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
     });
     let answer: IncomingMessage | null = null;
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      // What follows a complete response is left out, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
+      // Ignores what follows a complete response, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
       if (answer?.complete === true) return;
       reject(new Problem(failureOf(new URL(url).host, error), { cause: error }));
     });

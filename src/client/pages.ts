@@ -35,7 +35,7 @@ interface Action {
   readonly sends?: Readonly<Record<string, string>>;
 }
 
-/** Presses the button that goes on. @throws {Problem} if there is none */
+/** Presses the button that leads on. @throws {Problem} if there is none */
 export async function answerPage(
   page: Json,
   { user, decision }: Decider,

@@ -1,7 +1,7 @@
 import type { Browser, Visit } from "./browser.ts";
 import type { Control, Fault, Recorded } from "./control.ts";
 
-/** What a case works with: a browser of its own, the app's addresses, the faults, and what idp was asked since. */
+/** What a case works with: browsers, the app's addresses, the faults, and the requests that idp received since it began. */
 
 /** The app under test. */
 export interface App {
@@ -15,7 +15,7 @@ export interface App {
 /** `broken`: the app answers neither as it does to a user nor as it does to a stranger. */
 export type Standing = "in" | "out" | "broken";
 
-/** A parameter as it was sent, or its fingerprint where it was pushed. */
+/** A parameter as it was sent, or the fingerprint of a pushed one. */
 export interface Value {
   readonly text: string;
   readonly isFingerprint: boolean;
@@ -46,7 +46,7 @@ export interface Attempt {
   readonly known: Known;
   /** The app can be started again. */
   readonly canRestart: boolean;
-  /** What starting the app again led to, where the case asked for it: why it does not answer, or null. */
+  /** Why the app does not answer since it was started again for this case; null: it does, or was not started again. */
   readonly startFailure: string | null;
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
@@ -56,13 +56,13 @@ export interface Attempt {
   signIn(browser: Browser, hold?: "hold"): Promise<Visit>;
   /** Whether somebody is signed in: asks `--signed-in`. */
   standing(browser: Browser): Promise<Standing>;
-  /** What `--signed-in` shows now; empty where that is no page. */
+  /** What `--signed-in` shows now; empty if that is not a page. */
   shown(browser: Browser): Promise<string>;
   /** @returns the id */
   arm(fault: Fault): Promise<string>;
-  /** What idp was asked since the case began, or since a mark. */
+  /** The requests that idp received since the case began, or since a mark. */
   requests(mark?: string): Promise<readonly Recorded[]>;
-  /** The latest request to idp so far. */
+  /** The id of the latest request to idp. */
   mark(): Promise<string | undefined>;
 }
 

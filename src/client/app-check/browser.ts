@@ -7,7 +7,7 @@ export interface AuthorizationResponse {
   readonly parameters: URLSearchParams;
 }
 
-/** One request of the browser to the app, or to idp. */
+/** One request of the browser, to the app or to idp. */
 export interface Step {
   readonly url: URL;
   readonly isApp: boolean;
@@ -17,13 +17,13 @@ export interface Step {
 /** Where the browser came to rest. */
 export type End =
   | { readonly kind: "page"; readonly url: string; readonly status: number; readonly text: string }
-  /** At idp, where nobody signed in any more. */
+  /** At idp, where this visit signs nobody in, or has already signed in. */
   | { readonly kind: "idp" }
   /** An address that belongs neither to the app nor to idp; it is not opened. */
   | { readonly kind: "foreign"; readonly url: string }
   /** The response was held back, and the app has not seen it. */
   | { readonly kind: "held" }
-  /** No answer came, or the way ended. */
+  /** No response came, or the browser cannot go on. */
   | { readonly kind: "stuck"; readonly why: string };
 
 export interface Visit {
@@ -35,7 +35,7 @@ export interface Visit {
 }
 
 export interface Browser {
-  /** Opens an address of the app, and signs in where that leads to idp. @param hold keeps the response from the app */
+  /** Opens an address of the app, and signs in at idp if that leads there. @param hold keeps the response from the app */
   signIn(address: string, hold?: "hold"): Promise<Visit>;
   /** Brings a response to the app. */
   deliver(response: AuthorizationResponse): Promise<Visit>;
@@ -61,7 +61,7 @@ export const isIdp = ({ issuer }: Places, url: URL): boolean => {
 
 export const isApp = ({ origins }: Places, url: URL): boolean => origins.includes(url.origin);
 
-/** The response that a redirect takes to the app; null: it leads elsewhere. */
+/** The response that a redirect carries to the app; null: the redirect leads elsewhere. */
 export function responseAt({ redirectUris }: Places, url: URL): AuthorizationResponse | null {
   const bare = url.origin + url.pathname;
   const isRegistered = redirectUris.some((uri) => {
@@ -79,7 +79,7 @@ export function responseAt({ redirectUris }: Places, url: URL): AuthorizationRes
 const sameAddress = (uri: string, bare: string): boolean =>
   URL.canParse(uri) && new URL(uri).href === new URL(bare).href;
 
-/** The address of a response that goes in the address. */
+/** The address that carries a response: in its query or its fragment. */
 export function addressOf({ redirectUri, mode, parameters }: AuthorizationResponse): string {
   const url = new URL(redirectUri);
   if (mode === "fragment") url.hash = parameters.toString();

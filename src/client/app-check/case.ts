@@ -2,9 +2,11 @@
  * client/app-check: `idp check client`. It asks whether an app notices a response that is wrong.
  *
  * run.ts runs the cases, with a control before, between and after. A case is a file in cases/, or a row in flaws/, where one function
- * judges all of them. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium,
- * and progress.ts decides for both where a visit ends.
- * attempt.ts is what a case works with. The faults and the ledger are reached by control.ts, which the command line connects to a server.
+ * judges all rows. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium, and
+ * progress.ts decides for both where a visit ends.
+ *
+ * attempt.ts is what a case works with. It reaches the faults and the ledger through control.ts, which the command line connects to a
+ * server.
  */
 import type { Attempt } from "./attempt.ts";
 
@@ -30,7 +32,7 @@ export interface Case {
   readonly paragraph: string;
   /** The usual line to change. */
   readonly fix: string;
-  /** The app has cached what is spoiled: it is started again, before and after. */
+  /** The app caches what the case spoils, so it is started again, before and after. */
   readonly restarts?: true;
   run(attempt: Attempt): Promise<Finding>;
 }

@@ -11,12 +11,12 @@ import {
 import { endBefore, newProgress, type Progress } from "./progress.ts";
 import type { BrowserContext, Page, Paused, Session } from "./playwright-types.ts";
 
-/** Chromium, for apps that need scripts. Each address of the main frame is looked at before it is asked, redirects too. */
+/** Chromium, for apps that need scripts. Each address of the main frame is checked before it is opened, redirects too. */
 
 /** Milliseconds that a page may take to come to rest. */
 const patience = 10_000;
 
-/** A visit of Chromium, which ends at an address that may not be opened. */
+/** A visit of Chromium. It ends at an address that may not be opened. */
 interface Visiting extends Progress {
   end: End | null;
 }
@@ -72,7 +72,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
 
   const goto = (address: string): Promise<unknown> =>
     page.goto(address, { waitUntil: "domcontentloaded", timeout: patience }).catch((error: unknown) => {
-      // A visit that ended before it was opened has not failed; one that was replaced by the next page has not either.
+      // A visit that ended at an address that may not be opened has not failed; nor has one that another page replaced.
       if (progress.end === null && !String(error).includes("interrupted by another navigation")) throw error;
     });
   return {
@@ -86,23 +86,23 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   };
 }
 
-/** An address that may not be opened becomes an empty page, so that nobody waits for it. */
+/** Opens an address, or answers with an empty page in its place, so that nothing waits for it. */
 async function goOn(session: Session, requestId: string, opens: boolean): Promise<void> {
   const answer = opens
     ? session.send("Fetch.continueRequest", { requestId })
     : session.send("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders: [], body: "" });
-  // The page may be gone meanwhile.
+  // The page may be gone by now.
   await answer.catch(() => undefined);
 }
 
 const idpPage = "html[data-page][data-state]";
 
-/** Waits until the browser comes to rest, and signs in where that is at idp. */
+/** Waits until the browser comes to rest, and signs in at idp. */
 async function settle(page: Page, places: Places, progress: Visiting): Promise<void> {
   let before = "";
   while (progress.end === null) {
     if (progress.request !== null && !progress.delivered) {
-      // The page of idp is there, or before it was opened.
+      // The page of idp is there, or will be soon.
       await page.locator(idpPage).waitFor({ state: "attached", timeout: patience });
       await signIn(page, { user: places.user, timeout: patience });
       continue;
@@ -116,7 +116,7 @@ async function settle(page: Page, places: Places, progress: Visiting): Promise<v
   }
 }
 
-/** A page with one button is a page to sign in. */
+/** A page with a single button is taken for the app's sign-in page. */
 async function pressOnlyButton(page: Page): Promise<boolean> {
   const buttons = page.locator("button:visible, input[type=submit]:visible, a[role=button]:visible");
   if ((await buttons.count()) !== 1) return false;

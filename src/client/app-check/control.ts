@@ -30,7 +30,7 @@ interface CodeInput {
 export interface Control {
   readonly issuer: string;
   readonly client: string;
-  /** Those that are registered. */
+  /** The registered ones. */
   readonly redirectUris: readonly string[];
   /** Username. */
   readonly user: string;
@@ -38,7 +38,7 @@ export interface Control {
   readonly isOwn: boolean;
   /** @returns its id */
   addFault(fault: Fault): Promise<string>;
-  /** Removes the faults that this run added and that are left. */
+  /** Removes the faults of this run that are left. */
   removeFaults(): Promise<void>;
   /** The requests of the client, and those that name no client. @param since the id of a request: only later ones */
   requests(since?: string): Promise<readonly Recorded[]>;

@@ -6,7 +6,7 @@ interface Kept {
   readonly name: string;
   readonly value: string;
   readonly domain: string;
-  /** It is sent to this very host only. */
+  /** Sent only to this host, not to those below it. */
   readonly hostOnly: boolean;
   readonly path: string;
   readonly secure: boolean;
@@ -33,7 +33,7 @@ export class CookieJar {
     this.#now = now;
   }
 
-  /** The `Cookie` header of a request; empty: there is none. */
+  /** The `Cookie` header of a request; empty without cookies. */
   headerFor(url: URL): string {
     this.#kept = this.#kept.filter(({ expires }) => expires > this.#now());
     const sent = this.#kept.filter(
@@ -70,7 +70,7 @@ export class CookieJar {
     );
     const given = (attributes.get("domain") ?? "").replace(/^\./, "").toLowerCase();
     if (given !== "" && !domainMatches(url.hostname, given)) return null;
-    // Nobody sets a cookie for a whole top-level domain.
+    // Refuses a cookie for a whole top-level domain.
     if (given !== "" && given !== url.hostname && !given.includes(".")) return null;
     const path = attributes.get("path")?.startsWith("/") === true ? (attributes.get("path") ?? "/") : defaultPath(url);
     const secure = attributes.has("secure");

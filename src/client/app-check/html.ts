@@ -19,9 +19,7 @@ export interface Form {
   readonly fields: URLSearchParams;
 }
 
-/**
- * The form of a page that has one button and nothing to fill in, as "Sign in with …" often is; null: a person has to decide.
- */
+/** The form of a page that has a single form with nothing to fill in, as "Sign in with …" often is; null: a person has to decide. */
 export function onlyForm(html: string, address: string): Form | null {
   const forms = [...html.matchAll(/<form\b[^>]*>[\s\S]*?<\/form>/gi)].map(([whole]) => whole);
   const [form = "", ...others] = forms;

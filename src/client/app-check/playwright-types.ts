@@ -1,6 +1,6 @@
 import type { SignInPage } from "../../playwright.ts";
 
-/** The members of Playwright that are used here. Nothing is imported from it: an app has its own. */
+/** The members of Playwright that are used here. Nothing is imported from it, because each app has its own Playwright. */
 
 /** A request of the Fetch domain of Chromium, before it is sent. */
 export interface Paused {

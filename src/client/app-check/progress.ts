@@ -2,9 +2,9 @@ import { isApp, isIdp, responseAt, type AuthorizationResponse, type End, type Pl
 
 /** How far a visit has come. */
 export interface Progress {
-  /** It signs in at idp, once. */
+  /** Whether it signs in at idp, once. */
   readonly signsIn: boolean;
-  /** It keeps the response from the app. */
+  /** Whether it keeps the response from the app. */
   readonly holds: boolean;
   readonly steps: Step[];
   request: URL | null;
@@ -12,7 +12,7 @@ export interface Progress {
   delivered: boolean;
 }
 
-/** @param response the one that is delivered first */
+/** @param response the one that the visit delivers first; null: it opens an address */
 export const newProgress = (signsIn: boolean, holds: boolean, response: AuthorizationResponse | null): Progress => ({
   ...{ signsIn, holds, response },
   ...{ steps: [], request: null, delivered: response !== null },

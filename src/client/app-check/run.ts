@@ -110,7 +110,7 @@ async function tryCase(run: Run, facts: Known, one: Case, again: Run["restart"])
   }
 }
 
-/** The latest request to idp so far. The ledger may be long: what was seen already is not fetched again. */
+/** The id of the latest request to idp. The ledger may be long, so requests that were seen are not fetched again. */
 async function markOf(control: Control, facts: Known): Promise<string | undefined> {
   facts.last = (await control.requests(facts.last)).at(-1)?.id ?? facts.last;
   return facts.last;

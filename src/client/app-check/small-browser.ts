@@ -1,6 +1,6 @@
-import { Problem } from "../check.ts";
-import { send, type Json, type Outgoing, type Reply } from "../http.ts";
-import { answerPage, pageOf } from "../pages.ts";
+import { Problem, shown } from "../check.ts";
+import { send, type Outgoing, type Reply } from "../http.ts";
+import { answerPage, pageOf, postedParameters } from "../pages.ts";
 import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./browser.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { onlyForm, refreshOf } from "./html.ts";
@@ -8,7 +8,7 @@ import { endBefore, newProgress, type Progress } from "./progress.ts";
 
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
 
-/** A sign-in is a handful of steps; more is a circle. */
+/** A sign-in takes a few steps; many more are an endless circle. */
 const mostSteps = 40;
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -34,7 +34,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
         "accept-language": "en",
         "user-agent": "Mozilla/5.0 (compatible; idp check client)",
         ...(cookie !== "" && { cookie }),
-        // Only pages that post say where they are from; frameworks compare it with the app.
+        // As in browsers, only a POST says where it comes from. Frameworks compare that with the app's own origin.
         ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
         ...outgoing.headers,
       },
@@ -46,21 +46,17 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   /** What comes after a page of idp. */
   async function afterIdp(reply: Reply, progress: Progress): Promise<Next> {
     const page = pageOf(reply);
-    if (page["page"] === "form-post") return posted(page, progress);
+    const redirectUri = String(page["action"]);
+    const parameters = postedParameters(page, redirectUri);
+    if (parameters !== null) {
+      progress.response = { redirectUri, mode: "form_post", parameters };
+      return { method: "POST", url: redirectUri, form: parameters };
+    }
     const moved = await answerPage(page, { user: places.user, decision: "allow" }, (href, form) =>
       request({ method: "POST", url: new URL(href, reply.url).href, form }, reply.url),
     );
     progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
     return movedTo(moved) ?? afterIdp(moved, progress);
-  }
-
-  function posted(page: Json, progress: Progress): Next {
-    const list = page["parameters"] as readonly { readonly name: unknown; readonly value: unknown }[];
-    const parameters = new URLSearchParams(
-      list.map(({ name, value }): [string, string] => [String(name), String(value)]),
-    );
-    progress.response = { redirectUri: String(page["action"]), mode: "form_post", parameters };
-    return { method: "POST", url: progress.response.redirectUri, form: parameters };
   }
 
   /** What comes after a page of the app. */
@@ -89,7 +85,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
       progress.steps.push({ url, isApp: !atIdp, status: reply.status });
       from = reply.url;
       next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, progress) : afterApp(reply, progress.signsIn));
-      // A page that the app has shown after the sign-in is where it ends, whatever form is on it.
+      // A page that the app shows after the sign-in ends the visit, whatever form is on it.
       if (!isEnd(next) && progress.delivered && next.method === "POST") {
         return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
       }
@@ -121,6 +117,6 @@ export function smallBrowser(places: Places, now: () => number): Browser {
 function movedTo({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
   if (!URL.canParse(location, url))
-    throw new Problem(`${url} redirects to ${JSON.stringify(location)}, which is not an address`);
+    throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
   return get(new URL(location, url).href);
 }

@@ -1,4 +1,5 @@
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { noticed, unnoticed, type Case } from "../case.ts";
+import { standingUnknown } from "../standing.ts";
 import { askAgain } from "./ask-again.ts";
 
 export const accessRevoked: Case = {
@@ -14,7 +15,7 @@ export const accessRevoked: Case = {
       ({ endpoint }) => ["userinfo", "introspect", "token"].includes(endpoint),
     );
     if ("verdict" in found) return found;
-    if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    if (found.standing === "broken") return standingUnknown;
     if (found.standing === "in") return unnoticed("kept the user signed in");
     return noticed("treated the user as signed out");
   },

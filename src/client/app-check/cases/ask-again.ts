@@ -3,23 +3,23 @@ import { notReached, type Finding } from "../case.ts";
 import type { Recorded } from "../control.ts";
 import { whyNotSignedIn } from "../standing.ts";
 
-/** A signed-in app that asks idp again once something has ended there. */
+/** Whether a signed-in app asks idp again, once something has ended there. */
 
 interface Asked {
-  /** What was refused since, of what the case is about. */
+  /** The requests of this case that idp has refused since. */
   readonly refused: readonly Recorded[];
   readonly standing: Standing;
 }
 
-/** Tokens of this life are over when the app is asked next. In seconds. */
+/** Seconds. Tokens of this life have expired when `--signed-in` is opened next. */
 const shortLife = 1;
 
 /**
- * Signs in, ends something at idp, and asks `--signed-in`. An app that goes by the life of its access token asks only when that is
- * over, so an issuer of its own gives it a short one where nothing was asked at first.
+ * Signs in, ends something at idp, and opens `--signed-in`. Some apps ask idp only when their access token has expired: an app that asks
+ * nothing gets a second try with tokens of a short life, if it has an issuer of its own.
  * @param end what ends at idp
  * @param isMeant the requests that the case is about
- * @returns a finding where the app did not sign in, or asked nothing and took the user for signed in
+ * @returns a finding if the app did not sign in, or asked nothing and kept the user signed in
  */
 export async function askAgain(
   attempt: Attempt,
@@ -31,7 +31,7 @@ export async function askAgain(
     const found = await withLife(attempt, life, () => once(attempt, end, isMeant, life));
     if ("verdict" in found || found.refused.length > 0 || found.standing !== "in") return found;
   }
-  return notReached("the app did not ask idp again, so that it cannot know");
+  return notReached("the app did not ask idp again, so it cannot know");
 }
 
 async function withLife<T>({ control }: Attempt, life: number | null, work: () => Promise<T>): Promise<T> {
@@ -52,7 +52,7 @@ async function once(
 ): Promise<Asked | Finding> {
   const browser = await attempt.newBrowser();
   const visit = await attempt.signIn(browser);
-  // With a life this short, the first look at --signed-in may refresh already.
+  // With a life this short, the app may refresh as soon as --signed-in is opened.
   const why = life === null ? whyNotSignedIn(visit, await attempt.standing(browser)) : null;
   if (why !== null) return notReached(why);
   await end();

@@ -31,6 +31,6 @@ export const allCases: readonly Case[] = [
   ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],
   ...keysCases,
   ...discoveryCases,
-  // Last: from then on the app has other keys than it began with.
+  // Last, because it changes the keys for good.
   keysRotated,
 ];

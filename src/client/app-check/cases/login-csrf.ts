@@ -1,10 +1,11 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed, type AuthorizationResponse, type Browser } from "../browser.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../case.ts";
+import { standingUnknown } from "../standing.ts";
 
 export const loginCsrf: Case = {
   name: "login-csrf",
-  mustNot: "a link of somebody else signs the user in, to the account of that person",
+  mustNot: "a link from somebody else signs the user in to that person's account",
   should: "accept a response only in the browser that asked for it",
   paragraph: "RFC 6749 10.12, RFC 9700 4.7",
   fix: "bind state to the browser with a cookie, and compare it at the callback",
@@ -41,7 +42,7 @@ export const loginCsrf: Case = {
       const found = await tryOne(attempt, one);
       if (found !== null) return found;
     }
-    return noticed("signed in no browser that had not asked");
+    return noticed("signed in only the browser that asked");
   },
 };
 
@@ -58,7 +59,7 @@ const withCode =
     return code === null ? null : changed(response, { code });
   };
 
-/** @returns null: the app refused it, or there is no such code */
+/** @returns null: the app refused the response, or idp issues no such code */
 async function tryOne(attempt: Attempt, [what, open, make]: Try): Promise<Finding | null> {
   const response = await make();
   if (response === null) return null;
@@ -66,6 +67,6 @@ async function tryOne(attempt: Attempt, [what, open, make]: Try): Promise<Findin
   const { end } = await browser.deliver(response);
   if (end.kind === "stuck") return notReached(`the app did not answer the callback: ${end.why}`);
   const standing = await attempt.standing(browser);
-  if (standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+  if (standing === "broken") return standingUnknown;
   return standing === "in" ? unnoticed(`signed in ${what}`) : null;
 }

@@ -1,6 +1,7 @@
 import { ending, whyNotBegun } from "../attempt.ts";
 import { changed } from "../browser.ts";
 import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { standingUnknown } from "../standing.ts";
 import { elsewhere } from "./elsewhere.ts";
 
 export const mixUp: Case = {
@@ -18,7 +19,7 @@ export const mixUp: Case = {
     const visit = await browser.deliver(changed(response, { iss: elsewhere, code: attempt.random(24) }));
     if (visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
     const standing = await attempt.standing(browser);
-    if (standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    if (standing === "broken") return standingUnknown;
     const records = await attempt.requests(mark);
     if (records.some(({ endpoint }) => endpoint === "token")) {
       return unnoticed("sent the code of another issuer to this one's token endpoint");

@@ -4,7 +4,7 @@ import { elsewhere } from "./elsewhere.ts";
 
 const parameters = ["return_to", "returnTo", "next", "redirect"];
 const { host } = new URL(elsewhere);
-/** As browsers read them, all of them lead away: `/\` is `//`. */
+/** All of them lead away in a browser, which reads `/\` as `//`. */
 const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`];
 
 export const openRedirect: Case = {
@@ -20,7 +20,7 @@ export const openRedirect: Case = {
       const visit = await (await attempt.newBrowser()).signIn(address.href);
       if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
       const why = whyNotBegun(visit);
-      // An app may refuse such a link as a whole.
+      // An app may also refuse the whole link.
       if (why !== null && visit.end.kind === "stuck") return notReached(why);
     }
     return noticed("stayed at its own addresses");

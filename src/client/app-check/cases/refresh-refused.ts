@@ -1,4 +1,5 @@
 import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { standingUnknown } from "../standing.ts";
 import { askAgain } from "./ask-again.ts";
 
 export const refreshRefused: Case = {
@@ -15,7 +16,7 @@ export const refreshRefused: Case = {
     );
     if ("verdict" in found) return found;
     if (found.refused.length === 0) return notReached("the app did not refresh");
-    if (found.standing === "broken") return notReached("--signed-in answers neither as to a user nor as to a stranger");
+    if (found.standing === "broken") return standingUnknown;
     return found.standing === "in" ? unnoticed("kept the user signed in") : noticed("treated the user as signed out");
   },
 };

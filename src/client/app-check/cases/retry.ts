@@ -1,7 +1,7 @@
 import { ending, spoiledBy, whyNotBegun, type Attempt } from "../attempt.ts";
 import { notReached, notRequired, works, type Case, type Finding } from "../case.ts";
 
-/** A token endpoint that is busy once. Nothing was done with the code, so that it can be sent again. */
+/** A token endpoint that is busy once. It does not use up the code, so the app can send the code again. */
 
 const base = {
   mustNot: "a server that is busy for a moment ends the sign-in",

@@ -6,7 +6,7 @@ import { notReached, type Finding } from "../case.ts";
 /** Enough to tell a counter from a random value. */
 const samples = 4;
 
-/** The parameters of some authorization requests, each in a browser of its own. A finding: why there are none. */
+/** The parameters of some authorization requests, each from its own browser; a finding says why there are none. */
 export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
   const all = attempt.known.samples;
   while (all.length < samples) {
@@ -28,7 +28,7 @@ export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Find
         }
       }
     }
-    // It comes back as it was sent.
+    // Of a pushed state the ledger has only a fingerprint, but the response returns it as it was sent.
     const state = visit.response.parameters.get("state");
     if (state !== null) asked.set("state", { text: state, isFingerprint: false });
     all.push(asked);
@@ -45,8 +45,8 @@ export const textsOf = (all: readonly Asked[], name: string): readonly string[] 
 const leastBits = 64;
 
 /**
- * What is wrong with values that nobody may guess; null: nothing that can be seen.
- * What all of them begin or end with does not count, and the rest counts by the letters that it has.
+ * What is wrong with values that nobody may guess; null: nothing that can be seen. A start or an end that all of them share does not
+ * count. Each character of the rest counts by the alphabet that it seems to be from.
  */
 export function whyGuessable(all: readonly Asked[], name: string): string | null {
   const texts = textsOf(all, name);
@@ -67,7 +67,7 @@ export function whyGuessable(all: readonly Asked[], name: string): string | null
     : null;
 }
 
-/** How many letters its alphabet has. */
+/** How many characters the alphabet of a text has. */
 function lettersOf(text: string): number {
   if (/^\d*$/.test(text)) return 10;
   if (/^[\da-f-]*$/.test(text) || /^[\dA-F-]*$/.test(text)) return 16;

@@ -2,14 +2,15 @@ import { ending, spoiledBy, whyNotBegun, type Attempt, type Standing } from "../
 import type { Browser, Visit } from "../browser.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../case.ts";
 import type { Recorded } from "../control.ts";
+import { standingUnknown } from "../standing.ts";
 
-/** A case for each flaw that a response can have, all of them judged here. */
+/** A case for each flaw that a response can have. All are judged here. */
 
 export interface FlawRow {
-  /** By its name of `idp faults flaws`. */
+  /** Its name in `idp faults flaws`. */
   readonly flaw: string;
   /**
-   * What the app must do. `refuse`: it signs nobody in. `work`: it signs the user in. `either`: it may do both. `optional`: it should
+   * What the app must do. `refuse`: it signs nobody in. `work`: it signs the user in. `either`: it may do either. `optional`: it should
    * refuse, but need not.
    */
   readonly must: "refuse" | "work" | "either" | "optional";
@@ -19,20 +20,20 @@ export interface FlawRow {
   readonly fix: string;
 }
 
-/** Where flaws are, and what a case has to do to spoil that. */
+/** The response that has the flaws, and how a case spoils it. */
 export interface FlawPlace {
   readonly prefix: string;
   readonly endpoint: string;
-  /** The request is one of the client's, which the fault can ask for. */
+  /** The request names the client, so the fault can be limited to it. */
   readonly ofClient: boolean;
   readonly grantType?: string;
-  /** The app keeps what it fetched: it is started again. */
+  /** The app keeps what it fetched, so it is started again. */
   readonly restarts: boolean;
-  /** Why no response with the flaw came, in a case where everything else went as usual. */
+  /** Why no response had the flaw, if everything else went as usual. */
   readonly absent: (attempt: Attempt, row: FlawRow, visit: Visit) => Finding;
-  /** Every such response has the flaw, not only the first. */
+  /** Every such response has the flaw; otherwise only the first. */
   readonly repeats?: true;
-  /** In place of the usual, for a user who is signed in although the app had to refuse. */
+  /** Judges, in place of the usual rule, an app that signed the user in. Null: the usual rule. */
   readonly judge?: (seen: Seen) => Promise<Finding | null>;
 }
 
@@ -41,7 +42,7 @@ export interface Seen {
   readonly flaw: string;
   readonly attempt: Attempt;
   readonly browser: Browser;
-  /** What idp was asked. */
+  /** The requests that idp received. */
   readonly records: readonly Recorded[];
   /** The one of them whose response had the flaw. */
   readonly spoiled: Recorded;
@@ -67,7 +68,7 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
     ...{ endpoint: place.endpoint, flaw: row.flaw },
     ...(place.ofClient && { client: control.client }),
     ...(place.grantType !== undefined && { grant_type: place.grantType }),
-    // Asked once more, it would be right, and the app right to accept it; keys that come late must work.
+    // A second request for a document would get a correct one, which the app may accept. A flaw that must work is sent once.
     ...((place.repeats ?? (!place.ofClient && row.must !== "work")) && { always: true }),
   });
   if (attempt.startFailure !== null) return didNotStart(row, attempt, fault);
@@ -78,7 +79,7 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
   const spoiled = spoiledBy(records, fault);
   if (spoiled === undefined) return notSpoiled(place, row, attempt, visit);
   if (visit.response !== null && visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
-  if (standing === "broken") return notReached(`--signed-in answers neither as to a user nor as to a stranger`);
+  if (standing === "broken") return standingUnknown;
   if (row.must === "work" && standing === "out" && place.prefix === "keys") {
     standing = (await signInLater(attempt)) ? "in" : standing;
   }
@@ -87,7 +88,7 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
   return judged(place, row, visit, standing, records, other ?? null);
 }
 
-/** An app that refuses the document may refuse to start; the control shows that it starts otherwise. */
+/** An app that refuses a document may refuse to start. The control shows that it starts otherwise. */
 async function didNotStart(row: FlawRow, attempt: Attempt, fault: string): Promise<Finding> {
   if (spoiledBy(await attempt.requests(), fault) === undefined) return notReached(attempt.startFailure ?? "");
   return row.must === "work" ? unnoticed("did not start") : noticed("did not start");
@@ -117,10 +118,10 @@ function judged(
   return noticed(exchanged ? `${did}, after it had sent the code to the token endpoint` : did);
 }
 
-/** Many libraries wait between two fetches of the keys; 30 s is what the most patient of them take. In milliseconds. */
+/** Milliseconds. Many libraries wait between two fetches of the keys, at most 30 s. */
 const betweenFetches = 31_000;
 
-/** Signs in once more, when an app may fetch the keys again. @returns whether it signed in */
+/** Signs in once more, after the time that a library waits to fetch the keys again. @returns whether it signed in */
 export async function signInLater(attempt: Attempt): Promise<boolean> {
   const { control, now, wait } = attempt;
   const last = (await control.requests()).filter(({ endpoint }) => endpoint === "jwks").at(-1);

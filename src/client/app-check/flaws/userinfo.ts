@@ -6,7 +6,7 @@ import { flawCases, type Seen } from "./flaw-case.ts";
 const fix =
   "compare sub of UserInfo with sub of the ID token: fetchUserInfo(config, accessToken, claims.sub) (openid-client)";
 
-/** A text that is shorter may be on a page by chance. */
+/** A shorter text may be on a page by chance. */
 const leastLength = 6;
 
 /** Every text in a JSON value. */
