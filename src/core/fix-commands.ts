@@ -23,19 +23,19 @@ const editClient = (clientId: string, flags: readonly string[]): Hint | undefine
 const isUsable = (uri: string, settings: UriSettings): boolean =>
   checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
 
-/** Registers one more redirect URI; if that URI cannot be registered, shows those that are. */
-export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
-  (isUsable(uri, settings) ? editClient(client.client_id, ["--add-redirect-uri", uri]) : undefined) ??
-  showClient(client);
+/** Registers one more URI by these flags; if that URI cannot be registered, shows those that are. */
+const addUri = (client: Client, uri: string, settings: UriSettings, flags: readonly string[]): Hint =>
+  (isUsable(uri, settings) ? editClient(client.client_id, flags) : undefined) ?? showClient(client);
 
-/** Registers one more address to come back to after a sign-out; if it cannot be registered, shows those that are. */
-export const addPostLogoutUri = (client: Client, uri: string, settings: UriSettings): Hint =>
-  (isUsable(uri, settings)
-    ? editClient(client.client_id, [
-        "--set",
-        `post_logout_redirect_uris=${JSON.stringify([...(client.post_logout_redirect_uris ?? []), uri])}`,
-      ])
-    : undefined) ?? showClient(client);
+/** Registers one more redirect URI. */
+export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
+  addUri(client, uri, settings, ["--add-redirect-uri", uri]);
+
+/** Registers one more address to come back to after a sign-out. */
+export function addPostLogoutUri(client: Client, uri: string, settings: UriSettings): Hint {
+  const uris = [...(client.post_logout_redirect_uris ?? []), uri];
+  return addUri(client, uri, settings, ["--set", `post_logout_redirect_uris=${JSON.stringify(uris)}`]);
+}
 
 /** Shows what is registered for a client. */
 export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clients", "show"], client.client_id));
