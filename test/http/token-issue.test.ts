@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { flawNames } from "../../src/core/testing/faults/flaws.ts";
+import { tokenFlaws } from "../../src/core/testing/faults/token-flaws.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -64,7 +64,7 @@ describe("claims give a token no right that its grant does not hold", () => {
   });
 });
 
-describe.each(flawNames)("a token that is bad on purpose: %s", (flaw) => {
+describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
   test("an access token is no use here, neither at once nor when its time has come", async () => {
     const { token, warnings } = await idp.call("token.issue", { ...whose, [flaw]: true });
     expect(warnings).toEqual([expect.stringContaining(`${flaw.replaceAll("_", "-")}: this token is bad on purpose`)]);
@@ -91,7 +91,7 @@ describe.each(flawNames)("a token that is bad on purpose: %s", (flaw) => {
 });
 
 // A refresh token has no audience.
-test.each(flawNames.filter((flaw) => flaw !== "wrong_audience"))(
+test.each(tokenFlaws.filter((flaw) => flaw !== "wrong_audience"))(
   "a refresh token that is bad on purpose (%s) does not refresh, and the good ones live on",
   async (flaw) => {
     const good = await idp.call("token.issue", { ...whose, type: "refresh" });

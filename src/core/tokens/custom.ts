@@ -10,12 +10,12 @@ import {
   bendClaims,
   checkFlaws,
   flawedReason,
-  flawNames,
+  tokenFlaws,
   madeAt,
   signFlawed,
   warningsOf,
-  type Flaw,
-} from "../testing/faults/flaws.ts";
+  type TokenFlaw,
+} from "../testing/faults/token-flaws.ts";
 import { userClaimsOf } from "./response.ts";
 import { approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";
@@ -31,7 +31,7 @@ import type { TokenSubject } from "./claims.ts";
 export const tokenKinds = ["access", "id", "refresh"] as const;
 type Kind = (typeof tokenKinds)[number];
 
-export type IssueTokenInput = Readonly<Partial<Record<Flaw, boolean | undefined>>> & {
+export type IssueTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>> & {
   /** User name; absent: the client speaks for itself, as with `client_credentials`. */
   readonly user?: string | undefined;
   readonly client: string;
@@ -91,7 +91,7 @@ export const reservedInTokens: Readonly<Record<string, string>> = {
  */
 export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<IssuedToken> {
   const kind = kindOf(input.type);
-  const flaws = flawNames.filter((flaw) => input[flaw] === true);
+  const flaws = tokenFlaws.filter((flaw) => input[flaw] === true);
   checkFlaws(flaws);
   checkAudience(kind, input, flaws);
   const claims = await checkClaims(kind, input.claims);
@@ -178,7 +178,7 @@ function kindOf(type = "access"): Kind {
   return kind;
 }
 
-function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonly Flaw[]): void {
+function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonly TokenFlaw[]): void {
   if (kind === "refresh" && (flaws.includes("wrong_audience") || audience !== undefined)) {
     throw new OperationError("usage", "a refresh token has no audience: it is for this server alone");
   }

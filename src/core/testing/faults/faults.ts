@@ -1,8 +1,8 @@
 /*
  * core/testing/faults: responses that are wrong on purpose. faults.ts keeps the faults of an issuer and says which request takes one;
  * fault-request.ts finds out whose request it is; fault-admin.ts adds and removes them. flaw-list.ts lists what a response can have wrong,
- * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. flaws.ts makes tokens that are wrong in
- * one respect, for an operator.
+ * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are
+ * wrong in one respect, for an operator.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ReadTx, Store } from "../../../store/store.ts";

@@ -4,7 +4,7 @@ import { tokenTypes } from "../../tokens/claims.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
 import type { Jws } from "../../tokens/jws.ts";
 import { idTokenSigner, sign, type UnsignedToken } from "../../tokens/sign.ts";
-import { distance, elsewhere, signFlawed } from "./flaws.ts";
+import { distance, elsewhere, signFlawed } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
 
 /** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws } from "../../tokens/jws.ts";
-import { elsewhere } from "./flaws.ts";
+import { elsewhere } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
 import { spoilIdToken } from "./id-token-flaws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";

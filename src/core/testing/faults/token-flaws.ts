@@ -8,7 +8,7 @@ import { sign, type UnsignedToken } from "../../tokens/sign.ts";
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
 
 /** What can be wrong, by the names of the operation's fields. */
-export const flawNames = [
+export const tokenFlaws = [
   "expired",
   "not_yet_valid",
   "wrong_issuer",
@@ -17,7 +17,7 @@ export const flawNames = [
   "unknown_kid",
   "alg_none",
 ] as const;
-export type Flaw = (typeof flawNames)[number];
+export type TokenFlaw = (typeof tokenFlaws)[number];
 
 /** Seconds: more than clocks differ, and more than verifiers tolerate. */
 export const distance = 3600;
@@ -26,16 +26,16 @@ export const distance = 3600;
 export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
 
 /** As the name of a flag. */
-const shown = (flaw: Flaw): string => flaw.replaceAll("_", "-");
+const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
 
 /** At most one of each group: two would contradict each other. */
-const alternatives: readonly (readonly Flaw[])[] = [
+const alternatives: readonly (readonly TokenFlaw[])[] = [
   ["expired", "not_yet_valid"],
   ["bad_signature", "unknown_kid", "alg_none"],
 ];
 
 /** @throws {OperationError} usage, where two flaws exclude each other */
-export function checkFlaws(flaws: readonly Flaw[]): void {
+export function checkFlaws(flaws: readonly TokenFlaw[]): void {
   for (const group of alternatives) {
     const both = flaws.filter((flaw) => group.includes(flaw)).map(shown);
     if (both.length < 2) continue;
@@ -44,14 +44,14 @@ export function checkFlaws(flaws: readonly Flaw[]): void {
 }
 
 /** The time of issue of a token with these flaws. An expired token was issued so long ago that its lifetime is over. */
-export const madeAt = (ctx: Context, flaws: readonly Flaw[], life: number): Context =>
+export const madeAt = (ctx: Context, flaws: readonly TokenFlaw[], life: number): Context =>
   flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
 
 /** The claims with the flaws applied. @param life seconds */
 export function bendClaims(
   ctx: Context,
   claims: UnsignedToken["claims"],
-  flaws: readonly Flaw[],
+  flaws: readonly TokenFlaw[],
   life: number,
 ): UnsignedToken["claims"] {
   const nbf = seconds(ctx) + distance;
@@ -66,7 +66,7 @@ export function bendClaims(
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** Signs the token and applies the flaws of the signature. */
-export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly Flaw[]): Promise<string> {
+export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly TokenFlaw[]): Promise<string> {
   if (flaws.includes("alg_none")) return `${encoded({ alg: "none", typ: token.typ })}.${encoded(token.claims)}.`;
   if (flaws.includes("unknown_kid")) return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) });
   const signed = sign(token);
@@ -90,7 +90,7 @@ async function unknownSigner(ctx: Context, alg: string): Promise<UnsignedToken["
   return { alg, kid, privateKey: createPrivateKey({ key: { ...jwk }, format: "jwk" }) };
 }
 
-const warnings: Readonly<Record<Flaw, string>> = {
+const warnings: Readonly<Record<TokenFlaw, string>> = {
   expired: "it expired an hour ago",
   not_yet_valid: "its nbf is an hour from now",
   wrong_issuer: `its iss is ${elsewhere.issuer}`,
@@ -101,9 +101,9 @@ const warnings: Readonly<Record<Flaw, string>> = {
 };
 
 /** One sentence for each flaw. */
-export const warningsOf = (flaws: readonly Flaw[]): readonly string[] =>
+export const warningsOf = (flaws: readonly TokenFlaw[]): readonly string[] =>
   flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${warnings[flaw]}`);
 
 /** Recorded, so that this server never accepts the token, even if everything else is valid. */
-export const flawedReason = (flaws: readonly Flaw[]): string =>
+export const flawedReason = (flaws: readonly TokenFlaw[]): string =>
   `it was made to be refused (${flaws.map(shown).join(", ")})`;
