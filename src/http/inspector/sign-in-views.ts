@@ -89,8 +89,7 @@ export interface SignInView extends TabView, LiveView {
 const script = (renderer: Renderer, view: TabView): string =>
   `${view.base}${scriptPath}?v=${renderer.script().version}`;
 
-/** @param timeZone an IANA name */
-export function renderSignIns(renderer: Renderer, view: SignInsView, timeZone = timeZoneHere()): Page {
+export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
   const state = view.flows.length === 0 && view.query === "" ? "empty" : "live";
@@ -101,24 +100,23 @@ export function renderSignIns(renderer: Renderer, view: SignInsView, timeZone = 
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
       moreWords: moreWords(view, lang),
-      flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZone) })),
+      flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZoneHere()) })),
     },
     livePageHeaders,
   );
 }
 
-/** @param timeZone an IANA name */
-export function renderSignIn(renderer: Renderer, view: SignInView, timeZone = timeZoneHere()): Page {
+export function renderSignIn(renderer: Renderer, view: SignInView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
-  const second = (iso: string): string => formatSecond(iso, lang, timeZone);
+  const second = (iso: string): string => formatSecond(iso, lang, timeZoneHere());
   return writer.page(
     "inspector/sign-in",
     { name: "inspector", state: "sign-in", title: say("inspector.sign-in-title") },
     {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
-      flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZone) },
+      flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZoneHere()) },
       steps: view.steps.map((step) => ({ ...step, atWords: second(step.at), msWords: formatNumber(step.ms, lang) })),
     },
     livePageHeaders,

@@ -202,10 +202,9 @@ export const renderUsers = (renderer: Renderer, view: UsersView): Page =>
 export const renderClients = (renderer: Renderer, view: ClientsView): Page =>
   tabPage(renderer, view, "clients", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
 
-/** @param timeZone an IANA name */
-export const renderGrants = (renderer: Renderer, view: GrantsView, timeZone = timeZoneHere()): Page =>
+export const renderGrants = (renderer: Renderer, view: GrantsView): Page =>
   tabPage(renderer, view, "grants", ({ lang }) => {
-    const time = (iso: string): string => formatTime(iso, lang, timeZone);
+    const time = (iso: string): string => formatTime(iso, lang, timeZoneHere());
     return {
       moreWords: moreWords(view, lang),
       grants: view.grants.map((grant) => ({ ...grant, atWords: time(grant.at) })),
@@ -223,14 +222,13 @@ export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
 export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
   tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);
 
-/** @param timeZone an IANA name */
-export const renderTesting = (renderer: Renderer, view: TestingView, timeZone = timeZoneHere()): Page =>
+export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
   tabPage(renderer, view, "testing", ({ lang, plain, say }) => {
     const { now, offset, frozen } = view.clock;
     const distance = formatDuration(Math.abs(offset), lang);
     const key = offset === 0 ? "on-time" : offset > 0 ? "ahead" : "behind";
     return {
-      nowWords: formatTime(now, lang, timeZone),
+      nowWords: formatTime(now, lang, timeZoneHere()),
       offsetWords: plain({ key: `inspector.clock-${key}`, values: { distance } }),
       clockName: say("inspector.clock"),
       faultsName: say("inspector.faults"),
