@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
 import type { UriSettings } from "../../src/core/clients/http-hosts.ts";
+import { seed, type SeedResult } from "../../src/core/fixtures/apply/seed.ts";
+import type { FixtureSource } from "../../src/core/fixtures/read/source.ts";
+import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";
@@ -48,3 +51,28 @@ export function seedWorld(store?: Store): SeedWorld {
     },
   });
 }
+
+export const fixtureSource = (fixtures: FixtureFile | string, name = "f.json"): FixtureSource => ({
+  name,
+  text: typeof fixtures === "string" ? fixtures : JSON.stringify(fixtures),
+});
+
+/** Applies fixtures as the start of a server does. */
+export const seedAtStart = (world: SeedWorld, fixtures: readonly (FixtureFile | string)[]): Promise<SeedResult> =>
+  seed(
+    world,
+    fixtures.map((one, index) => fixtureSource(one, `f${index}.json`)),
+    { mode: "start" },
+  );
+
+/** Applies fixtures as `idp seed` does. */
+export const seedNow = (world: SeedWorld, fixtures: FixtureFile): Promise<SeedResult> =>
+  seed(world, [fixtureSource(fixtures)], { mode: "now" });
+
+export const seededApp = {
+  client_id: "app",
+  client_name: "App",
+  client_secret: "s",
+  redirect_uris: ["http://localhost/cb"],
+};
+export const seededAlice = { username: "alice", email: "alice@example.test" };
