@@ -1,45 +1,18 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
-import { approve, Browser } from "../helpers/browser.ts";
-import { idp as spawned, newFolder } from "../helpers/cli.ts";
-import { beginHere, idpHere, type Begun } from "../helpers/command.ts";
+import { idp as spawned } from "../helpers/cli.ts";
+import { idpHere } from "../helpers/command.ts";
 import { jwtPart } from "../helpers/client.ts";
 import { freePort } from "../helpers/port.ts";
-import { rawRequest } from "../helpers/raw-http.ts";
+import { answerOf, failedOf, idTokenChecks, loginCommand } from "../helpers/login-command.ts";
 
-/** `idp login` against a server of ours: every flow, by a person in a browser and without one. */
+/** `idp login` for a user who is picked by name, and what it refuses. */
 
-const idp = await serve();
-const cwd = newFolder(afterAll);
-const tokenFile = join(cwd, "admin-token");
-writeFileSync(tokenFile, idp.adminToken);
-const target = ["--url", idp.issuer, "--admin-token-file", tokenFile, "--data", join(cwd, "none")];
-/** As a hint names it. */
-const inHints = `--url ${idp.issuer} --admin-token-file ${tokenFile}`;
-const login = (words: string, input = "") => idpHere(["login", ...words.split(" ").filter(Boolean), ...target], input);
-const begin = (words: string): Begun => beginHere(["login", ...words.split(" ").filter(Boolean), ...target]);
-
-interface Answer {
-  readonly valid: boolean;
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
-  readonly tokens: Readonly<Record<string, unknown>> | null;
-  readonly claims: Readonly<Record<string, unknown>> | null;
-  readonly userinfo: Readonly<Record<string, unknown>> | null;
-}
-const answerOf = (stdout: string) => JSON.parse(stdout) as Answer;
-const failedOf = (stdout: string) =>
-  answerOf(stdout)
-    .checks.filter(({ ok }) => !ok)
-    .map(({ name }) => name);
+const { cwd, idp, login } = await loginCommand();
 
 const ofUser = ["discovery", "par", "response", "response.state", "response.iss", "token"];
-const ofTokens = ["signature", "iss", "aud", "azp", "sub", "exp", "iat", "nonce", "at_hash"].map(
-  (name) => `id_token.${name}`,
-);
 
 describe("without a person", () => {
   test("alice approves: every check is reported, and the document holds what was got", async () => {
@@ -55,7 +28,7 @@ describe("without a person", () => {
       claims: { sub: "7123456789012345678", aud: "idp-cli" },
       userinfo: { sub: "7123456789012345678" },
     });
-    expect(answer.checks.map(({ name }) => name)).toEqual([...ofUser, ...ofTokens, "userinfo", "userinfo.sub"]);
+    expect(answer.checks.map(({ name }) => name)).toEqual([...ofUser, ...idTokenChecks, "userinfo", "userinfo.sub"]);
     expect(answer.checks.filter(({ ok }) => !ok)).toEqual([]);
     expect(JSON.stringify(answer.checks)).not.toContain(String(answer.tokens?.["access_token"]));
   });
@@ -183,61 +156,6 @@ test.each([
   }
 });
 
-describe("the device flow", () => {
-  test("without a person: approved and denied", async () => {
-    const good = await login("--flow device --user bob --approve --json");
-    expect(good.code).toBe(0);
-    expect(answerOf(good.stdout)).toMatchObject({ valid: true, flow: "device", claims: { aud: "idp-cli" } });
-    expect(answerOf(good.stdout).checks.map(({ name }) => name)).toEqual([
-      ...["discovery", "device", "token"],
-      ...ofTokens.filter((name) => name !== "id_token.nonce"),
-      ...["userinfo", "userinfo.sub"],
-    ]);
-    const bad = await login("--flow device --user bob --deny --json");
-    expect([bad.code, failedOf(bad.stdout)]).toEqual([6, ["token"]]);
-    expect(bad.stderr).toContain("login denied");
-  });
-
-  test("a person types the code, or opens the address that has it", async () => {
-    const { told, ended } = begin("--flow device --timeout 60");
-    const [, code = ""] = await told(/Enter {2}([A-Z]{4}-[A-Z]{4}) {2}at this address.*\n {2}http\S+\/device\n/);
-    const [, address = ""] = await told(/\n {2}(http\S+\?user_code=\S+)\n/);
-    expect(address).toBe(`${idp.issuer}/device?user_code=${code}`);
-    const browser = new Browser(idp.issuer);
-    const confirm = await browser.press(await browser.open(address), "login-as-alice");
-    await browser.press(confirm, "device-allow");
-    const { code: exit, stdout } = await ended;
-    expect(exit, stdout).toBe(0);
-    expect(stdout).toContain("Signed in as alice (Alice Adams)\n");
-  });
-
-  test("nobody comes", async () => {
-    const { code, stdout } = await login("--flow device --timeout 1 --json");
-    expect([code, failedOf(stdout)]).toEqual([6, ["token"]]);
-    expect(stdout).toContain("nobody entered the code in time");
-  });
-
-  test("of a client that may not", async () => {
-    const { code, stdout } = await login("--flow device --client demo-spa --json");
-    expect([code, failedOf(stdout)]).toEqual([6, ["device"]]);
-    expect(stdout).toContain("unauthorized_client");
-  });
-});
-
-describe("client credentials", () => {
-  test("a token for the client itself", async () => {
-    const { code, stdout } = await login("--flow client-credentials --client demo-service --json");
-    expect(code).toBe(0);
-    expect(answerOf(stdout)).toMatchObject({ valid: true, claims: null, userinfo: null });
-    expect(answerOf(stdout).checks.map(({ name }) => name)).toEqual(["discovery", "token"]);
-  });
-
-  test("a public client is refused by the server", async () => {
-    const { code, stdout } = await login("--flow client-credentials --json");
-    expect([code, failedOf(stdout)]).toEqual([6, ["token"]]);
-  });
-});
-
 describe("--print", () => {
   test.each([
     ["access", "at+jwt"],
@@ -263,155 +181,6 @@ describe("--print", () => {
     expect(none).toMatchObject({ code: 6, stdout: "" });
     expect(none.stderr).toContain("the token response has no id_token");
   });
-});
-
-const addressIn = async ({ told }: Begun) => (await told(/at this address:\n {2}(\S+)\n/))[1] ?? "";
-const redirectUriIn = async ({ told }: Begun) => (await told(/Waiting at (\S+) for /))[1] ?? "";
-
-describe("a person in a browser", () => {
-  test("signs in: the page shows who signed in, and nothing listens any more", async () => {
-    const begun = begin("--no-browser");
-    const browser = new Browser(idp.issuer);
-    const { left } = await approve(browser, await browser.open(await addressIn(begun)));
-    const redirectUri = await redirectUriIn(begun);
-    expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-    expect(left?.href.startsWith(`${redirectUri}?`)).toBe(true);
-    const page = await fetch(left ?? "");
-    const text = await page.text();
-    expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    expect(text).toContain("You can close this tab");
-    expect(text).toContain("<dd>alice@example.test</dd>");
-    expect(text).not.toContain(left?.searchParams.get("code"));
-    const { code, stdout, stderr } = await begun.ended;
-    expect(code, stdout).toBe(0);
-    expect(stdout).toContain("Signed in as alice (Alice Adams)\nscope   openid profile email\n");
-    expect(stderr).toContain("Open it within 60 s.\n");
-    await expect(fetch(left ?? "")).rejects.toThrow();
-  });
-
-  test("denies: the page tells that too", async () => {
-    const begun = begin("--no-browser --login-hint alice --prompt consent --json");
-    const browser = new Browser(idp.issuer);
-    const consent = await browser.press(await browser.open(await addressIn(begun)), "login-as-alice");
-    const { left } = await browser.press(consent, "consent-deny");
-    expect(await (await fetch(left ?? "")).text()).toContain("The sign-in was refused. The terminal says why.");
-    expect(await begun.ended).toMatchObject({ code: 6, stderr: expect.stringContaining("login denied") });
-  });
-
-  test("form_post comes back as a form", async () => {
-    const begun = begin("--no-browser --response-mode form_post --json");
-    const browser = new Browser(idp.issuer);
-    const page = await approve(browser, await browser.open(await addressIn(begun)));
-    const fields = [...page.body.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-      name,
-      value,
-    ]);
-    const body = new URLSearchParams(fields);
-    expect([...body.keys()]).toEqual(["code", "state", "iss"]);
-    const posted = await fetch(await redirectUriIn(begun), { method: "POST", body });
-    expect(posted.status).toBe(200);
-    expect((await begun.ended).code).toBe(0);
-  });
-
-  test("nobody comes back", async () => {
-    const { code, stdout } = await login("--no-browser --timeout 1 --json");
-    expect([code, failedOf(stdout)]).toEqual([6, ["response"]]);
-    expect(stdout).toContain("no response came back from the provider within 1 s");
-  });
-
-  test("--quiet prints nothing but the address that has to be opened", async () => {
-    const begun = begin("--no-browser --quiet --timeout 1");
-    const { stderr } = await begun.ended;
-    expect(stderr).toMatch(/^ {2}http\S+\nError: login failed: 1 of 3 checks failed\n$/);
-  });
-
-  test("whatever else arrives is turned away, and the login goes on", async () => {
-    const begun = begin("--no-browser --json");
-    const redirectUri = await redirectUriIn(begun);
-    const { port, origin } = new URL(redirectUri);
-    const status = async (path: string, init: RequestInit = {}) => (await fetch(origin + path, init)).status;
-    expect(await status("/")).toBe(404);
-    expect(await status("/callback/?code=x&state=y")).toBe(404);
-    expect(await status("/favicon.ico")).toBe(404);
-    expect(await status("/%63allback?code=x")).toBe(404);
-    expect(await status("/callback", { method: "PUT" })).toBe(405);
-    expect(await status("/callback", { method: "POST", body: "{}" })).toBe(405);
-    const rebound = "GET /callback?code=x HTTP/1.1\r\nHost: attacker.test\r\n\r\n";
-    expect((await rawRequest(Number(port), rebound)).status).toBe(421);
-    const browser = new Browser(idp.issuer);
-    const { left } = await approve(browser, await browser.open(await addressIn(begun)));
-    await fetch(left ?? "");
-    expect((await begun.ended).code).toBe(0);
-  });
-
-  test("a response that somebody else sends fails the check of state, and its code is not used", async () => {
-    const begun = begin("--no-browser --json");
-    await fetch(`${await redirectUriIn(begun)}?code=stolen&state=guessed&iss=${encodeURIComponent(idp.issuer)}`);
-    const { code, stdout } = await begun.ended;
-    expect([code, failedOf(stdout)]).toEqual([6, ["response.state"]]);
-    expect(stdout).not.toContain('"token"');
-  });
-});
-
-describe("where it listens", () => {
-  test("a public client without the redirect URI gets the exact command that fixes it", async () => {
-    const { credentials } = await register(idp, { token_endpoint_auth_method: "none" });
-    const { client_id } = credentials;
-    const { code, stderr } = await login(`--client ${client_id}`);
-    expect(code).toBe(6);
-    const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
-    expect(command).toBe(`clients edit ${client_id} --add-redirect-uri 'http://127.0.0.1:*/callback' ${inHints}`);
-    await idpHere([...command.replaceAll("'", "").split(" "), ...target]);
-    const { code: after, stdout } = await login(`--client ${client_id} --no-browser --timeout 1 --json`);
-    expect([after, failedOf(stdout)]).toEqual([6, ["response"]]);
-    expect(stdout).toContain("no response came back");
-  });
-
-  test("a client with a secret has to name the port, which is then used", async () => {
-    const port = await freePort();
-    const app = await register(idp);
-    const { client_id } = app.credentials;
-    const { stderr } = await login(`--client ${client_id} --redirect-port ${port}`);
-    const [, command = ""] = /Allow it: idp (clients edit .*)\n/.exec(stderr) ?? [];
-    expect(command).toContain(`--add-redirect-uri http://127.0.0.1:${port}/callback`);
-    await idpHere([...command.split(" "), ...target]);
-    const begun = begin(`--client ${client_id} --no-browser --timeout 1 --json`);
-    expect(await redirectUriIn(begun)).toBe(`http://127.0.0.1:${port}/callback`);
-    await begun.ended;
-  });
-
-  test("a port that is taken: exit 4", async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const { code, stderr } = await login(`--redirect-port ${port}`);
-    server.close();
-    expect(code).toBe(4);
-    expect(stderr).toContain(
-      `port ${port} of 127.0.0.1 is taken\n  Use another one: idp login --redirect-port PORT ${inHints}\n`,
-    );
-  });
-});
-
-test.each([
-  ["--user alice", /--login-hint alice/],
-  ["--approve", /idp login --user alice --approve/],
-  ["--deny", /--user alice/],
-  ["--user alice --approve --deny", /Leave one out/],
-  ["--flow client-credentials --user alice --approve", /Leave out --user/],
-  ["--flow device --prompt login", /Leave out --prompt/],
-  ["--flow device --redirect-port 8400", /Leave out --redirect-port/],
-  ["--flow client-credentials --max-age 1", /Leave out --max-age/],
-  ["--print access --json", /The tokens are in the document of --json: idp login --json/],
-  ["--issuer login.example.com", /See: idp login --help/],
-  ["--issuer https://x.test/.well-known/openid-configuration", /See: idp login --help/],
-  ["--timeout 0", /See: idp login --help/],
-  ["--redirect-port 70000", /See: idp login --help/],
-  ["--secret-stdin", /--secret-stdin/],
-])("idp login %s: exit 2 and what to do", async (words, hint) => {
-  const { code, stdout, stderr } = await login(words);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toMatch(hint);
 });
 
 test("a user or a client that is not there: exit 3", async () => {
