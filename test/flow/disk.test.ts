@@ -3,12 +3,10 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createIdp } from "../../src/index.ts";
-import { bin, environment, idp as command, newFolder, startIdp } from "../helpers/cli.ts";
-import { callback, exchange, refresh, signIn, userinfo } from "../helpers/client.ts";
-import { testClock } from "../helpers/clock.ts";
+import { bin, environment, idp as command, newFolder } from "../helpers/cli.ts";
+import { exchange, signIn, userinfo } from "../helpers/client.ts";
 
-/** What a server does when the disk, the folder or the clock fails it. */
+/** What a server and commands do when the disk is full. */
 
 const adminToken = "the-admin-token-of-this-test";
 
@@ -202,72 +200,6 @@ test(
     ]);
   },
 );
-
-test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {
-  const cwd = newFolder();
-  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));
-  expect((await command(["seed"], { cwd })).code).toBe(0);
-  const commands = Array.from({ length: 8 }, (_, index) => command(["users", "add", `user-${index}`], { cwd }));
-  const added = await Promise.all(commands);
-  expect(added.map(({ code, stderr }) => [code, code === 0 ? "" : stderr])).toEqual(Array(8).fill([0, ""]));
-
-  const server = await startIdp([], { cwd });
-  const second = await command(["start", "--port", "auto"], { cwd });
-  expect(second.code).toBe(4);
-  expect(second.stderr).toContain(server.issuer);
-  const more = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => command(["users", "suspend", `user-${index}`], { cwd })),
-  );
-  expect(more.map(({ code }) => code)).toEqual(Array(8).fill(0));
-  server.child.kill("SIGKILL");
-  await server.ended;
-  const { stdout } = await command(["users", "list", "--json"], { cwd });
-  const users = JSON.parse(stdout) as { username: string; status: string }[];
-  expect(users.filter(({ username, status }) => username.startsWith("user-") && status === "suspended")).toHaveLength(
-    8,
-  );
-});
-
-test("a clock that jumps back an hour, also across a restart: tokens stay good, what was revoked stays dead", async () => {
-  const clock = testClock();
-  const data = join(newFolder(), "data");
-  const options = {
-    data,
-    now: clock.now,
-    port: 0,
-    issuer: "http://localhost:4370",
-    fixtures: {
-      users: [{ username: "alice" }],
-      clients: [{ client_id: "demo-app", client_secret: "demo-secret", redirect_uris: [callback] }],
-    },
-  };
-  const asked = { user: "alice", client: "demo-app", scope: "openid email" };
-  let idp = await createIdp(options);
-  const at = () => ({ issuer: `http://localhost:${idp.port}` });
-  try {
-    const live = await idp.issueTokens(asked);
-    const revoked = await idp.issueTokens(asked);
-    await idp.call("token.revoke", { token: revoked.access_token });
-    const rotated = (await idp.issueTokens(asked)).refresh_token;
-    expect((await refresh(at(), rotated)).status).toBe(200);
-
-    clock.pass(-3600);
-    for (const step of ["at once", "after a restart"]) {
-      expect([step, (await userinfo(at(), live.access_token)).status]).toEqual([step, 200]);
-      expect([step, (await userinfo(at(), revoked.access_token)).status]).toEqual([step, 401]);
-      await idp.close();
-      idp = await createIdp(options);
-    }
-    // New ones too: a code, its tokens, a refresh.
-    const { code } = await idp.issueCode(asked);
-    const { status, json } = await exchange(at(), code);
-    expect(status).toBe(200);
-    expect((await refresh(at(), json.refresh_token)).status).toBe(200);
-    expect((await refresh(at(), rotated)).json.error_description).toMatch(/already rotated/);
-  } finally {
-    await idp.close();
-  }
-});
 
 test("a command that cannot write leaves no file of its own behind", async () => {
   const cwd = newFolder();

@@ -27,7 +27,9 @@ export const ofOneInstance: readonly Left[] = [
     "slow token endpoint: it gives up after its own timeout, and a second try passes",
     "revoked mid-session: UserInfo answers 403, and the refresh is refused",
   ].map((name) => ({ file: "test/flow/browser/oidc-client-ts.test.ts", name, why: byFolder })),
-  { file: "test/flow/disk.test.ts", why: "it is about the data folder" },
+  ...["disk", "one-folder", "clock-back"].map((file) => ({
+    ...{ file: `test/flow/${file}.test.ts`, why: "it is about the data folder" },
+  })),
   { file: "test/flow/readme.test.ts", why: byFolder },
   { file: "test/flow/issuers-guide.test.ts", name: "the fixture file of the guide", why: byFolder },
   { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
