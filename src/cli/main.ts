@@ -3,7 +3,8 @@ import { wordsWithoutPassword } from "../store/postgres/address.ts";
 import { escapeLine } from "./output/escape.ts";
 import type { Invocation, Terminal } from "./invocation.ts";
 import { printFailure } from "./output/print.ts";
-import { ownWords, run } from "./run.ts";
+import { ownWords } from "./input/foreign-command.ts";
+import { run } from "./run.ts";
 import { styleOf } from "./output/style.ts";
 
 /** The command line as a process: its streams, its signals and its exit. */

@@ -8,6 +8,7 @@ import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { failureOf, type Failure } from "./failure.ts";
+import { ownWords } from "./input/foreign-command.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
@@ -119,10 +120,6 @@ function causeOf(error: unknown): string | null {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error ? cause.message : typeof cause === "string" ? cause : null;
 }
-
-/** The words before `--`; those after it are another command. */
-export const ownWords = (words: readonly string[]): readonly string[] =>
-  words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
 
 /**
  * Runs a command.

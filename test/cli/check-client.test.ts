@@ -164,6 +164,11 @@ test("what is wrong with the words: exit 2", async () => {
   expect(await idp(remote, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
   expect(await idp(words(["--report", "report.txt"]), { cwd })).toMatchObject({ code: 2 });
   expect(await idp(["check", "client", "--start", url], { cwd })).toMatchObject({ code: 2 });
+  const stray = await idp(["check", "client", "--start", url, "--signed-in", url, "npm", "test"], { cwd });
+  expect(stray).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`idp check client --start ${url} --signed-in ${url} -- npm test\n`),
+  });
   const browser = await idp(words(["--browser", "--case", "pkce"]), { cwd });
   expect(browser).toMatchObject({ code: 2, stderr: expect.stringContaining("needs Playwright") });
 });
@@ -245,6 +250,7 @@ test("without --client it has an issuer of its own there, which the app must use
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("the app does not use the issuer of this check");
   expect(refused.stderr).toContain(`${issuer}/i/check-client`);
+  expect(refused.stderr).toContain("idp issuers add check-client");
   expect(await shown("issuers", "list")).toEqual([]);
   await idp(["issuers", "add", "check-client"], folder);
   // Without the counters of what is revoked, which only grow.

@@ -12,6 +12,7 @@ import type { Case } from "../../client/app-check/case.ts";
 import { smallBrowser } from "../../client/app-check/small-browser.ts";
 import { OperationError } from "../../core/errors.ts";
 import { randomText } from "../../random.ts";
+import { foreignCommand, ownWords, type TypedCommand } from "../input/foreign-command.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Outcome } from "../output/print.ts";
 import { say } from "../output/print.ts";
@@ -27,26 +28,22 @@ import { caseLine, lastWords, outcomeOf } from "./result.ts";
 export type { CheckFlags };
 
 /** The command after `--`; null without one. @throws {OperationError} usage */
-function commandOf(before: readonly string[], words: readonly string[]): readonly [string, ...string[]] | null {
-  const at = words.indexOf("--");
-  const [program, ...args] = at < 0 ? [] : words.slice(at + 1);
-  const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
-  const [first] = stray;
-  if (first !== undefined || (at >= 0 && (program ?? "") === "")) {
+function commandOf(typed: TypedCommand): readonly [string, ...string[]] | null {
+  const { command, stray } = foreignCommand(typed);
+  const [program = "", ...args] = command;
+  if (stray.length > 0 || (typed.words.includes("--") && program === "")) {
+    const flags = ownWords(typed.words).filter((word) => !stray.includes(word));
+    const meant = [program === "" ? stray : command, ["npm", "start"]].find((one) => one.length > 0) ?? [];
     throw new OperationError("usage", "the command that starts the app must follow --", {
-      hint: { text: "For example", command: ["idp", "check", "client", "…", "--", "npm", "start"] },
+      hint: { text: "Put -- before it", command: ["idp", ...flags, "--", ...meant] },
     });
   }
-  return program === undefined ? null : [program, ...args];
+  return program === "" ? null : [program, ...args];
 }
 
 /** `idp check client`: whether the app notices wrong responses. */
-export async function checkClient(
-  cli: Invocation,
-  typed: { readonly before: readonly string[]; readonly words: readonly string[] },
-  flags: CheckFlags,
-): Promise<Outcome | number> {
-  const command = commandOf(typed.before, typed.words);
+export async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
+  const command = commandOf(typed);
   const cases = casesOf(flags);
   checkReport(flags);
   await checkAddresses(flags);

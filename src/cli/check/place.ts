@@ -115,11 +115,10 @@ export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlag
   await browser.close();
   if (request !== null || end.kind !== "foreign") return;
   throw new OperationError("usage", `the app does not use the issuer of this check: it leads to ${end.url}`, {
-    hint: [
-      `Start the app with the issuer ${issuer}`,
-      `To keep that issuer between two checks: idp issuers add ${ownName}`,
-      "For a client of another issuer, add --client CLIENT_ID",
-    ].join("\n"),
+    hint: {
+      text: `Start the app with the issuer ${issuer}, or add --client CLIENT_ID for a client of another issuer. To keep that issuer between two checks`,
+      command: ["idp", "issuers", "add", ownName],
+    },
   });
 }
 

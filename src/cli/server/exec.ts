@@ -9,6 +9,7 @@ import { likelyClient, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
+import { foreignCommand, type TypedCommand } from "../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { printFailure, say } from "../output/print.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
@@ -33,11 +34,11 @@ const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
   code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 
 /** The command after `--`. @throws {OperationError} usage */
-function commandOf({ before, words }: { readonly before: readonly string[]; readonly words: readonly string[] }) {
-  const [program, ...args] = words.includes("--") ? words.slice(words.indexOf("--") + 1) : [];
-  const stray = before.slice(0, before.length - (program === undefined ? 0 : args.length + 1));
+function commandOf(typed: TypedCommand) {
+  const { command, stray } = foreignCommand(typed);
+  const [program, ...args] = command;
   if (stray.length > 0 || program === undefined || program === "") {
-    const meant = before.some((word) => word !== "") ? before : ["npm", "test"];
+    const meant = typed.before.some((word) => word !== "") ? typed.before : ["npm", "test"];
     throw new OperationError("usage", "the command must follow --", {
       hint: { text: "Put -- before it", command: ["idp", "exec", "--", ...meant] },
     });
@@ -142,11 +143,7 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
 }
 
 /** `idp exec`: runs a command with its own server in memory. */
-export async function exec(
-  cli: Invocation,
-  typed: { readonly before: readonly string[]; readonly words: readonly string[] },
-  flags: ExecFlags,
-): Promise<number> {
+export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Promise<number> {
   const { program, args } = commandOf(typed);
   let interrupted = 0;
   cli.takeSignals((signal) => {
