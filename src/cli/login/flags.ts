@@ -48,7 +48,7 @@ export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   if (user !== undefined && !decided) {
     throw usage("--user says who signs in, but not what they decide", {
       text: "Add --approve or --deny. In a browser",
-      command: ["--login-hint", user],
+      command: ["idp", "login", "--login-hint", user],
     });
   }
   if (user === undefined && decided) {

@@ -42,7 +42,7 @@ export interface Screen {
   readonly isInEnvFile: boolean;
   /** Whether the client of `idp login` is registered. */
   readonly hasLogin: boolean;
-  /** The first few of the issuers beside it, and how many there are. */
+  /** The first few of the issuers beside the first one, and how many there are. */
   readonly issuers: { readonly first: readonly (readonly [name: string, issuer: string])[]; readonly all: number };
   /** Where it listens, in words; null if the issuer says so. */
   readonly listens: string | null;
@@ -135,7 +135,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     "",
     screen.isInEnvFile ? `  Already in ${envFile}:` : "  Put this in your app:",
     "",
-    ...environment(screen, line).map((line) => `  ${line}`),
+    ...environment(screen, line).map((variable) => `  ${variable}`),
     "",
     block("Data", screen.data),
     block("Fixtures", screen.fixtures),

@@ -10,19 +10,20 @@ import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
+import type { CommandLine } from "../../core/hint.ts";
 import { version } from "../../package.ts";
 import { quoteWord } from "../../shell-word.ts";
 
 /**
  * What the first screen of `idp start` shows about a server that has just started.
  * @param place where the data is; null for in memory
- * @param forPerson whether a person reads it: no log gets a key of the inspector
+ * @param how `forPerson`: whether a person reads it, because no log gets a key of the inspector; `line` writes the commands in it
  */
 export async function screenOf(
   idp: Idp,
   fixtures: FoundFixtures,
   place: string | null,
-  forPerson: boolean,
+  { forPerson, line }: { readonly forPerson: boolean; readonly line: CommandLine },
 ): Promise<Screen> {
   const users = await idp.call("users.list", { limit: fewRows });
   const { users: allUsers, faults } = await idp.call("status", {});
@@ -62,8 +63,8 @@ export async function screenOf(
     fixtures: [
       fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
       seedSummary(idp.seeded),
-      ...beside(idp.seeded, { users: allUsers, clients: clients.length }),
-      ...(faults > 0 ? [`${count(faults, "fault")} active: idp faults list`] : []),
+      ...beside(idp.seeded, { users: allUsers, clients: clients.length }, line),
+      ...(faults > 0 ? [`${count(faults, "fault")} active: ${line(["idp", "faults", "list"])}`] : []),
     ],
   };
 }
@@ -77,13 +78,17 @@ async function hasVariables(issuer: string, clientId: string): Promise<boolean> 
 }
 
 /** What the data has beside the entries of the fixtures: from earlier fixtures, or added since. */
-function beside(seeded: Idp["seeded"], all: { readonly users: number; readonly clients: number }): readonly string[] {
+function beside(
+  seeded: Idp["seeded"],
+  all: { readonly users: number; readonly clients: number },
+  line: CommandLine,
+): readonly string[] {
   const more = (["users", "clients"] as const).flatMap((kind) => {
     const { added, changed, same } = seeded[kind];
     const others = all[kind] - added.length - changed.length - same;
     return others > 0 ? [count(others, kind.slice(0, -1))] : [];
   });
-  return more.length === 0 ? [] : [`also ${more.join(" and ")} from before: idp reset removes them`];
+  return more.length === 0 ? [] : [`also ${more.join(" and ")} from before: ${line(["idp", "reset"])} removes them`];
 }
 
 /** The public passwords (by username) and secrets (by client id) of the built-in demo. Those of other fixtures are never shown. */

@@ -233,9 +233,9 @@ async function announce(
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {
-      cli.stdout.write(
-        `${firstScreen(escapeDeep(await screenOf(idp, fixtures, place, cli.interactive && cli.stdout.isTTY)), cli.out, line)}\n`,
-      );
+      const forPerson = cli.interactive && cli.stdout.isTTY;
+      const screen = await screenOf(idp, fixtures, place, { forPerson, line });
+      cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
     }
     // A script waits for this line.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
