@@ -19,7 +19,7 @@ function offerCopies() {
   }
 }
 
-/** Puts the part of the page that changes in the place of the old one; what is unfolded or has the focus stays so. */
+/** Replaces the part of the page that changes. Open details stay open, and the focus stays where it is. */
 function replace(html) {
   const old = document.getElementById("inspector-fresh");
   const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("inspector-fresh");
@@ -50,7 +50,7 @@ async function load() {
   if (!response.ok || !replace(await response.text())) end();
 }
 
-/** The server is another one now, or gone. */
+/** Shows that the server restarted or is gone. */
 function end() {
   disconnect();
   pause.hidden = true;
@@ -86,7 +86,7 @@ pause.addEventListener("click", () => {
   document.documentElement.dataset.state = paused ? "paused" : state;
   if (!paused) load();
 });
-// A browser opens six connections to a server: tabs that nobody sees leave them to the sign-ins.
+// A browser opens at most six connections to a server: a hidden tab leaves its own to the sign-ins.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) disconnect();
   else if (stream === null && stale.hidden) {

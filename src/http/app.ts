@@ -2,7 +2,7 @@
  * http: turns a request into one call of core, and its result into one response. It never touches the store.
  *
  * app.ts lists every route. input/ reads requests, oauth/ and pages/ handle them, answer/ writes responses and is the only place where an
- * error becomes one, api/ is the control API.
+ * error becomes one. api/ is the control API, inspector/ the pages for the person who tests.
  */
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { devicePath } from "../core/device/device.ts";
@@ -45,7 +45,7 @@ import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
 import { laidOut, type Web } from "./web.ts";
 
-/** Every route of an issuer on one page. The control API's own are made from the table of operations (`api.ts`). */
+/** Every route of an issuer on one page. Those of the inspector and the control API are in `inspector.ts` and `api.ts`. */
 
 /** A page for people, with forms. */
 const page = { kind: "page", body: formOrJsonBody } as const;

@@ -22,8 +22,8 @@ export function notFound({ base, name, ctx, dynamicRegistration }: Web): Request
     const [path = ""] = req.originalUrl.split("?");
     const issuer = name === null ? issuerOfPath(base, path) : null;
     if (issuer !== null) {
-      const add = issuerName.test(issuer) ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } } : {};
-      throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, add);
+      const help = issuerName.test(issuer) ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } } : {};
+      throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, help);
     }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
     const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;

@@ -63,7 +63,7 @@ export const hostCheck =
       next();
       return;
     }
-    throw new HttpError(421, `Host "${host ?? ""}" is not a name of this server; idp start --allow-host adds it`, {
+    throw new HttpError(421, `Host "${host ?? ""}" is not a name of this server; --allow-host adds it`, {
       fix: allowHost((host ?? "").replace(/:\d*$/, "")),
     });
   };
