@@ -22,7 +22,7 @@ export interface Limit {
 export interface Attempts {
   /**
    * Takes a guess from each allowance before it is known whether it is right, so that guesses sent at the same moment count as well.
-   * @returns gives them back; to be called if the guess was right
+   * @returns a function that gives them back, to be called if the guess was right
    * @throws {OAuthError} too_many_requests, with the seconds to wait, if an allowance is used up; then none is taken
    */
   begin(what: string, limits: readonly Limit[]): () => void;

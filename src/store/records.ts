@@ -59,16 +59,13 @@ export interface Client {
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
   readonly backchannel_logout_uri?: string;
-  readonly backchannel_logout_session_required?: boolean;
   readonly default_max_age?: number;
-  readonly default_acr_values?: readonly string[];
-  readonly require_auth_time?: boolean;
+  readonly initiate_login_uri?: string;
   /**
    * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed
-   * stay dead when the id comes back. (Those of users hang on the epoch of their grant.)
+   * stay dead when the id comes back. (Those of users depend on the epoch of their grant.)
    */
   readonly epoch: string;
-  readonly initiate_login_uri?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */

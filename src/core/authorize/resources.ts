@@ -3,7 +3,7 @@ import { isAbsoluteUri } from "../uri.ts";
 
 /** Resource indicators (RFC 8707): for which API an access token is meant. Clients send them as `resource` or `audience`. */
 
-/** They are kept with each code, and many short strings take ten times the memory of their characters. */
+/** The most values of a request. They are kept with each code, and many short strings take ten times the memory of their characters. */
 const most = 20;
 
 /** The targets of a request. @throws {OAuthError} invalid_target */

@@ -66,8 +66,10 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   const problems = addressProblems(client, settings);
   if (problems.length > 0) throw refuse(problems);
   // Only now: a value that is nested too deep cannot be written as JSON.
-  if (JSON.stringify(client).length > longestMetadata) {
-    throw new OAuthError("invalid_client_metadata", `more than ${longestMetadata} characters of metadata`);
+  const { length } = JSON.stringify(client);
+  if (length > longestMetadata) {
+    const message = `the metadata is ${length} characters long; at most ${longestMetadata} are accepted`;
+    throw new OAuthError("invalid_client_metadata", message);
   }
   return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });
 }

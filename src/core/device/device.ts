@@ -133,7 +133,7 @@ export type DevicePage =
       readonly user: User;
     };
 
-/** What a user types counts as a guess, and a wrong one is slowed down (RFC 8628 5.1). */
+/** What the limit counts, as its refusal says it: wrong user codes (RFC 8628 5.1). */
 const guesses = "wrong codes";
 
 function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | Unusable {

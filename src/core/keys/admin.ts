@@ -89,7 +89,7 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
   await ctx.store.transaction((tx) => {
     const key = requireKey(tx, id);
     if (key.retiredAt === null) {
-      throw new OperationError("conflict", `key "${id}" signs`, {
+      throw new OperationError("conflict", `key "${id}" still signs, so it cannot be removed`, {
         hint: { text: "Make another one first", command: ["idp", "keys", "rotate"] },
       });
     }

@@ -2,7 +2,8 @@ import type { Context } from "../context.ts";
 
 /** The type of an operation, and the helpers for the tables of operations. */
 
-/** What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean.
+/**
+ * What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean.
  * `body`: the whole of the request's body, an object, which the operation itself checks. */
 type FieldKind = "string" | "string?" | "boolean?" | "number?" | "array?" | "any?" | "body";
 export type Fields = Readonly<Record<string, FieldKind>>;

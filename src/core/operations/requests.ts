@@ -2,7 +2,7 @@ import type { Expectation } from "../testing/expect.ts";
 import type { RequestFilter } from "../testing/filter.ts";
 import { changes, reads, removes, type Fields } from "./operation.ts";
 
-/** What was asked of this server: the ledger, which is in its memory. */
+/** The requests that this server received: the ledger, which is in its memory. */
 
 const filterFields = {
   endpoint: "string?",

@@ -37,7 +37,7 @@ export function barredUser(tx: ReadTx, cookie: string | null): User | null {
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
  * If the same user signs in again, the `sid` stays: to clients it is the same session.
  * @param previous the cookie that the browser sent
- * @returns the new cookie value; and the clients to tell, once it is on disk, that the session of another user ended, which this one replaces
+ * @returns the new cookie value and session; and the session of another user that it replaces, with the clients to notify once that is on disk
  */
 export function startSession(
   tx: Tx,

@@ -23,7 +23,7 @@ export interface Purpose {
 }
 
 export interface Needs {
-  /** `again`: the user has to sign in even if they are signed in; `choice`: and to choose which user they are. */
+  /** `again`: the user has to sign in even if they are signed in; `choice`: they also have to choose which user they are. */
   readonly login: "once" | "again" | "choice";
   /** How many seconds ago the sign-in may be; null: any number. */
   readonly maxAge: number | null;

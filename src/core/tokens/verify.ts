@@ -30,7 +30,7 @@ export interface VerifyInput {
  */
 export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Verification> {
   const { audience = null, leeway = 0 } = input;
-  if (leeway < 0) throw new OperationError("usage", `leeway is a number of seconds; this is ${leeway}`);
+  if (leeway < 0) throw new OperationError("usage", `leeway must be a number of seconds, 0 or more, not ${leeway}`);
   const said = decodeOrFail(input.token, ctx.now());
   if ("checks" in said) return said;
   const { header, payload } = said;
