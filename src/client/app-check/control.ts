@@ -34,7 +34,7 @@ export interface Control {
   readonly redirectUris: readonly string[];
   /** Username. */
   readonly user: string;
-  /** Nobody else uses this issuer, so that its keys, settings and documents may be changed. */
+  /** Nobody else uses this issuer, so its keys, settings and documents may be changed. */
   readonly isOwn: boolean;
   /** @returns its id */
   addFault(fault: Fault): Promise<string>;

@@ -16,7 +16,7 @@ const shortLife = 1;
 
 /**
  * Signs in, ends something at idp, and opens `--signed-in`. Some apps ask idp only when their access token has expired: an app that asks
- * nothing gets a second try with tokens of a short life, if it has an issuer of its own.
+ * nothing gets a second try with tokens of a short life, if nobody else uses the issuer.
  * @param end what ends at idp
  * @param isMeant the requests that the case is about
  * @returns a finding if the app did not sign in, or asked nothing and kept the user signed in
