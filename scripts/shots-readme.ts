@@ -1,5 +1,6 @@
 // Makes the pictures of the README: a page, and a recording of the terminal. Run it with `npm run shots:readme` after the pages or the output change.
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,9 @@ const images = join(root, "docs", "images");
 const folder = mkdtempSync(join(tmpdir(), "idp-shots-"));
 const bin = join(root, "bin", "idp.js");
 const port = "4370";
-const place = { cwd: folder, encoding: "utf8" } as const;
+/** As npx runs it, so that the screen shows commands for npx. */
+const env = { ...process.env, npm_command: "exec" };
+const place = { cwd: folder, env, encoding: "utf8" } as const;
 
 /** What a command prints. @throws where it fails */
 function run(...words: readonly string[]): string {
@@ -52,18 +55,19 @@ ${texts.join("\n")}
 const output = openSync(join(folder, "start.log"), "w");
 const server = spawn(process.execPath, [bin, "start", "--port", port], {
   cwd: folder,
+  env,
   stdio: ["ignore", output, output],
 });
 try {
   run("wait");
-  const banner = readFileSync(join(folder, "start.log"), "utf8").trim();
+  // Without the line for scripts and the requests of `idp wait`.
+  const [banner = ""] = readFileSync(join(folder, "start.log"), "utf8").trim().split("\n\nidp ready ");
   const { chromium: found, remove } = prepareChromium();
   if (found === null) throw new Error("no Chromium found: set CHROMIUM_PATH");
-  const { path, env } = found;
   const browser = await chromium.launch({
-    executablePath: path,
+    executablePath: found.path,
     args: ["--no-sandbox"],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...found.env },
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
   const query = new URLSearchParams({
@@ -89,6 +93,8 @@ try {
   ];
   writeFileSync(join(images, "terminal.svg"), recording(lines));
 } finally {
+  const ended = once(server, "exit");
   server.kill("SIGTERM");
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 }
