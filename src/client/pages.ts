@@ -58,7 +58,7 @@ export async function answerPage(
 function refusedBy(page: Json, user: string): Problem {
   if (page["failed"] !== true) {
     return new Problem(
-      "the login page takes passwords only; without a person, users are picked: start the server with --login picker",
+      "the login page takes passwords only, and this command picks the user from a list: start the server with --login picker",
     );
   }
   const { text, fix } = Object(page["message"]) as Json;

@@ -209,7 +209,7 @@ test("a server without idp-cli says how to go on", async () => {
   );
 });
 
-test("a login page that takes passwords only is no place for nobody", async () => {
+test("a login page that takes passwords only cannot be answered without a person", async () => {
   const strict = await serve({ settings: { login: "password" } });
   const { code, stdout } = await idpHere(["login", "--url", strict.issuer, "--user", "alice", "--approve", "--json"]);
   expect([code, failedOf(stdout)]).toEqual([6, ["response"]]);
