@@ -1,8 +1,12 @@
 /*
  * core: OAuth and OpenID Connect, without Express or files. A folder for each feature; this folder itself has what they share.
  *
- * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError`
- * for the protocol, `OperationError` for an operator (errors.ts). src/http and src/cli turn both into responses.
+ * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError` for
+ * the protocol, `OperationError` for an operator (errors.ts), each with the next step (hint.ts, fix-commands.ts). src/http and src/cli turn
+ * both into responses.
+ *
+ * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts makes this server's own requests to clients, derived.ts keeps values
+ * that are made from records.
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Attempts } from "./attempts.ts";

@@ -1,8 +1,9 @@
 /*
  * core/authorize: the authorization request, from its parameters to the response.
  *
- * parameters.ts reads single values, request.ts runs the checks of checks.ts (client and redirect URI first: target.ts), purpose.ts says
- * what the sign-in needs and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
+ * parameters.ts reads single values. request.ts runs all checks in their order: client and redirect URI first (target.ts), then single
+ * parameters (checks.ts), PKCE (pkce.ts), `claims` (claims-parameter.ts) and `resource` (resources.ts). purpose.ts says what the sign-in needs
+ * and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
  */
 import { cut, redacted } from "../../repeated.ts";
 import { StorageError } from "../../store/store.ts";

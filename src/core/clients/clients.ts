@@ -1,6 +1,6 @@
 /*
- * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts
- * where the browser may go, register.ts lets clients register themselves, admin.ts and edit.ts are for the operator.
+ * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts and
+ * http-hosts.ts where the browser may go. register.ts lets clients register themselves; admin.ts and edit.ts are for the operator.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

@@ -1,5 +1,6 @@
 /*
- * core/issuers: the issuers of a process. issuer.ts says what an issuer is and changes its address; issuer-view.ts is how one is shown.
+ * core/issuers: the issuers of a process. issuer.ts says what an issuer is and changes its address; issuer-view.ts is how one is shown;
+ * elsewhere.ts finds the issuer that a refused code belongs to.
  */
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

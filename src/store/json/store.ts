@@ -1,6 +1,7 @@
 /*
- * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. stores.ts has
- * one of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start; durable-file.ts writes files that are whole or not there.
+ * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. stores.ts has one
+ * of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start, peek.ts without a lock; durable-file.ts writes files
+ * that are whole or not there.
  */
 /**
  * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
