@@ -163,8 +163,7 @@ export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView)
   return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
 }
 
-/** @param timeZone an IANA name */
-export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = timeZoneHere()): Page {
+export function renderDevice(renderer: Renderer, view: DeviceView): Page {
   const { page, lang, say, titled } = writerOf(renderer, view);
   const { state, usableUntil } = view;
   const failed = state === "invalid" || state === "expired" || state === "used";
@@ -175,7 +174,7 @@ export function renderDevice(renderer: Renderer, view: DeviceView, timeZone = ti
     {
       ...view,
       message: failed || answered ? say(`device.${state}`) : null,
-      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZone),
+      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZoneHere()),
       scopes: view.scopes.map(titled),
     },
     answered ? plainPageHeaders : formPageHeaders,
