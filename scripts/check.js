@@ -1,4 +1,4 @@
-// All of `npm run check:*` at once: the longest of them, alone, keeps half of a machine of two cores idle.
+// Runs all of `npm run check:*` at once, because each of them uses only one core.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 
@@ -12,7 +12,7 @@ function run(name) {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => {
-      // Each one's words together, not among those of the others.
+      // All at its end, so that the output of two checks does not mix.
       process.stdout.write(Buffer.concat(said));
       if (code !== 0) process.stdout.write(`npm run check:${name} failed\n`);
       resolve(code === 0);

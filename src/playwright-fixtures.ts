@@ -92,7 +92,7 @@ async function asked({ issuer, requests }: RemoteIssuer, perWorker: boolean): Pr
   const records = await requests.list();
   if (records.length > 0 || !perWorker) return ledgerText(records);
   return (
-    `This worker has the issuer ${issuer}, which was asked nothing. Start the app of the tests with this issuer; ` +
+    `This worker has the issuer ${issuer}, which got no requests. Start the app of the tests with this issuer; ` +
     "or let all workers share the first one: perWorker: false"
   );
 }

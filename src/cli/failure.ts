@@ -71,7 +71,7 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
 }
 
 /** The hint for a file that could not be written; the message says what is wrong (`store/json/fault.ts`). */
-export const putRight = "Fix that, then try again.";
+export const fixAndRetry = "Fix that, then try again.";
 
 /** The hint for a shared store that cannot be opened. */
 const reachable = {
@@ -94,7 +94,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ClockError) return failure(error.code, error.message, "Set the clock of this machine.");
   if (error instanceof StorageError) {
     if (error.away) return failure(error.code, error.message, "It may work again soon.");
-    return failure(error.code, error.message, error.partly ? putRight : `Nothing was changed. ${putRight}`);
+    return failure(error.code, error.message, error.partly ? fixAndRetry : `Nothing was changed. ${fixAndRetry}`);
   }
   // Ctrl+C in a prompt of inquirer, which is not loaded here.
   if (nameOf(error) === "ExitPromptError") return failure("interrupted", "interrupted", null);
@@ -108,7 +108,7 @@ export function failureOf(error: unknown): Failure {
   }
   // A file of another user; the message names it.
   if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
-    return failure("invalid", error.message, putRight);
+    return failure("invalid", error.message, fixAndRetry);
   const message = error instanceof Error ? error.message : String(error);
   return failure("unexpected", message, "This is a bug in idp. Add --verbose for details.");
 }

@@ -190,7 +190,7 @@ test("an app that does not run is a warning, and one on the other name of this m
   expect(named(checks, "apps")).toMatchObject([
     {
       status: "warning",
-      detail: `nothing listens on http://localhost:${free}, where app is sent back to`,
+      detail: `nothing listens on http://localhost:${free}, where app has a redirect URI`,
       command: `idp clients edit app --remove-redirect-uri http://localhost:${free}/cb --add-redirect-uri URI`,
     },
   ]);
@@ -206,7 +206,7 @@ test("an app on a name below localhost is looked for too, and is no other name o
   const cwd = await seeded(`http://app.localhost:${free}/cb`, `http://app.localhost:${there}/cb`);
   const { checks } = await doctor(cwd);
   expect(named(checks, "apps")).toMatchObject([
-    { status: "warning", detail: `nothing listens on http://app.localhost:${free}, where app is sent back to` },
+    { status: "warning", detail: `nothing listens on http://app.localhost:${free}, where app has a redirect URI` },
   ]);
   expect(named(checks, "hosts")).toMatchObject([{ status: "ok" }]);
 });

@@ -81,5 +81,5 @@ base.extend(idpFixtures(idp))("asks another issuer than that of its worker", asy
   expect(printed.match(/What was asked of idp/g)).toHaveLength(1);
   expect(printed).not.toContain("of-the-one-that-passes");
   expect(printed).toContain("refuses the admin token (status 401)");
-  expect(printed).toContain(`This worker has the issuer ${idp.issuer}/i/w1, which was asked nothing`);
+  expect(printed).toContain(`This worker has the issuer ${idp.issuer}/i/w1, which got no requests`);
 });

@@ -9,7 +9,7 @@ import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
 import { fewSeconds, ok, patience, problem, warning, type Finding } from "./finding.ts";
-import { failureOf, putRight } from "../failure.ts";
+import { failureOf, fixAndRetry } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
 import { findTarget } from "../target/target.ts";
@@ -189,7 +189,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
           ),
     ];
   } catch (error) {
-    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, putRight)];
+    return [problem("disk", `${folder} cannot be written: ${describeFault(error)}`, fixAndRetry)];
   } finally {
     // On a full disk the file exists, with nothing in it.
     if (existsSync(file)) rmSync(file);

@@ -119,16 +119,18 @@ async function redirectFindings(apps: LocalApps): Promise<readonly Finding[]> {
   );
   const findings = silent.flat().map(({ origin, clients: [first, ...others] }) => {
     const { client_id: id = "", redirect_uris: uris = [] } = first ?? {};
-    const sent = others.length === 0 ? "is sent" : `and ${others.length} more are sent`;
-    const text = "Start your app; or, if it is elsewhere, say so";
-    const detail = `nothing listens on ${origin}, where ${id} ${sent} back to`;
+    const have = others.length === 0 ? "has" : `and ${others.length} more have`;
+    const text = "Start your app. If it runs elsewhere, change the redirect URI";
+    const detail = `nothing listens on ${origin}, where ${id} ${have} a redirect URI`;
     const gone = uris.filter((uri) => !hasOpenPort(uri) && URL.canParse(uri) && new URL(uri).origin === origin);
     const flags = [...flagsOf("--remove-redirect-uri", gone), "--add-redirect-uri", "URI"];
     const command = commandOn(["idp", "clients", "edit"], id, flags);
     return warning("apps", detail, { text, command });
   });
   if (findings.length > 0) return findings;
-  return [ok("apps", apps.size === 0 ? "no client is sent back to this machine" : "all redirect URIs here answer")];
+  return [
+    ok("apps", apps.size === 0 ? "no client has a redirect URI on this machine" : "all redirect URIs here answer"),
+  ];
 }
 
 function answersAt(origin: string): Promise<boolean> {

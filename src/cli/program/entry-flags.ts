@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { askSecret, askText } from "../input/ask.ts";
+import { askSecret, askText, needed } from "../input/ask.ts";
 import { RemoteError } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
@@ -33,9 +33,7 @@ export async function nameOr(
   if (cli.interactive) {
     return askText(cli, `The ${what}`, { problem: (text) => (text.trim() === "" ? "It needs one." : null) });
   }
-  throw new OperationError("usage", `the ${what} is missing, and there is no terminal to ask for it`, {
-    hint: { text: "Give it", command: example },
-  });
+  throw needed(`the ${what}`, { text: "Give it", command: example });
 }
 
 /** Refuses an edit that changes nothing. @throws {OperationError} usage */

@@ -89,7 +89,7 @@ function declareSnapshots(program: Command, act: Act): void {
   group
     .command("restore")
     .description(
-      "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin anew",
+      "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin again",
     )
     .argument("<snapshot>", "a name that idp snapshots list shows")
     .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --json"))

@@ -43,9 +43,9 @@ function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) =
 }
 
 /**
- * `idp start --watch`: applies fixtures anew when they change, until it is closed. With a mistake in them, it reports that and changes nothing.
+ * `idp start --watch`: applies fixtures again when they change, until it is closed. If they have a mistake, it reports that and changes nothing.
  * @param named paths and texts; without any, the usual file of the working folder
- * @param read finds and reads the fixtures anew
+ * @param read finds and reads the fixtures again
  */
 export function watchFixtures(
   cli: Invocation,
