@@ -44,7 +44,7 @@ export const observe =
         ms: Math.round((performance.now() - began) * 10) / 10,
       };
       try {
-        // CONTRACT 10: the app under test calls neither the control API nor the inspector.
+        // The app under test calls neither the control API nor the inspector.
         if (path.startsWith(`${base}/_idp/`)) onRequest?.(lineOf(exchange));
         else ctx.ledger.add(exchange, onRequest);
       } catch (error) {

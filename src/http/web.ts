@@ -22,7 +22,7 @@ export interface Web {
   readonly version: string;
   /** Clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean;
-  /** `dynamic`: discovery under another of our host names gives the back-channel endpoints under that name (CONTRACT 1). */
+  /** `dynamic`: discovery under another of our host names gives the back-channel endpoints under that name. */
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
   readonly allowedHosts: readonly string[];

@@ -36,7 +36,7 @@ function errorParameters({ code, message, status }: OAuthError, scheme: "Bearer"
       return scheme === "Bearer, DPoP" ? parameters(code) : null;
     case "invalid_dpop_proof":
       return status === 401 ? parameters(code) : null;
-    // For the 403s of UserInfo too (CONTRACT 2.5), where RFC 6750 3.1 would say insufficient_scope.
+    // For the 403s of UserInfo too, where RFC 6750 3.1 would say insufficient_scope.
     case "invalid_token":
     case "insufficient_scope":
     case "access_revoked":

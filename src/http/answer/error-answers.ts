@@ -72,7 +72,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OperationError) {
     const { code, message, hint } = error;
     const status = operationStatus[code];
-    // A problem of the whole input has no path, but belongs to the list too (CONTRACT 9).
+    // A problem of the whole input has no path, but belongs to the list too.
     const problems = status === 422 && error.problems.length === 0 ? [{ path: "", message }] : error.problems;
     const extra = {
       ...(hint !== null && { hint: hintText(hint, commandLine) }),

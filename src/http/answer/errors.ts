@@ -24,7 +24,7 @@ import { viewFor } from "../pages/reader.ts";
 import { note, type Web } from "../web.ts";
 
 /**
- * CONTRACT 2.6: JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
+ * JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
  * JSON. A request that HTTP itself refuses may come from a program there too, so its error is a page only if a browser asks.
  */
 function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boolean {
@@ -32,7 +32,7 @@ function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boole
   return kind === "page" && !isOfHttp(error) ? prefersHtml(req) : asksForHtml(req);
 }
 
-/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do (CONTRACT 2.1: 400). */
+/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do: 400. */
 const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
   kind === "page" && answer.status === 401 ? { ...answer, status: 400 } : answer;
 

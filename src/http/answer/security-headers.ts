@@ -1,5 +1,5 @@
 /**
- * The security headers of every response. CONTRACT 2.6 decides each value. Some that are usual elsewhere would break an identity provider
+ * The security headers of every response. Some that are usual elsewhere would break an identity provider
  * that runs on plain http:
  *
  * - No `form-action`: browsers apply it to the redirect that follows a form too, so it would block the redirect to the client.

@@ -18,7 +18,7 @@ import { isOwnOrigin } from "../input/form-origin.ts";
 import { note, type Web } from "../web.ts";
 import { streamRequests } from "./stream.ts";
 
-/** The control API (CONTRACT 9): the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
+/** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
 export interface ControlOptions {
   readonly adminToken: string;

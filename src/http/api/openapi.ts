@@ -34,7 +34,7 @@ import { baseOf } from "../../core/endpoints.ts";
 import { errors, errorsOf, errorSchema } from "./openapi-errors.ts";
 import { linksOf } from "./openapi-links.ts";
 
-/** The OpenAPI document of the control API (CONTRACT 9), made from the table of operations: it lists what is mounted, and nothing else. */
+/** The OpenAPI document of the control API, made from the table of operations: it lists what is mounted, and nothing else. */
 
 type Json = Readonly<Record<string, unknown>>;
 

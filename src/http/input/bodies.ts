@@ -3,12 +3,12 @@ import express, { type Request, type RequestHandler } from "express";
 import { HttpError } from "../answer/http-error.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
-/** Reads bodies: the media types and the size that are accepted (CONTRACT 2.6). `params.ts` reads the parameters in them. */
+/** Reads bodies: the media types and the size that are accepted. `params.ts` reads the parameters in them. */
 
 const formType = "application/x-www-form-urlencoded";
 const jsonType = "application/json";
 
-/** CONTRACT 2.6. */
+/** Bytes. */
 const bodyLimit = 102_400;
 
 /** Decoders silently replace other bytes, which changes the value (RFC 8259 8.1). */
@@ -76,5 +76,5 @@ const smallJson = json(bodyLimit);
 
 export const formBody: RequestHandler = parsedBy({ [formType]: form });
 export const jsonBody: RequestHandler = parsedBy({ [jsonType]: smallJson });
-/** A form or a JSON object, which mean the same (CONTRACT 2.3). */
+/** A form or a JSON object, which mean the same. */
 export const formOrJsonBody: RequestHandler = parsedBy({ [jsonType]: smallJson, [formType]: form });

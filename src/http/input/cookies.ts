@@ -21,7 +21,7 @@ type CookieKind = "browser" | "session" | "try" | "inspector" | "inside" | Prefe
 const nameOf = ({ port, name }: Web, kind: CookieKind): string =>
   ["idp", port, ...(name === null ? [] : [name]), kind].join("_");
 
-/** The path of a named issuer ends with a slash, so that no other path begins with it (CONTRACT 11). */
+/** The path of a named issuer ends with a slash, so that no other path begins with it. */
 const pathOf = ({ base, name }: Web): string => (name === null && base !== "" ? base : `${base}/`);
 
 const attributes = (web: Web) =>

@@ -3,7 +3,7 @@ import { isClientOrigin } from "../../core/clients/clients.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import type { Web } from "../web.ts";
 
-/** CORS (CONTRACT 2.5): set before anything can fail, so that error responses carry it too. */
+/** CORS: set before anything can fail, so that error responses carry it too. */
 
 const maxAge = "600";
 

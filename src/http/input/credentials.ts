@@ -23,7 +23,7 @@ function formDecode(value: string): string {
 function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   const decoded = Buffer.from(header.slice("basic".length).trim(), "base64").toString("utf8");
   const colon = decoded.indexOf(":");
-  // Without a colon the secret is empty, as okta-auth-js sends it for a public client. Any other client needs one (CONTRACT 2.3).
+  // Without a colon the secret is empty, as okta-auth-js sends it for a public client. Any other client needs one.
   const [id, secret] = colon < 0 ? [decoded, ""] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
   if (id === "") {
     throw new OAuthError("invalid_client", "the Authorization: Basic header must contain client_id:client_secret");
@@ -46,7 +46,7 @@ export function basicId(req: Request): string | null {
 /** The source of guesses. Pages send Origin (Fetch 3.1): they share one allowance, separate from that of the apps on the machine. */
 const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
 
-/** The credentials of a client (CONTRACT 2.3). @throws {OAuthError} invalid_client, invalid_request */
+/** The credentials of a client. @throws {OAuthError} invalid_client, invalid_request */
 export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({
   basic: isBasic(req) ? readBasic(req.headers.authorization ?? "") : null,
   id: single(body, "client_id"),

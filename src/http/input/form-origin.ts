@@ -19,7 +19,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
 }
 
 /**
- * A form of our pages comes from our origin (CONTRACT 5). `SameSite` does not ensure that: another localhost port is the same site.
+ * A form of our pages comes from our origin. `SameSite` does not ensure that: another localhost port is the same site.
  * Without any `Origin`, as from curl, the form's `csrf` value decides alone.
  * @throws {InteractionError} csrf
  */

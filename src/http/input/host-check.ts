@@ -53,7 +53,7 @@ function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
   }
 }
 
-/** Answers 421 to a foreign `Host` (CONTRACT 1), but not at `/health`: an orchestrator may probe it under any name. */
+/** Answers 421 to a foreign `Host`, but not at `/health`: an orchestrator may probe it under any name. */
 export const hostCheck =
   (web: Web): RequestHandler =>
   (req, res, next) => {

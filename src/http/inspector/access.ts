@@ -13,7 +13,7 @@ import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
 import { renderClosed, type ClosedView } from "./views.ts";
 
-/** Who may use the inspector: a browser that has its cookie and asks under one of our host names (CONTRACT 10). */
+/** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
 /** The session of the inspector that a request belongs to. */
 interface Session {

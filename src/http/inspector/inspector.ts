@@ -1,5 +1,5 @@
 /*
- * http/inspector: the pages below `/_idp/`, on which a person sees what the commands show and does what they do (CONTRACT 10).
+ * http/inspector: the pages below `/_idp/`, on which a person sees what the commands show and does what they do.
  *
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *

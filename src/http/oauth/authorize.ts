@@ -22,7 +22,7 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) => autho
 
 /**
  * The authorization endpoint (RFC 6749 3.1) for POST. A POST from the client's page is cross-site, so it comes without the session cookie
- * (SameSite). The same request as a GET comes with it (CONTRACT 2.1).
+ * (SameSite). The same request as a GET comes with it.
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);

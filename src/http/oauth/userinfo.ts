@@ -6,7 +6,7 @@ import { proofOf } from "../input/dpop.ts";
 import { bodyParameters, queryParameters } from "../input/params.ts";
 import { note, type Web } from "../web.ts";
 
-/** UserInfo (the spec; OpenID Connect Core 5.3). */
+/** UserInfo (OpenID Connect Core 5.3). */
 export const userinfo = (web: Web) => async (req: Request, res: Response) => {
   const token = accessToken(req, queryParameters(req), req.method === "POST" ? bodyParameters(req) : {});
   const proof = proofOf(web, req, "userinfo");

@@ -53,7 +53,7 @@ const rowIn = (lang: string) => {
   const worded = scopeIn(lang);
   return (scope: ScopeRow): ScopeRowView => {
     const { name, title, titleLang } = worded(scope);
-    // CONTRACT 2.2: the user may untick any scope but openid.
+    // The user may untick any scope but openid.
     return { name, title, titleLang, values: scope.values, locked: name === "openid", declined: scope.declined };
   };
 };
