@@ -222,11 +222,11 @@ describe("with a genuine hint for this session: at once", () => {
 });
 
 describe("otherwise the person is asked", () => {
-  test.each<[name: string, parameters: () => Promise<Record<string, string>>]>([
-    ["no hint", async () => ({})],
-    ["no hint, but the client", async () => ({ client_id, post_logout_redirect_uri: bye })],
-    ["a hint for another user", async () => ({ id_token_hint: (await signedIn("bob")).hint })],
-  ])("%s: yes signs out, no stays", async (_name, parameters) => {
+  test.each<[name: string, parameters: () => Promise<Record<string, string>>, end: string]>([
+    ["no hint", async () => ({}), "signed-out"],
+    ["no hint, but the client", async () => ({ client_id, post_logout_redirect_uri: bye }), bye],
+    ["a hint for another user", async () => ({ id_token_hint: (await signedIn("bob")).hint }), "signed-out"],
+  ])("%s: yes signs out, no stays", async (_name, parameters, end) => {
     const { browser } = await signedIn();
     const url = logoutUrl(await parameters());
     const asks = await browser.open(url);
@@ -235,7 +235,7 @@ describe("otherwise the person is asked", () => {
     const stays = await browser.press(asks, "logout-stay");
     expect([stays.page, stays.left, await isSignedIn(browser)]).toEqual(["account", null, true]);
     const goes = await browser.press(await browser.open(url), "logout-confirm");
-    expect(goes.left?.href ?? goes.page).toMatch(/^http:\/\/localhost:3000\/bye\?x=1$|^signed-out$/);
+    expect(goes.left?.href ?? goes.page).toBe(end);
     expect(await isSignedIn(browser)).toBe(false);
   });
 
