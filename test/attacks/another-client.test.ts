@@ -19,7 +19,7 @@ function form(by: App, path: string, parameters: Record<string, string>, headers
   return post(idp, path, {}, { headers, body });
 }
 
-test("what of one client another asks about or revokes", async () => {
+test("a client cannot revoke or refresh the tokens of another", async () => {
   const tokens = await app.tokens();
   for (const token of [tokens.access_token, tokens.refresh_token]) {
     expect((await post(idp, paths.revoke, { ...other.credentials, token })).json).toEqual({});
@@ -28,7 +28,7 @@ test("what of one client another asks about or revokes", async () => {
   expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
 });
 
-test("another code challenge than one's own redeems nothing, though client and redirect URI are right", async () => {
+test("a code is not redeemed with the verifier of another request, though client and redirect URI are right", async () => {
   const [mine, theirs] = [pkce(), pkce()];
   const { code } = await app.signIn({ code_challenge: theirs.challenge, code_challenge_method: "S256" });
   expect((await app.exchange(code, { code_verifier: mine.verifier })).json.error).toBe("invalid_grant");

@@ -46,7 +46,7 @@ function sendFrom(localAddress: string, url: string, fields: Record<string, stri
 const guess = (browser: Browser, page: Visit, username: string, password: string): Promise<Visit> =>
   browser.press(page, "login-submit", { username, password });
 
-test("where passwords are asked for, the page for a hint is the same whoever is meant", async () => {
+test("with passwords, the page for a login_hint is the same for active, suspended and unknown users", async () => {
   const own = await serve({ settings: { login: "password" } });
   await own.call("users.edit", { username: "carol", entry: { status: "suspended" } });
   const pages = await Promise.all(
@@ -103,7 +103,7 @@ describe("passwords", () => {
     expect((await guess(late.browser, late.page, "alice", "alice")).page).toBe("consent");
   });
 
-  test("of a user whom nobody knows are slowed alike, so that this tells nothing", async () => {
+  test("of unknown users are slowed the same, so that the delay tells nothing", async () => {
     await useUp("nobody-of-this-name");
   });
 });
@@ -112,7 +112,7 @@ describe("client secrets", () => {
   const ask = (change: Record<string, string | null>) =>
     post(idp, "/api/v2/oauth/introspect", { token: "x", ...app.credentials, ...change });
 
-  test("300 wrong ones, then one a second; other clients and other addresses are let in", async () => {
+  test("are limited to 300 wrong ones, then one a second; other clients and addresses are not slowed", async () => {
     const right = { client_secret: "the right secret" };
     const answers = await Promise.all(Array.from({ length: 310 }, () => ask({ client_secret: "wrong" })));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(300);
@@ -139,7 +139,7 @@ describe("client secrets", () => {
     expect((await ask(right)).status).toBe(200);
   });
 
-  test("a right one takes nothing of the allowance, whatever was guessed before", async () => {
+  test("a correct one does not count as a guess, whatever was guessed before", async () => {
     const other = await register(idp);
     const right = { token: "x", ...other.credentials };
     const statuses = async (fields: Record<string, string | null>, times: number): Promise<Set<number>> => {
@@ -154,7 +154,7 @@ describe("client secrets", () => {
     expect(await statuses(right, 1)).toEqual(new Set([429]));
   });
 
-  test("what pages of any origin guess does not slow the app that runs on the same machine", async () => {
+  test("guesses of pages do not slow the app on the same machine", async () => {
     const page = (client_secret: string) => {
       const body = new URLSearchParams({ token: "x", ...app.credentials, client_secret });
       return post(idp, "/api/v2/oauth/introspect", {}, { headers: { origin: "https://evil.example" }, body });
@@ -191,13 +191,13 @@ test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten se
 });
 
 describe("what is remembered", () => {
-  test("is nothing of right ones", () => {
+  test("nothing of correct ones", () => {
     const attempts = createAttempts(clock.now);
     for (let round = 0; round < 100; round += 1) attempts.begin("guesses", [{ key: "x", guesses: 1, every: 1 }])();
     expect(attempts.size).toBe(0);
   });
 
-  test("is of a fixed size, whoever guesses whatever", () => {
+  test("has a fixed size, however much is guessed", () => {
     const attempts = createAttempts(clock.now);
     for (let index = 0; index < 30_000; index += 1) {
       attempts.begin("guesses", [{ key: `${index}${"x".repeat(1000)}`, guesses: 2, every: 1 }]);
@@ -213,7 +213,7 @@ describe("what is remembered", () => {
     guessFrom("192.0.2.2", "alice");
   });
 
-  test("a clock that is set back by a year makes nobody wait for a year", () => {
+  test("a clock that is set back by a year does not block anybody for a year", () => {
     const setBack = testClock();
     const attempts = createAttempts(setBack.now);
     const limit = { key: "x", guesses: 5, every: 1 };

@@ -78,7 +78,7 @@ describe("the control API", () => {
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
 
-  test("claims of a token that are nested without end", async () => {
+  test("endlessly nested claims of a token", async () => {
     const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
     const body = `{"user":"alice","client":"demo-app","claims":{"x":${"[".repeat(40_000)}${"]".repeat(40_000)}}}`;
     expect((await call("/token/issue", headers, { method: "POST", body })).status).toBe(422);

@@ -23,7 +23,7 @@ const app = await register(idp, {
 
 const marks = (count: number): string => "\u0344".repeat(count / 2) + "\u0316".repeat(count / 2);
 
-test("a password is as long as any may be, and a longer one fits nothing, be it the right one", async () => {
+test("a password has a maximum length, and a longer one never matches, not even the correct one", async () => {
   const random = (bytes: number): string => Buffer.alloc(bytes, 7).toString("base64url");
   const longest = "x".repeat(longestPassword);
   expect(await matchesHash(longest, await hashPassword(longest, random))).toBe(true);
@@ -37,7 +37,7 @@ const resources = (values: readonly string[]): URLSearchParams =>
   new URLSearchParams(values.map((one) => ["resource", one]));
 
 test.each(["/api/v2/oauth/par", "/api/v2/oauth/device_authorization", paths.token])(
-  "%s: a resource of letters that no URI has, and more of them than anybody needs",
+  "%s: a very long resource of letters that no URI has",
   async (path) => {
     const ask = async (values: readonly string[]) => {
       const body = resources(values);

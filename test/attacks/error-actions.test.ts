@@ -45,7 +45,7 @@ async function atButton() {
   return { browser, fields, client_id: credentials.client_id };
 }
 
-test("the form as it stands passes: what follows is refused for what is wrong with it", async () => {
+test("the unchanged form passes, so the refusals below are for the change alone", async () => {
   const { browser, fields, client_id } = await atButton();
   expect((await post(browser, fields)).status).toBe(303);
   expect(await urisOf(client_id)).toEqual([good]);
@@ -90,7 +90,7 @@ describe("the form is refused", () => {
     expect(await urisOf(client_id)).toEqual([]);
   });
 
-  test("with one field changed: the query, what is done, who is restored", async () => {
+  test("with one field changed: the query, the action, the user", async () => {
     const { browser, fields, client_id } = await atButton();
     const request = fields["request"] ?? "";
     for (const change of [
@@ -142,7 +142,7 @@ test.each([
   "com.example.app:/cb",
   "javascript:alert(1)",
   "",
-])("the redirect URI %j is offered to nobody, and no form registers it", async (uri) => {
+])("the redirect URI %j is never offered, and no form registers it", async (uri) => {
   const { browser } = await openInspector(idp);
   const { credentials, url } = await register(idp);
   const { client_id } = credentials;
@@ -179,7 +179,7 @@ test.each([
   "/interaction/../../login",
   "/interaction/a/login?x",
   "https://evil.test",
-])("a sign-in goes on at no address such as %j", async (request) => {
+])("a sign-in never continues at an address such as %j", async (request) => {
   const { browser } = await openInspector(idp);
   const answer = await post(browser, forged(browser, ["restore", request, "carol"]));
   expect([answer.status, answer.headers.get("location")]).toEqual([409, null]);

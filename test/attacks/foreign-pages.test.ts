@@ -53,7 +53,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
     ["a script's request", { "sec-fetch-site": "same-site", "sec-fetch-dest": "empty" }],
   ] as const;
 
-  test.each(parts)("%s is no guess of a device's code", async (_what, headers) => {
+  test.each(parts)("%s does not count as a guess of a device code", async (_what, headers) => {
     const browser = new Browser(idp.issuer);
     await pick(browser, await browser.open("/account"), await enroll(idp));
     const load = () => browser.open("/device?user_code=BBBB-BBBB", { headers });
@@ -64,7 +64,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
     expect((await browser.open("/device?user_code=BBBB-BBBB", { headers: link })).state).toBe("invalid");
   });
 
-  test.each(parts)("%s chooses no language and no theme", async (_what, headers) => {
+  test.each(parts)("%s changes neither language nor theme", async (_what, headers) => {
     const browser = new Browser(idp.issuer);
     await pick(browser, await browser.open("/account"), await enroll(idp));
     const before = [...browser.cookies];
@@ -73,7 +73,7 @@ describe("what a foreign page loads by itself does nothing for the person who is
   });
 });
 
-test("a consent page of one user is no use in another's browser, nor after another signed in", async () => {
+test("a consent page is refused in another user's browser, and after another user signed in", async () => {
   const [mine, theirs] = [await enroll(idp), await enroll(idp)];
   const victim = await atConsent(mine);
   const attacker = await atConsent(theirs);
@@ -97,7 +97,7 @@ test("scopes that were not asked for cannot be ticked, and a decision is taken o
   expect(user).not.toHaveProperty("email");
 });
 
-test("a session cookie that was planted is not the one after the sign-in", async () => {
+test("a planted session cookie is replaced at sign-in", async () => {
   const { browser: attacker } = await app.signIn({ user: await enroll(idp) });
   const name = `idp_${idp.port}_session`;
   const planted = attacker.cookies.get(name) ?? "";
@@ -117,7 +117,7 @@ test("a session cookie that was planted is not the one after the sign-in", async
   expect((await attacker.open("/account")).page).toBe("login");
 });
 
-test("an API of no registered origin reads nothing: no CORS", async () => {
+test("an origin that is not registered cannot read the API: no CORS", async () => {
   for (const origin of ["https://evil.test", "null", "http://localhost:3000.evil.test", "com.example.app:"]) {
     for (const path of [paths.token, paths.userinfo, paths.revoke]) {
       const { headers } = await fetch(idp.issuer + path, { method: "POST", headers: { origin } });

@@ -96,7 +96,7 @@ describe("no refresh token is", () => {
   );
 });
 
-describe("no token is one that the server itself might have signed, had it another form", () => {
+describe("a token that is signed with the server's own secret is refused in any other form", () => {
   const keys = (JSON.parse(JSON.stringify(exported)) as { keys: { kid: string; alg: string; jwk: JsonWebKey }[] }).keys;
   const secret = Buffer.from(keys.find(({ alg }) => alg === "HS256")?.jwk.k ?? "", "base64url");
   const without = (claims: object, name: string): object =>
@@ -107,7 +107,7 @@ describe("no token is one that the server itself might have signed, had it anoth
   };
   const far = Math.floor(Date.now() / 1000) + 3600;
 
-  test("as it is, it passes: the secret is the right one", async () => {
+  test("the unchanged token passes: the secret is the right one", async () => {
     expect((await userinfo(idp, signed(header, { ...claims }))).status).toBe(200);
   });
   test.each<[name: string, header: object, claims: object, hash?: string]>([
@@ -156,7 +156,7 @@ describe("no token is one that the server itself might have signed, had it anoth
   });
 });
 
-test("a token spelt otherwise is the same token: dead with it", async () => {
+test("a token in another spelling dies with the token", async () => {
   const spellings = [`${head}.${payload}.${respelt()}`, `${access}=`, `${head}.${payload}.\n${signature}`];
   await post(idp, "/api/v2/oauth/revoke", { ...app.credentials, token: access });
   for (const token of [access, ...spellings]) {
@@ -211,7 +211,7 @@ describe.each(["RS256", "HS256"] as const)("with access_token_typ JWT and %s, th
   /** What tells an access token from an ID token. */
   const marks = { epoch: "x", client_id: "demo-app", scope: "openid", jti: "j", grant: "g", era: 0, family: "f" };
 
-  test("an access token is taken as one, and as nothing else", async () => {
+  test("an access token is accepted as an access token only", async () => {
     expect(jwtPart(tokens.access_token, 0)).toMatchObject({ alg, typ: "JWT" });
     expect((await userinfo(other, tokens.access_token)).status).toBe(200);
     expect((await one.refresh(tokens.access_token)).json.error).toBe("invalid_grant");
@@ -224,7 +224,7 @@ describe.each(["RS256", "HS256"] as const)("with access_token_typ JWT and %s, th
     expect((await browser.open("/account")).page).toBe("account");
   });
 
-  test("no ID token and no refresh token is an access token", async () => {
+  test("ID tokens and refresh tokens are refused as access tokens", async () => {
     for (const token of [tokens.id_token, tokens.refresh_token]) {
       expect((await userinfo(other, token)).status).toBe(401);
     }
@@ -233,7 +233,7 @@ describe.each(["RS256", "HS256"] as const)("with access_token_typ JWT and %s, th
     expect((await one.refresh(tokens.id_token)).json.error).toBe("invalid_grant");
   });
 
-  test("no ID token is made to look like one by claims of a request, of a user or of an operation", async () => {
+  test("claims of a request, a user or an operation do not make an ID token pass as an access token", async () => {
     const id_token = Object.fromEntries(Object.keys(marks).map((name) => [name, { value: "x" }]));
     const asked = (await one.tokens({ claims: JSON.stringify({ id_token }) })).id_token;
     expect((await userinfo(other, asked)).status).toBe(401);

@@ -95,7 +95,7 @@ describe("a key", () => {
     expect(all.filter(({ cookies }) => cookies.length > 0)).toHaveLength(1);
   });
 
-  test("is too old after ten minutes", async () => {
+  test("expires after ten minutes", async () => {
     const clock = testClock();
     const aging = await serve({ now: clock.now });
     const [late, early] = [await aging.call("inspector.open", {}), await aging.call("inspector.open", {})];
@@ -119,12 +119,12 @@ describe("a key", () => {
     expect((await get(url)).response.status).toBe(303);
   });
 
-  test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("%j is none", async (key) => {
+  test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("%j is refused", async (key) => {
     const { response, cookies } = await get(`/_idp/?key=${key}`);
     expect([response.status < 500, response.status >= 400, cookies]).toEqual([true, true, []]);
   });
 
-  test("is in no line of the request log, and on no page", async () => {
+  test("appears in no line of the request log, and on no page", async () => {
     const url = await newKey();
     const key = new URL(url).searchParams.get("key") ?? "";
     const closed = await get(url, { "sec-purpose": "prefetch" });
@@ -135,7 +135,7 @@ describe("a key", () => {
     expect(JSON.stringify(events)).not.toContain(key);
   });
 
-  test("does not take over a value that somebody planted: each key makes another cookie", async () => {
+  test("does not adopt a planted cookie: each key makes a new one", async () => {
     const planted = "B".repeat(43);
     const { cookies } = await get(await newKey(), { cookie: `idp_${idp.port}_inspector=${planted}` });
     expect(cookies.join()).not.toContain(planted);
@@ -191,7 +191,7 @@ describe("a change", () => {
     await untouched();
   });
 
-  test("is no GET, and no JSON", async () => {
+  test("is refused as GET and as JSON", async () => {
     const { browser } = await openInspector(idp);
     const csrf = csrfOf(await browser.open("/_idp/users"));
     const query = new URLSearchParams({ csrf, change: "ban", target: "bob" }).toString();
@@ -225,7 +225,7 @@ test("DNS rebinding: under a name that only * allows, cookie and key open nothin
   expect((await get(pathname + search)).response.status).toBe(303);
 });
 
-test("no address makes a page say that something was done", async () => {
+test("no address makes a page claim that something was done", async () => {
   const { browser } = await openInspector(idp);
   const forged = new URLSearchParams({ done: "suspend", target: "call 555-1234", value: "", proof: "x" }).toString();
   const page = await browser.open(`/_idp/users?${forged}`);
@@ -256,7 +256,7 @@ test("a session ends with the process", async () => {
   expect([status, inside.test(body)]).toEqual([403, false]);
 });
 
-test("what a client or a user is called stands as text on every tab", async () => {
+test("names of clients and users are shown as text on every tab", async () => {
   const mark = `"'><img src=x onerror=alert(1)>`;
   await idp.call("seed", {
     users: [{ username: "marked", displayName: mark, claims: { roles: [mark] } }],

@@ -231,7 +231,7 @@ test("no secret of a run of every flow is in an output of the ledger", async () 
   });
 });
 
-test("nor is one that was sent in a wrong place", async () => {
+test("no secret that was sent in the wrong place is in an output either", async () => {
   for (const [name, secret] of [...secrets]) {
     const quoted = encodeURIComponent(secret);
     await get(`${paths.userinfo}?access_token=${quoted}&client_secret=${quoted}&api_key=${quoted}`);

@@ -66,7 +66,7 @@ function resolver(...answers: string[][]): { lookup: typeof systemLookup; asked:
   return { lookup, asked: () => asked };
 }
 
-describe("an address that no client may have, whoever named it", () => {
+describe("an address that is refused for every client", () => {
   test.each([
     "169.254.169.254",
     "169.254.0.1",
@@ -169,7 +169,7 @@ test("a name that resolves to another address the next time: asked once, and wha
   expect([asked(), hits]).toEqual([1, ["/keys"]]);
 });
 
-test("a name that nobody has: no address, and no exception where nobody catches it", async () => {
+test("a name that does not resolve: no address, and no uncaught exception", async () => {
   const lookup = ((_name: string, _options: object, done: (error: Error) => void) => {
     setImmediate(() => {
       done(new Error("getaddrinfo ENOTFOUND"));
@@ -179,7 +179,7 @@ test("a name that nobody has: no address, and no exception where nobody catches 
 });
 
 describe("limits", () => {
-  test("an answer that changes the protocol is none, and nobody waits for it", async () => {
+  test("a response that changes the protocol is refused at once", async () => {
     await expect(send(`${base}/switching`, { reach: "local" })).rejects.toThrow("it could not be reached");
   });
 
@@ -197,7 +197,7 @@ describe("limits", () => {
     await ended;
   });
   test.each(["file:///etc/passwd", "gopher://127.0.0.1/", "data:application/json,{}", "ftp://127.0.0.1/"])(
-    "%s is nothing to fetch",
+    "%s is not fetched",
     async (url) => {
       await expect(send(url, { reach: "local" })).rejects.toThrow("it could not be reached");
     },
@@ -283,7 +283,7 @@ describe("from outside", () => {
     });
   });
 
-  test("backchannel_logout_uri: the same, and the log says why nobody was told", async () => {
+  test("backchannel_logout_uri: the same, and the log says why the client was not notified", async () => {
     const stranger = await registerItself({});
     await give(stranger, { backchannel_logout_uri: `${base}/logout` });
     const credentials = { client_id: stranger["client_id"] ?? "", client_secret: stranger["client_secret"] ?? "" };
@@ -300,7 +300,7 @@ describe("from outside", () => {
     expect(notes.join("\n")).toContain("which a client that registered itself may not have");
   });
 
-  test("request_uri and every other address of a client: never asked", async () => {
+  test("request_uri and every other address of a client: never fetched", async () => {
     const stranger = await registerItself({
       logo_uri: `${base}/logo`,
       client_uri: `${base}/`,

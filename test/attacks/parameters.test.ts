@@ -123,13 +123,13 @@ describe("a parameter that is sent twice", () => {
     expect(left?.searchParams.get("error")).toBe("invalid_request");
   });
 
-  test.each(["client_id", "redirect_uri"])("%s there: nobody is sent anywhere", async (name) => {
+  test.each(["client_id", "redirect_uri"])("%s there: no redirect", async (name) => {
     const url = new URL(app.url({ prompt: "none" }));
     url.searchParams.append(name, "https://evil.test/");
     expect(await new Browser(idp.issuer).open(url.href)).toMatchObject({ status: 400, page: "error", left: null });
   });
 
-  test("names that a parser could take for another's", async () => {
+  test("names that a parser could mistake for another parameter", async () => {
     const names = [
       "client_id[]",
       "client_id[0]",

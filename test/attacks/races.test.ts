@@ -111,7 +111,7 @@ describe("PKCE is downgraded neither way", () => {
   });
 });
 
-test("a code of one client is nothing to another, and stays good for its own", async () => {
+test("a code is refused for another client, and stays valid for its own", async () => {
   const other = await register(idp);
   const { code } = await app.signIn();
   expect((await other.exchange(code)).json.error).toBe("invalid_grant");

@@ -92,7 +92,7 @@ test.each<[name: string, bytes: string, ...statuses: number[]]>([
   expect(answer.body).not.toContain("Cannot GET");
 });
 
-test("an answer that is under way is cut off, not mixed with a refusal of what follows its request", async () => {
+test("a response that is being sent is cut off, not mixed with the refusal of the next request", async () => {
   const server = await listen(
     express().use((_req, res) => void res.write("half of an answer")),
     "localhost",
@@ -114,14 +114,14 @@ test("an answer that is under way is cut off, not mixed with a refusal of what f
   expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test("a Host that holds marks is shown as text", async () => {
+test("a Host with markup is shown as text", async () => {
   const bytes = `GET / HTTP/1.1\r\nHost: "><script>alert(1)</script>\r\nAccept: text/html\r\n${close}\r\n\r\n`;
   const { status, body } = await rawRequest(idp.port, bytes);
   expect(status).toBe(421);
   expect(body).not.toContain("<script>alert");
 });
 
-test("1,000 connections that say nothing or half a request keep nobody out", async () => {
+test("1,000 idle or half-sent connections do not block others", async () => {
   const halves = [
     "",
     "GET /_idp/health HTTP/1.1\r\nHost: local",

@@ -10,7 +10,7 @@ const path = "/api/v2/oauth/register";
 const send = (metadata: object): Promise<Answer> => post(idp, path, {}, { body: JSON.stringify(metadata) });
 const good = { redirect_uris: ["https://app.example.test/cb"] };
 
-test("what is ours alone is not taken from who registers", async () => {
+test("metadata that only the operator may set is ignored in a registration", async () => {
   const { json } = await send({
     ...good,
     client_id: "demo-app",
@@ -39,7 +39,7 @@ test("what is ours alone is not taken from who registers", async () => {
 test.each([
   ["of a name that is known: it is refused", "contacts", 400],
   ["of a name that nobody registered: it is ignored", "unknown", 201],
-])("metadata that is nested without end, %s", async (_what, name, wanted) => {
+])("endlessly nested metadata, %s", async (_what, name, wanted) => {
   const body = `{"redirect_uris":["https://app.example.test/cb"],"${name}":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
   const { status, json } = await post(idp, path, {}, { body });
   expect({ status, error: json["error"] }).toEqual({

@@ -79,7 +79,7 @@ test("id and secret are swapped", async () => {
   }
 });
 
-test("a value without end: its beginning, in the answer and in the log", async () => {
+test("an endless value: its beginning is in the response and in the log", async () => {
   const long = "a ".repeat(45_000);
   for (const answer of [
     await form(paths.token, { client_id: long, grant_type: "authorization_code" }),
@@ -91,14 +91,14 @@ test("a value without end: its beginning, in the answer and in the log", async (
   }
 });
 
-test("a value in which a token may begin at each of 24,000 places keeps nobody waiting, ten times over", async () => {
+test("a value in which a token may begin at each of 24,000 places is searched quickly, ten times over", async () => {
   for (let time = 0; time < 10; time += 1) {
     const { status } = await form(paths.token, { ...own, grant_type: "eyJ-".repeat(24_000) });
     expect(status).toBe(400);
   }
 });
 
-test("without a terminal there is no widest line: the error about an endless value is short and comes at once", async () => {
+test("without a terminal, the error about an endless value is short and comes at once", async () => {
   const server = await startIdp(["--memory"], { cwd: newFolder() });
   const words = "client_id=demo-spa&grant_type=" + "+".repeat(90_000);
   await fetch(server.issuer + paths.token, {

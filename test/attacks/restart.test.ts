@@ -133,7 +133,7 @@ const withStatus = (isOfGrant: boolean) => (text: string) => {
   return JSON.stringify(data);
 };
 
-test("a grant of a status that nobody knows gives nothing: only an active one does", async () => {
+test("a grant of an unknown status gives no access", async () => {
   const { start, edit } = restartable();
   const first = await start();
   const { code, browser } = await signIn(at(first));
@@ -151,7 +151,7 @@ test("a grant of a status that nobody knows gives nothing: only an active one do
   expect(await second.call("export", { as: "fixtures" })).toMatchObject({ grants: [] });
 });
 
-test("a user of a status that nobody knows is not let in: only an active one is", async () => {
+test("a user of an unknown status is not let in", async () => {
   const { start, edit } = restartable();
   const first = await start();
   const { access_token: token } = (await exchange(at(first), (await signIn(at(first))).code)).json;

@@ -9,7 +9,7 @@ import { pick } from "../helpers/client.ts";
 const idp = await underAttack();
 const app = await register(idp);
 
-describe("what is shown again stands as text", () => {
+describe("repeated input is shown as text", () => {
   const mark = `"'><img src=x onerror=alert(1)>{{7*7}}</script>`;
   const quoted = encodeURIComponent(mark);
   test.each([
@@ -55,7 +55,7 @@ describe("what is shown again stands as text", () => {
   });
 });
 
-test("line breaks in what goes back to the client make no header", async () => {
+test("line breaks in a response to the client do not make a header", async () => {
   const state = "x\r\nSet-Cookie: evil=1\r\n\r\n<script>\u0130\ud800";
   const browser = new Browser(idp.issuer);
   const { headers, left } = await browser.open(app.url({ state, scope: "\r\nX: y", prompt: "none" }));

@@ -41,7 +41,7 @@ test.each([
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("as it is delivered it waits for seconds, less than Node.js would, and long enough for 64 MB", () => {
+test("the default timeouts are shorter than those of Node.js, and long enough for 64 MB", () => {
   const bare = createServer();
   expect(defaultPatience.headersTimeout).toBeLessThan(bare.headersTimeout);
   expect(defaultPatience.requestTimeout).toBeLessThan(bare.requestTimeout);
@@ -83,13 +83,13 @@ const bytesOf = async (socket: Socket): Promise<number> => {
   return bytes;
 };
 
-test("who asks for much and never reads is disconnected", async () => {
+test("a client that requests much and never reads is disconnected", async () => {
   const { socket, closed } = await askThrice("/large", 100);
   await closed;
   expect(await bytesOf(socket)).toBeLessThan(16_000_000);
 });
 
-test("who reads slowly gets all of it, though it takes longer", async () => {
+test("a client that reads slowly gets the whole response", async () => {
   const stallTimeout = 2000;
   const { socket } = await askThrice("/large", stallTimeout);
   const startedAt = performance.now();
@@ -107,11 +107,11 @@ test("who reads slowly gets all of it, though it takes longer", async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(stallTimeout);
 });
 
-test("an answer that is still worked at is no stalled one", async () => {
+test("a response that is still being made does not count as stalled", async () => {
   const { socket } = await askThrice("/late", 100);
   expect(await bytesOf(socket)).toBeGreaterThan(0);
 });
 
-test("nothing of an answer is taken for a minute before its connection ends", () => {
+test("a connection ends after a minute in which nothing of a response is read", () => {
   expect(defaultPatience.stallTimeout).toBe(60_000);
 });

@@ -20,7 +20,7 @@ const fixtures = {
   grants: [{ user: "eve", client: "evil", scope: "openid" }],
 };
 
-test("names act on no terminal, and no secret is in what the server and the commands say", async () => {
+test("names do not act on a terminal, and no secret is in the output of server and commands", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "evil.json"), JSON.stringify(fixtures));
   const env = { IDP_ADMIN_TOKEN: adminToken };

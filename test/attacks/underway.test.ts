@@ -31,7 +31,7 @@ describe("a client that changes between the pages", () => {
   test.each<[what: string, change: (app: App) => Promise<unknown>]>([
     ["a redirect URI was taken away", (app) => edit(app, { redirect_uris: [callback] })],
     ["it was removed", ({ credentials: { client_id } }) => idp.call("clients.remove", { client_id })],
-  ])("%s: nobody is sent there any more, with a code or without", async (_what, change) => {
+  ])("%s: no redirect goes there any more, with a code or without", async (_what, change) => {
     const { app, asked, login, answered, consent } = await underway();
     await change(app);
     for (const visit of [
@@ -58,7 +58,7 @@ describe("a client that changes between the pages", () => {
     expect((await answered.press(consent, "consent-allow")).left?.searchParams.has("code")).toBe(true);
   });
 
-  test("it may no longer use codes: it gets none", async () => {
+  test("a client that may no longer use codes gets none", async () => {
     const { app, answered, consent } = await underway();
     await edit(app, { grant_types: ["refresh_token"] });
     const { left } = await answered.press(consent, "consent-allow");
@@ -66,7 +66,7 @@ describe("a client that changes between the pages", () => {
   });
 });
 
-test("an address to go back to after a sign-out that was taken away since: nobody is sent there", async () => {
+test("no redirect goes to a post-logout address that was removed meanwhile", async () => {
   const old = "http://localhost:3000/bye";
   const app = await register(idp, { post_logout_redirect_uris: [old, "http://localhost:3000/"] });
   const { browser } = await app.signIn();
@@ -105,7 +105,7 @@ describe("a device that waits while its client changes", () => {
     expect((await nothing.browser.press(nothing.page, "device-allow")).state).toBe("invalid");
   });
 
-  test("what one client began is nothing to another of the same id that comes after it", async () => {
+  test("a request of a removed client is refused for a new client of the same id", async () => {
     const { app, browser, open, page, poll } = await waiting(await enroll(idp));
     const { client_id, client_secret } = app.credentials;
     await idp.call("clients.remove", { client_id });
@@ -137,7 +137,7 @@ describe("a proof that is replaced while it is checked", () => {
     expect((await guess(browser, page, alice, "new")).page).toBe("account");
   });
 
-  test("nor do keys that were taken from a client while they were fetched", async () => {
+  test("keys that were removed from a client while they were fetched are not accepted", async () => {
     const [old, current] = await Promise.all(
       [1, 2].map(async () => {
         const { publicKey, privateKey } = await generateKeyPair("ES256");
@@ -185,7 +185,7 @@ describe("shorter lifetimes while tokens are out", () => {
   const settings = (refresh_token_ttl: number, access_token_ttl: number) =>
     idp.call("seed", { settings: { refresh_token_ttl, access_token_ttl } });
 
-  test("what was rotated or revoked before stays so for as long as it would have lived", async () => {
+  test("a token that was rotated or revoked before stays dead for its whole former lifetime", async () => {
     const app = await register(idp);
     const [rotated, revoked, replayed] = [await app.tokens(), await app.tokens(), await app.signIn()];
     const { json: first } = await app.exchange(replayed.code);
@@ -232,7 +232,7 @@ describe("shorter lifetimes while tokens are out", () => {
     expect(told.active).toBe(true);
   });
 
-  test("what is known of tokens goes with the longest-lived of them", async () => {
+  test("the record of a family expires with its longest-lived token", async () => {
     const short = await underAttack({ now: clock.now, settings: { refresh_token_ttl: 60, access_token_ttl: 60 } });
     const app = await register(short);
     const tokens = await app.tokens();

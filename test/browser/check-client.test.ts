@@ -93,7 +93,7 @@ async function verdicts(
 
 const inChromium = async (places: Places): Promise<Browser> => chromiumBrowser(places, await chromium.newContext());
 
-test("what the browser without scripts finds, Chromium finds too", { timeout: 120_000 }, async () => {
+test("Chromium finds what the browser without scripts finds", { timeout: 120_000 }, async () => {
   const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri: `${served.url}/callback` };
   careful = await CarefulApp.create({ ...config, neglects: ["nonce"] });
   const names = ["response.state-wrong", "login-csrf", "id-token.nonce-wrong", "open-redirect"];

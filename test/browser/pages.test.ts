@@ -66,13 +66,13 @@ describe.each(oneOfEachKind.filter(({ name }) => name !== "form-post"))("$name",
     expect(read).toEqual(elementsOf(html).map(({ tag }) => tag));
   });
 
-  test("asks this server only, has its styles, and gives the browser nothing to complain of", async () => {
+  test("loads from this server only, has its styles, and no browser warnings", async () => {
     expect(requests.filter((url) => !url.startsWith(`${server.url}/`) && !url.startsWith("data:"))).toEqual([]);
     expect(complaints).toEqual([]);
     expect(await window.evaluate("getComputedStyle(document.body).margin")).toBe("0px");
   });
 
-  test("has nothing for axe to find, light and English", async () => {
+  test("has no axe violations, light and English", async () => {
     expect(await violations()).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe.each(oneOfEachKind.filter(({ name }) => name !== "form-post"))("$name",
     expect(small).toEqual({ width: 320, low: [] });
   });
 
-  test("has nothing for axe to find there either", async () => {
+  test("has no axe violations there either", async () => {
     expect(await violations()).toEqual([]);
   });
 });

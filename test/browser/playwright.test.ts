@@ -94,7 +94,7 @@ describe("signs in", () => {
     expect(back()).toMatchObject({ error: "access_denied" });
   });
 
-  test("a user whose name has other signs", async () => {
+  test("a user whose name has special characters", async () => {
     await start();
     await signIn(page, { user: "bob.b+1@example.test", approve: true });
     expect(back()).toHaveProperty("code");
@@ -152,7 +152,7 @@ describe("signs in", () => {
     expect(page.url()).toBe(`${app.url}/callback`);
   });
 
-  test("from a page that is on its way only", async () => {
+  test("from a page that only redirects", async () => {
     await page.goto(app.url);
     const url = authorizeUrl(idp, { client_id: "app", redirect_uri: `${app.url}/callback` });
     // As an app does it that fetches the metadata first.
@@ -246,7 +246,7 @@ describe("says where it could not", () => {
     );
   });
 
-  test("an app that does not answer", async () => {
+  test("an app that does not respond", async () => {
     await start({ redirect_uri: `${app.url}/never` });
     await expect(signIn(page, { user: "alice", timeout })).rejects.toThrow(
       /no page came within 1500 ms after allowing/,

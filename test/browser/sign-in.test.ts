@@ -214,7 +214,7 @@ test("a suspended user sees why, and another one can be picked", async () => {
   expect(await place()).toBe("consent default");
 });
 
-test("who is not the one signed in switches, and consent is asked of the other", async () => {
+test("another user switches the account, and consent is asked of that user", async () => {
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-alice").click();
   await page.getByTestId("consent-switch-user").click();
@@ -308,7 +308,7 @@ test("in Turkish and dark by the links of the footer, from the login page to the
   expect(await page.locator("h1").textContent()).toBe("You are signed out");
 });
 
-test("what clients, users and requests may hold runs nothing in a browser that runs scripts", async () => {
+test("text of clients, users and requests runs no script in a browser", async () => {
   const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script>{{ 7 | plus: 1 }}`;
   await idp.call("seed", {
     users: [{ username: "mallory", displayName: `Mallory ${payload}`, about: payload, claims: { roles: [payload] } }],

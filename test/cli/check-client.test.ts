@@ -75,7 +75,7 @@ test("an app that notices everything: exit 0, and one document", async () => {
   }
 });
 
-test("one that does not: a line for each case, what to change, exit 6, and the reports", async () => {
+test("an app that does not: a line for each case, what to change, exit 6, and the reports", async () => {
   const report = ["--case", "id-token.nonce-wrong", "--case", "keys.keys-empty", "--report"];
   const { code, stdout, stderr, app } = await check([...report, "report.xml"], "careful", "nonce");
   expect({ code, stderr }).toEqual({
@@ -155,7 +155,7 @@ test.each([
   expect(folder.left()).toEqual([]);
 });
 
-test("what is wrong with the words: exit 2", async () => {
+test("wrong arguments: exit 2", async () => {
   const { cwd, words, url } = await appFolder();
   const unknown = await idp(words(["--case", "id-token.nonse-wrong"]), { cwd });
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("id-token.nonce-wrong") });

@@ -344,7 +344,7 @@ for (const mode of ["running", "stopped"] as const) {
       expect(await verify(tokens.refresh_token)).toBe(6);
     });
 
-    test("text from the data does not act upon the terminal", async () => {
+    test("text from the data does not act on the terminal", async () => {
       for (const words of ["users list", "users show bob", "users list --json"]) {
         const { stdout } = await idpIn(cwd, words.split(" "));
         expect(stdout).toContain("\\u001b[2J");

@@ -102,7 +102,7 @@ test.each([
   expect(await offered("--data", data, ...words)).toEqual(values);
 });
 
-test("a name that a shell would act upon is not offered, and no description acts on the terminal", async () => {
+test("a name with shell characters is not offered, and no description acts on the terminal", async () => {
   expect(JSON.parse((await idpHere(["clients", "list", "--json", "--data", data])).stdout)).toHaveLength(2);
   const { stdout } = await idpHere(["__complete", "--data", data, "clients", "show", ""]);
   expect(stdout).toBe("app\tEvil [2J\n");

@@ -60,7 +60,7 @@ async function seeded(...uris: readonly string[]): Promise<string> {
 const listing = (folder: string): readonly string[] =>
   readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`);
 
-test("where nothing is wrong: a line each with ✓, exit 0, and the folder is as it was", async () => {
+test("without problems: a line each with ✓, exit 0, and the folder unchanged", async () => {
   const cwd = await seeded(`http://localhost:${await listener()}/cb`);
   const before = listing(join(cwd, ".idp"));
   const { code, stdout, stderr } = await idpIn(cwd, ["doctor"], "", { IDP_PORT: "auto" });
@@ -70,7 +70,7 @@ test("where nothing is wrong: a line each with ✓, exit 0, and the folder is as
   expect(listing(join(cwd, ".idp"))).toEqual(before);
 });
 
-test("without data it makes none", async () => {
+test("does not create data", async () => {
   const cwd = newFolder();
   const { checks } = await doctor(cwd);
   expect(named(checks, "data")).toMatchObject([{ status: "ok", detail: expect.stringContaining("none in .idp yet") }]);
@@ -125,7 +125,7 @@ test("a lock that a killed server left is reported, and stays", async () => {
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(true);
 });
 
-test("a lock that another container touched a moment ago is its own, and nothing tells to remove it", async () => {
+test("a lock that another container touched a moment ago is in use, and no hint says to remove it", async () => {
   const cwd = newFolder();
   await idpIn(cwd, ["seed"]);
   const lock = { id: "theirs", pid: 1, host: hostname(), pidNamespace: "pid:[1]", kind: "server", url: null };

@@ -164,14 +164,14 @@ for (const mode of ["running", "stopped"] as const) {
   });
 }
 
-test("a new client that nobody says where to send users back to: exit 2 naming the flag, off a terminal", async () => {
+test("a new client without a redirect URI, off a terminal: exit 2, naming the flag", async () => {
   const cwd = newFolder();
   const { code, stdout, stderr } = await idpIn(cwd, "clients add shop".split(" "));
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain("idp clients add shop --redirect-uri http://localhost:3000/callback");
 });
 
-test("what is wrong with a flag stands after the name of its field", async () => {
+test("a problem with a flag is printed after the name of its field", async () => {
   const cwd = newFolder();
   await idpIn(cwd, ["seed"]);
   const { code, stderr } = await idpIn(cwd, "users add fay --email nowhere".split(" "));
@@ -202,7 +202,7 @@ test("users show: a field that holds several values in lines of their own, as JS
   expect(JSON.parse(address.slice("address: ".length))).toMatchObject({ formatted: expect.stringContaining("\n") });
 });
 
-test("an edit says what was before and what is now, and of a secret only that it is another", async () => {
+test("an edit prints the old and new values, and of a secret only that it changed", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
   expect((await idpIn(cwd, ["seed", join(cwd, "idp.fixtures.json")])).code).toBe(0);

@@ -140,7 +140,7 @@ function fromGithub(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
-test("what no .env file can hold is refused, and the format named that can", async () => {
+test("a value that no .env file can hold is refused, and the hint names a format that can", async () => {
   const { data } = await seeded([machine(`'"\``)]);
   expect(await idpHere(["env", ...data])).toMatchObject({
     code: 6,
@@ -211,7 +211,7 @@ test.each([
   ["# idp begin\nA=1\n", "1"],
   ["A=1\n# idp end\n# idp begin\n", "2, 3"],
   ["# idp begin\n# idp end\n# idp begin\n# idp end\n", "1, 2, 3, 4"],
-])("--write into a file whose marks are no one block: exit 7, and nothing changed: %j", async (text, where) => {
+])("--write into a file with broken marks: exit 7, and nothing changed: %j", async (text, where) => {
   const { cwd, data } = await seeded();
   const file = join(cwd, ".env");
   writeFileSync(file, text);

@@ -126,7 +126,7 @@ test("a whole line as one word: how a shell is given it", async () => {
   expect(stderr).toContain("npm test was not found\n  A whole line is for a shell: idp exec -- sh -c 'npm test'\n");
 });
 
-test("125 where the server cannot be had: a bad fixture with its place, an unknown client or user; the child is not run", async () => {
+test("125 if the server cannot start: a bad fixture with its place, an unknown client or user; the child is not run", async () => {
   const cwd = newFolder();
   const bad = join(cwd, "bad.yaml");
   writeFileSync(bad, "users:\n  - usrname: x\n");
@@ -218,7 +218,7 @@ test(
   },
 );
 
-test("Ctrl+C ends a child that does nothing about it: 130", { tags: ["script"] }, async () => {
+test("Ctrl+C ends a child that does not handle it: 130", { tags: ["script"] }, async () => {
   const { type, shown, ended, screen } = onTerminal("exec -- sh -c 'echo running; exec sleep 60'", newFolder());
   await shown("running");
   type(controlC);

@@ -108,7 +108,7 @@ describe("on a running server", () => {
   });
 });
 
-test("without a server: there is nothing that could take a fault", async () => {
+test("without a server: exit 5", async () => {
   const refused = await idpHere(["--data", join(newFolder(), ".idp"), "faults", "add", "token", "--drop"]);
   expect(refused).toMatchObject({ code: 5, stdout: "" });
 });

@@ -15,7 +15,7 @@ test.each([...commandTree().keys()])("idp %s --help", async (path) => {
   await expect(stdout).toMatchFileSnapshot(`help/${fileOf(path)}`);
 });
 
-test("no help is kept of a command that is gone", () => {
+test("no help file is left of a removed command", () => {
   const kept = readdirSync(fileURLToPath(new URL("help", import.meta.url)));
   expect(kept.sort()).toEqual([...commandTree().keys()].map(fileOf).sort());
 });

@@ -56,7 +56,7 @@ test.each([
   ["suspend bob", "idp users suspend"],
   ["serve", "idp start"],
   ["delete bob", "idp users remove or idp clients remove"],
-])("idp %s: the command that is meant is named", async (words, meant) => {
+])("idp %s: the hint names the intended command", async (words, meant) => {
   const { code, stderr } = await idpIn(newFolder(), words.split(" "));
   expect(code).toBe(2);
   expect(stderr).toContain(`Did you mean ${meant}`);
@@ -78,7 +78,7 @@ test.each([
   `token ${token}`,
   `revoke --user ${token}`,
   `seed ${token}`,
-])("idp %s: what may be a secret is not said again", async (words) => {
+])("idp %s: a possible secret is not repeated", async (words) => {
   const cwd = newFolder();
   await idpIn(cwd, ["users", "add", "bob"]);
   const answer = await said(words, cwd);
@@ -101,7 +101,7 @@ test("a server that signs in another user than the one that was asked for fails 
   expect(server.output.stderr).toBe("");
 });
 
-test("what a command remarks on the way is not among the errors of --json", async () => {
+test("remarks of a command are not among the errors of --json", async () => {
   const cwd = newFolder();
   const { pid, child } = await startIdp(["--data", "d"], { cwd });
   const ended = new Promise((resolve) => child.once("close", resolve));
@@ -111,7 +111,7 @@ test("what a command remarks on the way is not among the errors of --json", asyn
   expect([code, JSON.parse(stderr).error.code]).toEqual([3, "not_found"]);
 });
 
-test("a file of another user's is no defect of idp", () => {
+test("a file of another user is not reported as a defect of idp", () => {
   const error = Object.assign(new Error("EACCES: permission denied, open 'd/.gitignore'"), { code: "EACCES" });
   expect(failureOf(error)).toMatchObject({
     code: "invalid",

@@ -56,7 +56,7 @@ test("the commands beside it trust its certificate: signing in, revoking, stoppi
   expect(await ended).toEqual({ code: 0, signal: null });
 });
 
-test("a certificate and a key that are no pair, or no file, are refused with what they should be", async () => {
+test("a certificate and key that do not match, or are missing, are refused with what they should be", async () => {
   const cwd = newFolder();
   const start = async (...args: string[]) => {
     const { code, stderr } = await idpIn(cwd, ["start", "--port", "auto", ...args]);

@@ -90,7 +90,7 @@ describe("idp seed --check says what such a file is, and which command reads it"
     expect(ended).toMatchObject({ code: 7, stderr: expect.stringContaining("idp init --from dex ") });
   });
 
-  test("a fixture file with a mistake stays one", async () => {
+  test("a fixture file with a mistake is still reported as a fixture file", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "f.json"), '{"users":[{"username":"x","user_id":"auth0|1"}]}');
     const { stderr } = await idpHere(["seed", "--check", join(cwd, "f.json")]);

@@ -123,7 +123,7 @@ test("code for a CommonJS server requires", async () => {
   expect(await text("module")).toMatch(/^import \{ auth \} from "express-openid-connect";\n/);
 });
 
-test("an .env.local that is there keeps what it has; what it lacks is added, what differs is said", async () => {
+test("an existing .env.local keeps its values; missing ones are added, different ones are reported", async () => {
   const cwd = project({ next: "16", "next-auth": "4" });
   const file = join(cwd, ".env.local");
   writeFileSync(file, "NEXTAUTH_SECRET=mine\nOIDC_ISSUER=http://localhost:9999");

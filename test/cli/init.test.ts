@@ -54,7 +54,7 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
   expect(env.stdout).toContain(`OIDC_CLIENT_ID=shop\nOIDC_CLIENT_SECRET=${secret}\n`);
 });
 
-test("a client of each type, as it has to be", async () => {
+test("a client of each type", async () => {
   const client = async (type: string) => (await written("--type", type, "--client", "x")).clients[0];
   expect(await client("public")).toEqual({
     client_id: "x",
@@ -75,7 +75,7 @@ test("a client of each type, as it has to be", async () => {
 });
 
 test(
-  "idp login has a client to be, and env and exec still mean the app; a service signs nobody in",
+  "idp login gets its own client, while env and exec still use the app; a service signs nobody in",
   { tags: ["script"] },
   async () => {
     const cwd = newFolder();

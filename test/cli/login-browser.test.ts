@@ -36,7 +36,7 @@ describe("a person in a browser", () => {
     await expect(fetch(left ?? "")).rejects.toThrow();
   });
 
-  test("denies: the page tells that too", async () => {
+  test("denies: the page says so", async () => {
     const begun = begin("--no-browser --login-hint alice --prompt consent --json");
     const browser = new Browser(idp.issuer);
     const consent = await browser.press(await browser.open(await addressIn(begun)), "login-as-alice");
@@ -60,7 +60,7 @@ describe("a person in a browser", () => {
     expect((await begun.ended).code).toBe(0);
   });
 
-  test("nobody comes back", async () => {
+  test("a timeout without a response", async () => {
     const { code, stdout } = await login("--no-browser --timeout 1 --json");
     expect([code, failedOf(stdout)]).toEqual([6, ["response"]]);
     expect(stdout).toContain("no response came back from the provider within 1 s");
@@ -72,7 +72,7 @@ describe("a person in a browser", () => {
     expect(stderr).toMatch(/^ {2}http\S+\nError: login failed: 1 of 3 checks failed\n$/);
   });
 
-  test("whatever else arrives is turned away, and the login goes on", async () => {
+  test("other requests are refused, and the login goes on", async () => {
     const begun = begin("--no-browser --json");
     const redirectUri = await redirectUriIn(begun);
     const { port, origin } = new URL(redirectUri);

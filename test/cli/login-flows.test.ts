@@ -34,13 +34,13 @@ describe("the device flow", () => {
     expect(stdout).toContain("Signed in as alice (Alice Adams)\n");
   });
 
-  test("nobody comes", async () => {
+  test("a timeout", async () => {
     const { code, stdout } = await login("--flow device --timeout 1 --json");
     expect([code, failedOf(stdout)]).toEqual([6, ["token"]]);
     expect(stdout).toContain("nobody entered the code in time");
   });
 
-  test("of a client that may not", async () => {
+  test("a client without the grant type", async () => {
     const { code, stdout } = await login("--flow device --client demo-spa --json");
     expect([code, failedOf(stdout)]).toEqual([6, ["device"]]);
     expect(stdout).toContain("unauthorized_client");

@@ -51,7 +51,7 @@ describe("without a person", () => {
     expect(await login(`--user bob --approve --response-mode ${mode}`)).toMatchObject({ code: 0 });
   });
 
-  test("the secret of a client is the server's to tell, and it may be given", async () => {
+  test("the secret of a client comes from the server, or from --secret-stdin", async () => {
     const app = await register(idp);
     const { client_id, client_secret } = app.credentials;
     const words = `--client ${client_id} --user alice --approve`;
@@ -111,7 +111,7 @@ describe("without a person", () => {
     expect(stdout).toMatch(why);
   });
 
-  test("what a provider says of a user does not act upon the terminal", async () => {
+  test("user data from a provider does not act on the terminal", async () => {
     const user = await enroll(idp, { displayName: "E\u001b[2Jsc" });
     const { code, stdout } = await login(`--user ${user} --approve`);
     expect(code).toBe(0);
@@ -132,7 +132,7 @@ describe("without a person", () => {
     expect(stderr).toContain("idp login --client demo-service --flow client-credentials");
   });
 
-  test("without the admin token the pages are still ours, and the client is public", async () => {
+  test("without the admin token, --user works for a public client", async () => {
     const words = ["login", "--url", idp.issuer, "--data", join(cwd, "none"), "--user", "alice", "--approve"];
     expect(await idpHere(words)).toMatchObject({ code: 0 });
     const other = ["login", "--issuer", idp.issuer, "--data", join(cwd, "none"), "--user", "alice", "--approve"];
@@ -144,7 +144,7 @@ test.each([
   ["another name of it", idp.issuer.replace("localhost", "127.0.0.1")],
   ["a slash too many", `${idp.issuer}/`],
   ["nobody there", "http://localhost:1"],
-])("%s: what is wrong with the issuer is said the same with --user as without", async (_what, issuer) => {
+])("%s: a wrong issuer is reported the same with --user as without", async (_what, issuer) => {
   const words = ["login", "--issuer", issuer, "--data", join(cwd, "none"), "--no-browser"];
   const without = await idpHere(words);
   expect(without).toMatchObject({
@@ -190,7 +190,7 @@ test("a user or a client that is not there: exit 3", async () => {
   expect(client).toMatchObject({ code: 3, stderr: expect.stringContaining("Did you mean demo-app?") });
 });
 
-test("no server: exit 5 and how to start it; and at an address where none is", async () => {
+test("no server: exit 5 and how to start it; the same at a wrong address", async () => {
   const { code, stdout, stderr } = await idpHere(["login", "--data", join(cwd, "none")], "", { IDP_PORT: "auto" });
   expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
   expect(stderr).toContain("To start it: idp start");

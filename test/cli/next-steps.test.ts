@@ -67,7 +67,7 @@ test("with two usual fixture files, the hint names one in the form that seed tak
   expect(hintOf(await idpIn(cwd, ["start", "--json"]))).toContain("--fixtures idp.fixtures.json");
 });
 
-test("a client that can only speak for itself: the command that does it", async () => {
+test("a client without users: the hint names idp token issue", async () => {
   const cwd = await newData();
   const refused = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "it's", "--json"]);
   expect(refused).toMatchObject({ code: 6 });
@@ -84,7 +84,7 @@ test.each(["\n", " \n\t"])("an empty export (%j) is called empty", async (text) 
   });
 });
 
-test("an ID token cannot be revoked, and that is why", async () => {
+test("an ID token cannot be revoked, and the error says why", async () => {
   const cwd = await newData();
   const made = await idpIn(cwd, ["token", "issue", "--type", "id", "--user", "alice", "--client", "app"]);
   expect(await idpIn(cwd, ["token", "revoke", "-"], made.stdout)).toMatchObject({

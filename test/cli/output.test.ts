@@ -29,14 +29,14 @@ test.each([
   ["users show nope", 3],
   ["status", 5],
   ["users list", 0],
-])("idp %s exits with its own code where nobody reads, which is %d", async (words, code) => {
+])("idp %s exits with its own code, %d, if nobody reads its output", async (words, code) => {
   const cwd = await seeded();
   // A pipe whose reader is gone before anything is written.
   const script = `mkfifo pipe; exec 4<>pipe 5>pipe 4<&-; idp ${words} >&5 2>&1; echo "exit $?"`;
   expect(await sh(script, cwd)).toBe(`exit ${code}\n`);
 });
 
-test("standard output on a full disk: one line says so, exit 1; a command that failed exits with its own code", async () => {
+test("standard output on a full disk: one line, exit 1; a command that failed exits with its own code", async () => {
   const cwd = await seeded();
   const said = "standard output cannot be written: the disk is full: make room (ENOSPC)";
   expect(await sh(`idp users list >/dev/full; echo "exit $?"`, cwd)).toBe(`exit 1\nError: ${said}\n`);
@@ -72,7 +72,7 @@ async function askAtLength(issuer: string, times: number): Promise<void> {
   }
 }
 
-test.each(["SIGTERM", "SIGINT"] as const)("a server whose log nobody reads ends on %s all the same", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("a server whose log nobody reads still ends on %s", async (signal) => {
   const cwd = newFolder();
   const { issuer, child, ended } = await startIdp(["--json"], { cwd });
   child.stdout.pause();

@@ -5,7 +5,7 @@ import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 
 /** Commands of several processes at once, beside a server that signs users in. */
 
-test("four change users and grants while users sign in: nothing is lost, also on disk", async () => {
+test("four commands change users and grants while users sign in: nothing is lost, also on disk", async () => {
   const cwd = newFolder();
   const server = await startIdp([], { cwd });
   const run = async (line: string): Promise<void> => {

@@ -86,7 +86,7 @@ test("revoke without arguments offers the active grants", { tags: ["script"] }, 
 });
 
 test(
-  "what cannot be undone is asked about; no: nothing is done, exit 6; --yes: no question",
+  "an irreversible command asks first; no: nothing is done, exit 6; --yes: no question",
   { tags: ["script"] },
   async () => {
     const cwd = await seeded();
@@ -107,7 +107,7 @@ test.each([
   ["--json", {}],
   ["--no-input", {}],
   ["", { CI: "1" }],
-])("nobody is asked with %s %j", { tags: ["script"] }, async (flag, env) => {
+])("no question is asked with %s %j", { tags: ["script"] }, async (flag, env) => {
   const { ended, screen } = onTerminal(`users show ${flag}`, await seeded(), env);
   expect(await ended).toBe(2);
   expect(screen()).not.toContain("Which user?");

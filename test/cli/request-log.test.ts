@@ -119,7 +119,7 @@ test("a note that does not fit goes below, and a fix stays one line, so that its
   );
 });
 
-test("nothing in a request acts upon the terminal", () => {
+test("nothing in a request acts on the terminal", () => {
   expect(logged({ endpoint: "none", path: "/\u001b[2J", client: "a\nb", user: "\u202e", outcome: null })).toBe(
     "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",
   );

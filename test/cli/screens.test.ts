@@ -10,7 +10,7 @@ import { duration, relative, utcTime } from "../../src/core/time-words.ts";
 
 const plain = new Chalk({ level: 0 });
 
-test("a table cuts only what nobody copies, and only to fit a terminal", () => {
+test("a table cuts only columns that are not copied, and only to fit a terminal", () => {
   const rows = [
     { id: "user-one", name: "王小明 with a very long name" },
     { id: "b", name: "🦊" },
@@ -39,7 +39,7 @@ test.each([
   expect(relative(seconds)).toBe(text);
 });
 
-test("times that are no dates are told as such, and lengths in the unit that fits", () => {
+test("impossible dates are null, and durations use the unit that fits", () => {
   expect(utcTime(1_700_000_000)).toBe("2023-11-14 22:13:20 UTC");
   expect(utcTime(1e300)).toBeNull();
   expect([duration(1800), duration(604_800), duration(-5)]).toEqual(["30 min", "7 days", "5 s"]);
@@ -59,7 +59,7 @@ function barOf(animated: boolean, step: number): string[] {
   return written;
 }
 
-test("work that takes longer than a second shows how far it is, and leaves nothing behind", () => {
+test("work of more than a second shows a progress bar, which is cleared at the end", () => {
   expect(barOf(true, 3)).toEqual([]);
   expect(barOf(false, 10)).toEqual([]);
   const bar = barOf(true, 10);
@@ -84,7 +84,7 @@ test("the result of a seed is listed by kind, with few names", () => {
   expect(seedSummary({ ...result, users: none, clients: none })).toBe("nothing in them");
 });
 
-test("a list with very long names: nothing is cut that is to be copied, and the other rows keep their columns", () => {
+test("a list with very long names: values to copy are not cut, and the other rows keep their columns", () => {
   const long = `${"a.very.long.name.".repeat(4)}of@subsidiary.example.com`;
   const rows = [
     ["alice", "alice@example.test", "active", "Alice Adams"],

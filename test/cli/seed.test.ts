@@ -8,7 +8,7 @@ const write = (cwd: string, name: string, value: unknown): void => {
   writeFileSync(join(cwd, name), typeof value === "string" ? value : JSON.stringify(value, null, 2));
 };
 
-test("what the usual file names is created, then brought to what changed, and the answer says so", async () => {
+test("the default file is applied, then its changes, and the output says so", async () => {
   const cwd = newFolder();
   write(cwd, "idp.fixtures.json", { users: [{ username: "alice" }, { username: "bob" }] });
   expect(await idpIn(cwd, ["seed"])).toEqual({

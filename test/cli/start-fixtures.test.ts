@@ -27,7 +27,7 @@ test.each([
   }
 });
 
-test("what is wrong in a text without a file is said with its place in it", async () => {
+test("a problem in a text without a file is reported with its position", async () => {
   const inline = await idpIn(newFolder(), ["start", "--memory", "--fixtures", '{"users": [{}]}']);
   expect([inline.code, inline.stderr]).toEqual([7, expect.stringContaining("inline:1:12")]);
   const piped = await idpIn(newFolder(), ["seed", "--check", "-"], "users:\n  - nickname: eve\n");

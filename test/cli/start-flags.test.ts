@@ -88,7 +88,7 @@ test("--host and IDP_HOST: that address and no other", async () => {
   }
 });
 
-test("--templates: what the folder has is taken from it, the rest is built in; Liquid, or no folder, is refused", async () => {
+test("--templates: files of the folder replace built-in ones; Liquid templates and a missing folder are refused", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "error.eta"), "<p>our own page</p>");
   const { issuer } = await startIdp(["--templates", "."], { cwd });
@@ -137,7 +137,7 @@ test("a second start that is refused leaves the --ready-file of the server that 
   expect(JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"))).toMatchObject({ pid });
 });
 
-test("a file that no server wrote is no ready file: it is left until the server is ready", async () => {
+test("a --ready-file of another program is left until the server is ready", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "package.json"), "{}");
   const started = await idpIn(cwd, ["start", "--host", "nowhere.invalid", "--ready-file", "package.json"]);

@@ -92,7 +92,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
   expect(users).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no data in .idp yet") });
 });
 
-test("a port that another idp holds: whose it is is said", async () => {
+test("a port that another idp holds: the error says whose it is", async () => {
   const { issuer } = await startIdp(["--memory"], { cwd: newFolder() });
   const { port } = new URL(issuer);
   // On the port that was typed it would be refused again, and without the other flags it would be another server.
@@ -106,7 +106,7 @@ test("a port that another idp holds: whose it is is said", async () => {
   );
 });
 
-test("what a killed server held is taken over, and that is said", async () => {
+test("the data of a killed server is taken over, with a note", async () => {
   const cwd = newFolder();
   const { child, ended } = await startIdp([], { cwd });
   child.kill("SIGKILL");

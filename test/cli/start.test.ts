@@ -46,7 +46,7 @@ test("--quiet: the ready line alone, and no log", async () => {
   expect(output).toEqual({ stdout: `idp ready ${issuer} pid ${pid}\n`, stderr: "" });
 });
 
-test("of fixtures that are not the demo no password and no secret is shown", async () => {
+test("passwords and secrets are shown for the demo fixtures only", async () => {
   const cwd = newFolder();
   const users = Array.from({ length: 20 }, (_, at) => ({ username: `user${at}`, password: `hunter${at}` }));
   const clients = [{ client_id: "web", client_secret: "hush-hush", redirect_uris: ["https://web.example.test/cb"] }];
@@ -104,7 +104,7 @@ test("for a person a refusal has its reason below it, and no token or code is in
   expect(output.stdout).not.toMatch(/secret-(state|token)/);
 });
 
-test("a remark stands in the log with its time, as requests do", async () => {
+test("a remark is logged with its time, as requests are", async () => {
   const { output, issuer, child } = await startIdp(["--memory"], { cwd: newFolder() });
   const redirect = "http%3A%2F%2Flocalhost%3A3000%2Fcallback";
   await fetch(
@@ -201,7 +201,7 @@ test("a running server sees at once what a command revoked", async () => {
   expect(await revoked.json()).toMatchObject({ message: "Access revoked by user" });
 });
 
-test("a reader that has seen enough is no error", async () => {
+test("a reader that closes the output early is not an error", async () => {
   const cwd = newFolder();
   const users = Array.from({ length: 5000 }, (_, at) => ({ username: `user${at}` }));
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users }));

@@ -89,7 +89,7 @@ test("an export goes where a link leads, also to what is not there yet", async (
   expect(readdirSync(cwd).sort()).toEqual([".idp", "link.json", "real.json"]);
 });
 
-test("an export that takes its time to come is waited for", async () => {
+test("a slow export on standard input is waited for", async () => {
   const [cwd, other] = [newFolder(), newFolder()];
   await startIdp([], { cwd });
   const { stdout: text } = await idpIn(cwd, ["export"]);

@@ -72,7 +72,7 @@ describe("with a database", () => {
 
   const passwordOf = ({ env }: { env: { PGPASSWORD: string } }): string => env.PGPASSWORD;
 
-  test("a database that is not there, and a login that it refuses: 5, without the password", async () => {
+  test("a missing database, and a refused login: exit 5, without the password", async () => {
     const { url, whole } = await newStore();
     const cwd = newFolder();
     const away = whole.replace(/:\d+\//, ":1/");

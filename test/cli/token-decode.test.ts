@@ -79,7 +79,7 @@ test("numbers are printed with the digits of the token", async () => {
   expect(verified.stdout).toContain("the token has 7123456789012345678");
 });
 
-test("nothing in a token acts upon the terminal", async () => {
+test("nothing in a token acts on the terminal", async () => {
   const evil = `${part({ alg: "\u001b[2J" })}.${part({ "\u001b]0;x\u0007": "a\nb", b: "\u009b31m\u202e", iat: 1e300, exp: -1e17 })}.x`;
   for (const args of [
     ["token", "decode"],

@@ -50,7 +50,7 @@ test("the checks of a token, each on its line, a long one going on below", () =>
   expect(screen).toMatchSnapshot();
 });
 
-test("what an active token is good for", () => {
+test("an active token, introspected", () => {
   const { iat, exp, ...said } = claims;
   const shown = { active: true, token_type: "Bearer", ...said, scope: "openid email", iat, exp };
   expect(describeActive(shown, plain, moment * 1000)).toMatchSnapshot();

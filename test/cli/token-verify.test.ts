@@ -20,7 +20,7 @@ const checksOf = ({ stdout }: Ended): Readonly<Record<string, boolean>> => {
   return Object.fromEntries(checks.map(({ name, ok }) => [name, ok]));
 };
 
-test("with the keys of the running server, which also knows of revocations", async () => {
+test("with the keys of the running server, which also reports revocations", async () => {
   const ended = await verify([token, "--audience", server.issuer]);
   expect(ended.code).toBe(0);
   expect(checksOf(ended)).toEqual({
@@ -53,7 +53,7 @@ describe("with keys that are public", () => {
     }
   });
 
-  test("each of the bad ones fails the check that it is made for", async () => {
+  test("each bad token fails the check that it is made for", async () => {
     const failed = async (flaw: string): Promise<readonly string[]> => {
       const made = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "demo-app", flaw]);
       const ended = await verify(["-", "--issuer", server.issuer, "--audience", server.issuer], made.stdout);
@@ -94,7 +94,7 @@ test.each<[string, readonly string[], number, RegExp]>([
   expect(ended.stderr).toMatch(message);
 });
 
-test("an issuer that calls itself otherwise, and a file that holds no keys", async () => {
+test("an issuer with another name, and a file without keys", async () => {
   const slash = await verify([token, "--issuer", `${server.issuer}/`]);
   expect(slash).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining("letter by letter") });
   writeFileSync(join(cwd, "none.json"), "[]");

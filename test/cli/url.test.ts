@@ -65,7 +65,7 @@ test("--url: a refusal in a form other than idp's own is reported as far as it c
   expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
 });
 
-test("where none runs on the data but one does on the usual port, a command says how to reach that one", async () => {
+test("if a server runs on the default port but not on this data, the hint says how to reach it", async () => {
   const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
   const { issuer } = await startIdp(["--memory"], { cwd: newFolder(), env: admin });
   const [cwd, env] = [newFolder(), { ...admin, IDP_PORT: new URL(issuer).port }];

@@ -176,7 +176,7 @@ test("color is for terminals, unless it is asked for", async () => {
   expect(await stderr([], { FORCE_COLOR: "1" })).toBe(false);
 });
 
-test("--verbose tells the cause, and nothing tells a stack trace", async () => {
+test("--verbose prints the cause, and nothing prints a stack trace", async () => {
   const cwd = newFolder();
   const env = { IDP_ADMIN_TOKEN: "0123456789abcdef", IDP_URL: "http://localhost:1" };
   const plain = await idp(["users", "list"], { cwd, env });
@@ -203,7 +203,7 @@ describe("idp help", () => {
     ["--data x --quiet help bogus", "unknown command 'bogus'", "See: idp --help"],
     ["help users lst", "unknown command 'lst'", "Did you mean list? See: idp users --help"],
     ["help seed more", "unknown command 'more'", "See: idp seed --help"],
-  ])("idp %s, of a command that there is none of: exit 2", async (words, message, hint) => {
+  ])("idp %s, an unknown command: exit 2", async (words, message, hint) => {
     const { code, stdout, stderr } = await idpHere([...words.split(" "), "--json"]);
     expect({ code, stdout, error: JSON.parse(stderr).error }).toEqual({
       code: 2,

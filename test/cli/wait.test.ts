@@ -30,7 +30,7 @@ test.each([[], ["--url", "http://localhost:1"]])("exit 5 where the time ran out 
   });
 });
 
-test("what is waited for is said once, unless there is nothing to wait for", async () => {
+test("what it waits for is printed once, unless there is nothing to wait for", async () => {
   const cwd = newFolder();
   const words = ["wait", "--data", join(cwd, ".idp")];
   const waiting = beginHere(words);

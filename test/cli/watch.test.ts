@@ -5,7 +5,7 @@ import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 
 /** `idp start --watch`. */
 
-test("what changed is applied and told; a broken file leaves all as it is, and the next good one applies; what vanished stays", async () => {
+test("a change is applied and reported; a broken file changes nothing, and the next good one applies; a removed entry stays", async () => {
   const cwd = newFolder();
   const write = (text: string): void => {
     // As editors do: a new file in the place of the old one.

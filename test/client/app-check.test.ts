@@ -97,7 +97,7 @@ function isWellFormed(xml: string): boolean {
   return open.length === 0 && !/[<>]|&(?!(amp|lt|gt|quot);)/.test(rest);
 }
 
-test("a report survives whatever the app says", async () => {
+test("a report survives any output of the app", async () => {
   const folder = newFolder();
   const base = { name: "id-token.aud-wrong", mustNot: "m", should: "s", paragraph: "p", fix: "f" } as const;
   const did = `answered 400 at /a<b>&"c"|d\u0000\u001b[2J*e*\n# f`;

@@ -63,7 +63,7 @@ describe("discovery fails", () => {
     expect(ended.why).toMatch(why);
   });
 
-  test("on bytes that are no HTTP, and on a connection that is cut", async () => {
+  test("on bytes that are not HTTP, and on a connection that is cut", async () => {
     for (const [bytes, why] of [
       ["no HTTP at all\r\n\r\n", /does not speak HTTP/],
       ["", /closed the connection/],
@@ -86,7 +86,7 @@ describe("discovery fails", () => {
   });
 });
 
-test("a provider that takes a request and gives no answer is not waited for", async () => {
+test("a provider that does not respond times out", async () => {
   const arrived = new Promise<void>((resolve) => {
     const server = createServer((socket) => {
       socket.on("error", () => undefined);
@@ -110,7 +110,7 @@ test("a provider that takes a request and gives no answer is not waited for", as
   expect(why).toMatch(/sent no complete response within 10 s/);
 });
 
-test("metadata of RFC 8414 alone will do, where its path goes behind the well-known one", async () => {
+test("metadata of RFC 8414 alone is enough, with the issuer's path after the well-known one", async () => {
   const none = { status: 404, body: {} };
   const known = "/.well-known/oauth-authorization-server/tenant";
   const ended = await signIn({

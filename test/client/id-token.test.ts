@@ -35,7 +35,7 @@ describe("the ID token", () => {
     expect((await signIn({ claims })).failed).toEqual([]);
   });
 
-  test("max_age and acr that were asked for are held against it", async () => {
+  test("a requested max_age and acr are checked", async () => {
     const asked = { maxAge: 10, acr: ["gold", "silver"] };
     const none = await signIn({}, usualBack, asked);
     expect(none.failed).toEqual(["id_token.auth_time", "id_token.acr"]);
@@ -87,7 +87,7 @@ describe("the ID token", () => {
     expect(ended.checks.at(-1)?.name).toBe("userinfo.sub");
   });
 
-  test("that a metadata of none would let pass proves nothing", async () => {
+  test("with alg none fails, even if the metadata lists none", async () => {
     const bends = {
       ...metadata({ id_token_signing_alg_values_supported: ["none", "HS256"] }),
       ...at("/token", (usual) => ({ body: { ...usual, id_token: unsigned } })),
@@ -111,7 +111,7 @@ describe("UserInfo", () => {
     expect(ended.why).toMatch(why);
   });
 
-  test("is handed on with the digits of its numbers", async () => {
+  test("keeps the digits of its numbers", async () => {
     let said: unknown;
     const bends = at("/userinfo", { body: '{"sub":"someone","tenant":7123456789012345678}' });
     await prepare({ bends }, async (run) => {
@@ -121,7 +121,7 @@ describe("UserInfo", () => {
     expect(said).toEqual({ sub: "someone", tenant: new ExactNumber("7123456789012345678") });
   });
 
-  test("is not asked without openid, nor where there is none", async () => {
+  test("is not requested without openid, or without an endpoint", async () => {
     const bends = at("/token", { body: { access_token: "a", token_type: "bearer" } });
     const plain = await signIn({ bends }, usualBack, { scope: "read" });
     expect([plain.failed, plain.checks.at(-1)?.name]).toEqual([[], "token"]);

@@ -16,7 +16,7 @@ import {
 
 /** A sign-in to a provider: each check of the responses, and what a provider has to do to fail it. */
 
-test("a provider that does right passes", async () => {
+test("a correct provider passes", async () => {
   const { failed, checks, provider } = await signIn();
   expect(failed).toEqual([]);
   expect(checks.map(({ name }) => name)).toContain("userinfo.sub");
@@ -114,7 +114,7 @@ describe("the token response", () => {
   });
 });
 
-test("client credentials go by the method that the metadata lists", async () => {
+test("client credentials are sent by the method that the metadata lists", async () => {
   const bends = metadata({ token_endpoint_auth_methods_supported: ["client_secret_post"] });
   const { failed, provider } = await prepare({ bends }, (run) => clientCredentialsFlow(run, "read"));
   expect(failed).toEqual([]);

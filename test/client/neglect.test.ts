@@ -153,7 +153,7 @@ test("a response in the fragment needs a browser with scripts", async () => {
   expect(cases[0]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("--browser") });
 });
 
-test("every flaw has a case, and every case a name of its own", () => {
+test("every flaw has a case, and every case a unique name", () => {
   const names = allCases.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const ofFlaws = flawList.map(({ place, name }) => `${place}.${name}`);

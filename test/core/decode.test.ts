@@ -74,7 +74,7 @@ describe("what a token says", () => {
     ["absent", {}],
     ["text", { exp: "tomorrow" }],
     ["null", { exp: null }],
-  ])("has no time left to tell where exp is %s", (_what, payload) => {
+  ])("has no time left if exp is %s", (_what, payload) => {
     expect(decodeToken(jwt(payload), now).expiresIn).toBeNull();
   });
 
@@ -96,7 +96,7 @@ describe("what a token says", () => {
     ["bytes that are no UTF-8", `${part({})}.${Buffer.from([0x22, 0xff, 0x22]).toString("base64url")}.x`, "not JSON"],
     ["a payload that is a list", `${part({})}.${part([1])}.x`, "the payload is not a JSON object"],
     ["a header that is null", `${part(null)}.${part({})}.x`, "the header is not a JSON object"],
-  ])("cannot be told of %s", (_what, text, message) => {
+  ])("is not decoded from %s", (_what, text, message) => {
     expect(() => decodeToken(text, now)).toThrow(message);
   });
 });

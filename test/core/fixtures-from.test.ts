@@ -68,7 +68,7 @@ describe("Keycloak", () => {
     expect(grace).not.toHaveProperty("password");
   });
 
-  test("roles and groups are called as the mappers of the realm say", async () => {
+  test("roles and groups are named as the mappers of the realm say", async () => {
     const mapper = (protocolMapper: string, config: object) => ({ name: "m", protocolMapper, config });
     const protocolMappers = [
       mapper("oidc-usermodel-realm-role-mapper", { "claim.name": "roles" }),
@@ -148,7 +148,7 @@ describe("other forms", () => {
   });
 });
 
-describe("whatever a file says", () => {
+describe("any file", () => {
   test("two users never have one name or one id", async () => {
     const users = [{ username: "a b", id: "1" }, { username: "a-b", id: "1" }, { email: "a-b" }];
     const { fixtures, leftOut } = await made("keycloak", json(realm({ users })));
@@ -187,7 +187,7 @@ describe("whatever a file says", () => {
   });
 });
 
-describe("a file of another tool than the one that is named", () => {
+describe("a file of another tool than the named one", () => {
   const first: Readonly<Record<ToolName, string>> = {
     ...{ keycloak: "keycloak-realm.json", auth0: "auth0-import.json", dex: "dex.yaml" },
     ...{ soluto: "soluto-clients.json", navikt: "navikt.json", hydra: "hydra.json" },
@@ -201,7 +201,7 @@ describe("a file of another tool than the one that is named", () => {
     }
   });
   test.each(["{}", "[]", "users: [{ username: alice }]", "[1]", '{"clients":[{"client_id":"x"}]}', "just text"])(
-    "%s is of none of them",
+    "%s is recognized as none of them",
     async (text) => {
       for (const tool of toolNames) {
         await expect(readFrom(tool, [{ name: "f", text }])).rejects.toMatchObject({ code: "invalid", hint: null });

@@ -87,7 +87,7 @@ describe("a pattern that matches nothing", () => {
   it.each(["https://*.app.test", "*"])("%s as an origin", async (origin) => {
     expect(await app({ allowed_origins: [origin] })).toEqual([expect.stringContaining("is not an origin")]);
   });
-  it("but for the port of loopback", async () => {
+  it("except the port of loopback", async () => {
     expect(await app({ redirect_uris: ["http://127.0.0.1:*/cb", "http://[::1]:*/cb"] })).toEqual([]);
   });
 });

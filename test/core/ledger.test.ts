@@ -37,7 +37,7 @@ const withoutIds = (ledger: ReturnType<typeof createLedger>) => {
   }));
 };
 
-test("a record that somebody asks for later is the one that is made at once", () => {
+test("a record that is made later equals one that is made at once", () => {
   const [atOnce, later] = [createLedger(() => 10, "key"), createLedger(() => 10, "key")];
   atOnce.subscribe(() => undefined);
   for (const one of exchanges) {
@@ -48,7 +48,7 @@ test("a record that somebody asks for later is the one that is made at once", ()
   expect(withoutIds(later).map(({ flow }) => flow)).toEqual([0, 0, 2, 2]);
 });
 
-test("what is never kept is not held either", () => {
+test("secrets are not held", () => {
   const held = exchanges.map((one) => JSON.stringify(heldOf(one)));
   expect(held.join()).toContain("the-code");
   for (const secret of ["the-password", "the-csrf", "the-secret", "dGhlLXNlY3JldA"]) {

@@ -43,7 +43,7 @@ describe("a number that would be rounded is refused where it stands", () => {
   );
 });
 
-describe("JSON of others is read and written with its digits", () => {
+describe("foreign JSON is read and written with its digits", () => {
   it.each([
     '{"a":7123456789012345678,"b":[-12345678901234567890.5,0.1234567890123456789,1e400],"c":{"d":1}}',
     '{"text":"7123456789012345678","quote\\"9007199254740993":"a\\\\"}',
@@ -53,7 +53,7 @@ describe("JSON of others is read and written with its digits", () => {
     expect(exactJson(parseExact(text), 0)).toBe(text);
   });
 
-  it("leaves numbers alone that JavaScript holds, however they are written", () => {
+  it("leaves numbers unchanged that JavaScript holds exactly", () => {
     expect(parseExact('{"a":1.0,"b":1e3,"c":0.1,"d":-0,"e":1700000000.5}')).toEqual({
       ...{ a: 1, b: 1000, c: 0.1, d: -0, e: 1700000000.5 },
     });

@@ -5,14 +5,14 @@ import { seedWorld } from "../helpers/seed-context.ts";
 
 const random = (bytes: number): string => Buffer.alloc(bytes, 7).toString("base64url");
 
-describe("a kept hash", () => {
+describe("a stored hash", () => {
   it("names its parameters and its salt, and never holds the password", async () => {
     const kept = await hashPassword("alice", random);
     expect(kept).toMatch(/^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
     expect(kept).not.toContain("alice");
   });
 
-  it("is another one for another salt", async () => {
+  it("differs for another salt", async () => {
     const { random: drawn } = seedWorld();
     expect(await hashPassword("alice", drawn)).not.toBe(await hashPassword("alice", drawn));
   });
@@ -27,12 +27,12 @@ describe("a kept hash", () => {
     expect(await matchesHash(typed, await hashPassword(password, random))).toBe(fits);
   });
 
-  it("that is missing fits no password", async () => {
+  it("that is missing matches no password", async () => {
     expect(await matchesHash("", null)).toBe(false);
     expect(await matchesHash("alice", null)).toBe(false);
   });
 
-  it("of other parameters is worked out with those", async () => {
+  it("of other parameters is computed with those", async () => {
     const salt = Buffer.alloc(16, 1);
     const hash = scryptSync("alice", salt, 32, { N: 1024, r: 4, p: 2 }).toString("base64url");
     expect(await matchesHash("alice", `scrypt$1024$4$2$${salt.toString("base64url")}$${hash}`)).toBe(true);
@@ -53,12 +53,12 @@ describe("a kept hash", () => {
     ["an r of 0", "scrypt$16384$0$1$SALT$HASH"],
     ["an r that takes too much", "scrypt$16384$99$1$SALT$HASH"],
     ["a p of 0", "scrypt$16384$8$0$SALT$HASH"],
-  ])("that was tampered with fits nothing and throws nothing: %s", async (_, tampered) => {
+  ])("that was tampered with matches nothing and does not throw: %s", async (_, tampered) => {
     const [, , , , salt = "", hash = ""] = (await hashPassword("alice", random)).split("$");
     expect(await matchesHash("alice", tampered.replace("SALT", salt).replace("HASH", hash))).toBe(false);
   });
 
-  it("that asks for more rounds than ours ever do is not worked out", async () => {
+  it("that asks for more rounds than ours is not computed", async () => {
     const salt = Buffer.alloc(16, 1);
     const hash = scryptSync("alice", salt, 32, { N: 16, r: 1, p: 50 }).toString("base64url");
     expect(await matchesHash("alice", `scrypt$16$1$50$${salt.toString("base64url")}$${hash}`)).toBe(false);

@@ -9,7 +9,7 @@ import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
 const random = (bytes: number): string => Buffer.alloc(bytes, 7).toString("base64url");
 
-describe("passwords that wait", () => {
+describe("pending passwords", () => {
   let world: SeedWorld;
   afterEach(async () => {
     await world.passwords.close();
@@ -34,7 +34,7 @@ describe("passwords that wait", () => {
     passwords.transaction(() => passwords.add(user?.id ?? "", password));
   const verify = (user: User | undefined, password: string): Promise<boolean> => verifyPassword(world, user, password);
 
-  it("are hashed once somebody asks, and only the one that is asked for", async () => {
+  it("are hashed when one is verified, and only that one", async () => {
     const [alice, bob] = await waiting("alice", "bob");
     expect(await verify(alice, "bob")).toBe(false);
     expect(await verify(alice, "alice")).toBe(true);
@@ -68,7 +68,7 @@ describe("passwords that wait", () => {
     expect(await verify(await world.user("alice"), "other")).toBe(true);
   });
 
-  it("of a user who was given another one meanwhile are forgotten", async () => {
+  it("of a user whose password changed meanwhile are dropped", async () => {
     const [alice] = await waiting("alice");
     const passwordHash = await hashPassword("newer", world.random);
     await world.store.transaction((tx) => {
@@ -79,14 +79,14 @@ describe("passwords that wait", () => {
     expect((await world.user("alice"))?.passwordHash).toBe(passwordHash);
   });
 
-  it("of a user who was removed meanwhile bring nobody back", async () => {
+  it("of a removed user do not bring the user back", async () => {
     const [alice] = await waiting("alice");
     await world.store.transaction((tx) => tx.remove("users", alice?.id ?? ""));
     await world.passwords.settle();
     expect(await world.user("alice")).toBeUndefined();
   });
 
-  it("that are given twice: the later one counts, also where the earlier is being worked out", async () => {
+  it("that are set twice: the later one counts, even while the earlier one is hashed", async () => {
     const [alice] = await waiting("alice");
     const settled = world.passwords.settle();
     await add(world.passwords, alice, "later");
@@ -116,7 +116,7 @@ describe("passwords that wait", () => {
     expect((await world.user("alice"))?.passwordPending).toBe(true);
   });
 
-  it("that cannot be written are told, and go on to wait", async () => {
+  it("that cannot be written are reported, and stay pending", async () => {
     const [alice] = await waiting("alice");
     let isFull = false;
     const store: Store = {
@@ -134,7 +134,7 @@ describe("passwords that wait", () => {
     expect((await world.user("alice"))?.passwordPending).toBe(true);
   });
 
-  it("are as before where nothing comes of the transaction that changes them", async () => {
+  it("are unchanged if the transaction that changes them fails", async () => {
     const users = await waiting("alice", "bob", "carol");
     const [alice, bob, carol] = users;
     const stored = await hashPassword("stored", world.random);
@@ -157,7 +157,7 @@ describe("passwords that wait", () => {
     expect(await verify(await world.user("bob"), "bob")).toBe(true);
   });
 
-  it("that are given once more before such a transaction fails stay", async () => {
+  it("that are set again before such a transaction fails stay", async () => {
     const [alice] = await waiting("alice");
     let refuse: (error: Error) => void = () => undefined;
     const refused = new Promise<never>((_, reject) => (refuse = reject));
@@ -188,7 +188,7 @@ describe("passwords that wait", () => {
     expect(await verifyPassword(other, alice, "Secret")).toBe(false);
   });
 
-  it("nobody, and a user without a password, never pass", async () => {
+  it("an unknown user and a user without a password never pass", async () => {
     await waiting();
     expect(await verify(undefined, "alice")).toBe(false);
     expect(

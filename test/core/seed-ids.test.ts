@@ -36,7 +36,7 @@ describe("ids", () => {
     expect(first).toBe("7147375873230925197");
   });
 
-  it("carry the time of createdAt", async () => {
+  it("contain the time of createdAt", async () => {
     const createdAt = "2024-01-15T09:30:00.123Z";
     await start({ users: [{ username: "x", createdAt }] });
     const id = BigInt((await world.user("x"))?.id ?? 0);
@@ -76,7 +76,7 @@ describe("ids", () => {
     expect(await world.user("bob")).toMatchObject({ id, createdAt: "2020-01-01T00:00:00.000Z" });
   });
 
-  it("tell a new username of the same user", async () => {
+  it("identify a renamed user", async () => {
     await start({ users: [{ username: "bob", id: "42" }] });
     expect(
       (await start({ users: [{ username: "robert", id: "42", email: "bob@example.test" }] })).users.changed,
@@ -102,7 +102,7 @@ describe("ids", () => {
     },
   );
 
-  it("that change make another subject: old grants go, those of the fixtures are made anew", async () => {
+  it("that change make a new subject: old grants are removed, those of the fixtures are created again", async () => {
     const grants = [{ user: "bob", client: "app", scope: "openid" }];
     await start({ users: [{ username: "bob", id: "42" }], clients: [app], grants });
     const before = await world.grant("bob", "app");
@@ -115,7 +115,7 @@ describe("ids", () => {
     expect(await world.grant("bob", "app")).toMatchObject({ userId: "43", status: "active" });
   });
 
-  it("of somebody else in the data are a problem", async () => {
+  it("that belong to another user in the data are a problem", async () => {
     await add({ users: [{ username: "bob", id: "42" }, alice] });
     expect(await linesOf(start({ users: [{ username: "bob" }, { username: "zoe", id: "42" }] }))).toEqual([
       'f0.json:1:53 users[1].id "42" is the id of user "bob" in the data',

@@ -50,14 +50,14 @@ describe("passwords", () => {
     expect(await matchesHash("one", (await world.user("alice"))?.passwordHash ?? null)).toBe(true);
   });
 
-  it("that change are told by name, and hashed anew", async () => {
+  it("that change are reported by name, and hashed again", async () => {
     await add(withPassword("one"));
     expect((await add(withPassword("two"))).users.changed).toEqual([{ name: "alice", fields: ["password"] }]);
     const kept = (await world.user("alice"))?.passwordHash ?? null;
     expect([await matchesHash("one", kept), await matchesHash("two", kept)]).toEqual([false, true]);
   });
 
-  it("that stay while another field changes are not told, and not hashed anew", async () => {
+  it("that stay while another field changes are not reported, and not hashed again", async () => {
     await add(withPassword("one"));
     const before = await world.user("alice");
     expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
@@ -66,7 +66,7 @@ describe("passwords", () => {
     expect((await world.user("alice"))?.passwordHash).toBe(before?.passwordHash);
   });
 
-  it("that were changed at run time are those of the fixture again once another field of it changes, and told", async () => {
+  it("that were changed at run time are reset to the fixture when another field of it changes, and reported", async () => {
     await add(withPassword("one"));
     await edit("alice", { passwordHash: "scrypt$changed", passwordDigest: null });
     expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([

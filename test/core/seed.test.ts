@@ -60,7 +60,7 @@ describe("what fixtures name", () => {
     expect(await world.store.read(storedSettings)).toEqual({ code_ttl: 5 });
   });
 
-  it("is whole with a username only", async () => {
+  it("is complete with a username only", async () => {
     await start({ users: [{ username: "x" }] });
     expect(await world.user("x")).toEqual({
       id: expect.stringMatching(/^\d{18,19}$/),
@@ -126,7 +126,7 @@ describe("what fixtures name", () => {
     expect(await world.user("alice")).toEqual(before);
   });
 
-  it("stays a program's own: values that it hands in are not frozen", async () => {
+  it("does not freeze values that a program passes in", async () => {
     const value = { users: [{ username: "alice", claims: { roles: ["admin"] } }] };
     await seed(world, [{ value }], { mode: "start" });
     value.users[0]?.claims.roles.push("more");
@@ -176,7 +176,7 @@ describe("the next start", () => {
     expect(await world.user("bob")).toMatchObject({ id, theme: "dark" });
   });
 
-  it("brings a record to what its changed fixture says, and says which fields that were", async () => {
+  it("updates a record to its changed fixture, and reports the fields", async () => {
     await start({ users: [alice, { username: "bob" }], clients: [app] });
     await edit("bob", { status: "suspended", about: "changed at run time" });
     world.time += 60_000;
@@ -198,7 +198,7 @@ describe("the next start", () => {
     expect((await world.client("app"))?.updatedAt).toBe("2026-01-01T00:01:00.000Z");
   });
 
-  it("takes metadata away that a client's fixture no longer has", async () => {
+  it("removes metadata that a client's fixture no longer has", async () => {
     await start({ clients: [{ ...app, scope: "openid" }] });
     await start({ clients: [app] });
     expect(await world.client("app")).not.toHaveProperty("scope");
@@ -228,7 +228,7 @@ describe("the next start", () => {
     expect((await start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["email"] }]);
   });
 
-  it("takes over a user whom somebody made by hand", async () => {
+  it("takes over a user that was added by hand", async () => {
     await add({ users: [{ username: "alice", about: "by hand" }] });
     await change((tx) => tx.remove("appliedFixtures", "user:alice"));
     expect((await start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["about"] }]);
@@ -334,7 +334,7 @@ describe("all or nothing", () => {
 });
 
 describe("many", () => {
-  it("says how far it is, and lets others work meanwhile", async () => {
+  it("report progress, and do not block other work", async () => {
     const users = Array.from({ length: 2000 }, (_, index) => ({ username: `user${index}` }));
     const steps: [number, number][] = [];
     let turns = 0;

@@ -98,7 +98,7 @@ describe("a signature does not hold", () => {
   });
 });
 
-describe("what it says", () => {
+describe("the checks of claims", () => {
   const at = (seconds: number): number => now / 1000 + seconds;
   test.each([
     ["iss", {}, { issuer: "https://issuer.test" }, true, "https://issuer.test"],

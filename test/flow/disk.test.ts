@@ -105,7 +105,7 @@ const run = async (program: string): Promise<{ stdout: string; stderr: string }>
 };
 
 test(
-  "a full disk when the first key is needed: 503, and the code can still be redeemed once there is space; one that another client needs takes none away, and a refusal changed nothing",
+  "a full disk when the first key is needed: 503, and the code can be redeemed once there is space; a key for another client removes none, and a refusal changes nothing",
   { tags: ["prlimit"] },
   async () => {
     const { stdout, stderr } = await run(withoutSpace);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp as command, newFolder, startIdp } from "../helpers/cli.ts";
 
-test("of two servers and eight commands that come to one folder at once, one serves, one is refused, no command is lost", async () => {
+test("two servers and eight commands on one folder at once: one server runs, the other is refused, no command is lost", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));
   expect((await command(["seed"], { cwd })).code).toBe(0);

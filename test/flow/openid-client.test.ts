@@ -94,7 +94,7 @@ test("discovery, code with PKCE, ID token, UserInfo, refresh, revocation", async
   await expect(client.fetchUserInfo(config, refreshed.access_token, aliceId)).rejects.toMatchObject({ status: 401 });
 });
 
-test("introspection tells the client what became of its token", async () => {
+test("introspection reports the state of a token to its client", async () => {
   const config = await discoverApp();
   const tokens = await signIn(config, "openid");
   expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: aliceId });
@@ -102,7 +102,7 @@ test("introspection tells the client what became of its token", async () => {
   expect(await client.tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
 });
 
-test("a user who denies is an access_denied that the client understands", async () => {
+test("a denial reaches the client as access_denied", async () => {
   const config = await discoverApp();
   const { parameters, checks } = await newRequest("openid orders:read");
   const browser = new Browser(idp.issuer);
@@ -146,7 +146,7 @@ test("a pushed authorization request", async () => {
   expect(tokens.claims()).toMatchObject({ sub: aliceId });
 });
 
-test("an answer by form_post", async () => {
+test("a response by form_post", async () => {
   const config = await discoverApp();
   const { parameters, checks } = await newRequest("openid", { response_mode: "form_post" });
   const browser = new Browser(idp.issuer);

@@ -17,7 +17,7 @@ function withoutPassword(folder: string): string[] {
   return missing.map(({ username }) => username);
 }
 
-test("users that are answered for while the server stops have their passwords", async () => {
+test("users that are confirmed while the server stops have their passwords", async () => {
   const data = join(newFolder(), "data");
   const idp = await createIdp({ port: 0, data, fixtures: {} });
   const answer = fetch(`${idp.issuer}/_idp/api/seed`, {

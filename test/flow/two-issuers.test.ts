@@ -33,7 +33,7 @@ test("alice at one and bob at the other, their sign-ins under way at the same ti
   await accessToken(two, await browser.open(authorizeUrl(two)));
 });
 
-test("a token of one is nothing to the other", async () => {
+test("a token of one is refused by the other", async () => {
   const browser = new Browser(one.issuer, two.issuer);
   const token = await accessToken(one, await approve(browser, await browser.open(authorizeUrl(one))));
   expect((await userinfo(one, token)).status).toBe(200);

@@ -72,7 +72,7 @@ export const ofOneInstance: readonly Left[] = [
   },
   {
     ...{ file: "test/http/reset.test.ts", why: "of two resets at two instances either may be the later one" },
-    name: "of two resets at once the later one stays, however long the earlier one takes",
+    name: "of two concurrent resets the later one wins, however long the earlier one takes",
   },
   {
     ...{ file: "test/http/session.test.ts", why: "with a store, cookies are named after the port of the issuer" },
@@ -83,7 +83,7 @@ export const ofOneInstance: readonly Left[] = [
   { file: "test/http/host-check.test.ts", name: "HTTP/1.0 may leave Host out, HTTP/1.1 may not", why: connection },
   {
     ...{ file: "test/http/registration.test.ts", why: connection },
-    name: "metadata without end is refused, and so are registrations",
+    name: "too much metadata is refused, and so are too many registrations",
   },
 ];
 

@@ -64,7 +64,7 @@ test("language and theme are kept on the user, and hold in this browser", async 
   });
 });
 
-test("a choice goes before what the browser chose earlier; what is none is refused", async () => {
+test("a choice overrides an earlier one of the browser; an unknown one is refused", async () => {
   const idp = await serve();
   const user = await enroll(idp, { language: "en" });
   const [browser] = await signedIn(idp, user);
@@ -95,7 +95,7 @@ test("signing out everywhere ends the sessions of all browsers, of this user onl
   expect([again.page, again.state]).toEqual(["signed-out", "already"]);
 });
 
-test("one other session is ended from the account page, and only one's own", async () => {
+test("a session is ended from the account page, and only the user's own", async () => {
   const idp = await serve();
   const user = await enroll(idp);
   const [stranger, strangersPage] = await signedIn(idp, await enroll(idp));
@@ -154,7 +154,7 @@ test("says to the hour when each app last received a token, and UserInfo writes 
   await idp.close();
 });
 
-test("who is suspended while signed in can sign out all the same: the session does not come back", async () => {
+test("a user who is suspended while signed in can still sign out: the session does not come back", async () => {
   const idp = await serve();
   const user = await enroll(idp);
   const [browser, page] = await signedIn(idp, user);
@@ -175,7 +175,7 @@ test("a user who is suspended while signed in sees why the account page asks to 
   expect(login.body).toContain(`<code>idp users restore ${user}</code>`);
 });
 
-test("that an app was removed is not said once it is connected again", async () => {
+test("the notice of a removed app disappears once it is connected again", async () => {
   const idp = await serve();
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
   const { browser } = await app.signIn();

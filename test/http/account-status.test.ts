@@ -42,7 +42,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     }
   });
 
-  test("a session counts as none: login page, and login_required with prompt=none", async () => {
+  test("a session counts as signed out: login page, and login_required with prompt=none", async () => {
     const user = await enroll(idp);
     const { browser } = await app.signIn({ user });
     await bar(user);
@@ -98,7 +98,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     expect(body.slice(body.indexOf(`login-as-${name}`))).toMatch(new RegExp(`^[^]*?class="status badge">${status}<`));
   });
 
-  test("barred between the pages: the consent that was shown to them cannot be given", async () => {
+  test("barred between the pages: the consent cannot be given", async () => {
     const user = await enroll(idp);
     const own = await register(idp);
     const browser = new Browser(idp.issuer);
@@ -108,7 +108,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     expect(await idp.call("grants.list", { client: own.credentials.client_id })).toEqual([]);
   });
 
-  test("nothing can be issued to them by the operator either", async () => {
+  test("the operator cannot issue them tokens either", async () => {
     const user = await enroll(idp);
     await bar(user);
     const input = { user, client: app.credentials.client_id };

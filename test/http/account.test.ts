@@ -48,7 +48,7 @@ test("removing an app goes over a page that confirms; only the confirmation does
   expect((await userinfo(idp, token)).status).toBe(403);
 });
 
-test("an app that has no access: the page says so, and nothing breaks", async () => {
+test("an app without access: the page says so", async () => {
   const { browser } = await somebody();
   const app = await register(idp);
   for (const id of [app.credentials.client_id, "nobody"]) {

@@ -127,7 +127,7 @@ test("a session: DELETE ends it, and 404 where nobody has it", async () => {
   expect(await call("DELETE", `sessions/${session?.id}`)).toMatchObject({ status: 404, body: { error: "not_found" } });
 });
 
-test("grants, sessions and keys: each of a list is found by its id; a grant is made by POST; 404 for none", async () => {
+test("grants, sessions and keys are found by id; a grant is made by POST; 404 for an unknown id", async () => {
   const { idp, call } = await connect();
   await signIn(idp);
   const made = await call("POST", "grants", { user: "bob", client: "demo-app", scope: "openid email" });
@@ -167,13 +167,13 @@ test("keys: a retired one is taken back, and what it signed is refused at once; 
   expect(await userInfo(signedAnew)).toBe(200);
 });
 
-test("a key of a kind that there was none of is made by POST", async () => {
+test("a key of a new kind is made by POST", async () => {
   const { idp, call } = await connect();
   expect(await call("POST", "keys", { alg: "EdDSA" })).toMatchObject({ status: 201 });
   expect((await idp.call("keys.list", {})).map(({ alg }) => alg)).toContain("EdDSA");
 });
 
-test("422 lists what is wrong, also where it is one thing about the whole", async () => {
+test("422 lists every problem, also one about the whole body", async () => {
   const { call } = await connect();
   const answer = await call("POST", "keys", { alg: "RS1" });
   expect(answer).toMatchObject({
@@ -182,7 +182,7 @@ test("422 lists what is wrong, also where it is one thing about the whole", asyn
   });
 });
 
-test("what GET gives of a user or client can be sent back; where it says what is not so, 409 tells what decides it", async () => {
+test("the body of GET can be sent back by PATCH; a wrong `public` is a 409 that names the field that decides", async () => {
   const { call } = await connect();
   const get = async (path: string) => (await call("GET", path)).body as Readonly<Record<string, unknown>>;
   for (const path of ["users/alice", "users/carol", "clients/demo-app", "clients/demo-spa", "clients/demo-service"]) {

@@ -43,12 +43,12 @@ async function call(
 const error = (code: string, description: unknown = expect.any(String)): unknown =>
   expect.objectContaining({ error: code, error_description: description });
 
-describe("who may", () => {
+describe("access", () => {
   test.each([
-    ["nobody without a token", {}, "missing_token"],
-    ["nobody with another token", { authorization: "Bearer the-admin-token-of-the-tesT" }, "invalid_token"],
-    ["nobody with a longer token", { authorization: `Bearer ${adminToken}x` }, "invalid_token"],
-    ["nobody with Basic", { authorization: `Basic ${btoa(`admin:${adminToken}`)}` }, "missing_token"],
+    ["no token", {}, "missing_token"],
+    ["another token", { authorization: "Bearer the-admin-token-of-the-tesT" }, "invalid_token"],
+    ["a longer token", { authorization: `Bearer ${adminToken}x` }, "invalid_token"],
+    ["Basic", { authorization: `Basic ${btoa(`admin:${adminToken}`)}` }, "missing_token"],
   ])("%s", async (_who, headers, code) => {
     const { status, headers: answered, body } = await call("GET", "users", undefined, headers);
     expect(status).toBe(401);
@@ -57,24 +57,27 @@ describe("who may", () => {
     expect(JSON.stringify(body)).not.toContain("the-admin");
   });
 
-  test.each(["http://localhost:3000", "https://evil.example", "null"])("no page of the origin %s", async (origin) => {
-    // `fetch` may not set Origin.
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      httpRequest(
-        `${idp.issuer}/_idp/api/users`,
-        { headers: { origin, authorization: `Bearer ${adminToken}` } },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        },
-      )
-        .on("error", reject)
-        .end();
-    });
-    expect(status).toBe(403);
-  });
+  test.each(["http://localhost:3000", "https://evil.example", "null"])(
+    "a page of the origin %s is refused",
+    async (origin) => {
+      // `fetch` may not set Origin.
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        httpRequest(
+          `${idp.issuer}/_idp/api/users`,
+          { headers: { origin, authorization: `Bearer ${adminToken}` } },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          },
+        )
+          .on("error", reject)
+          .end();
+      });
+      expect(status).toBe(403);
+    },
+  );
 
-  test("a page of its own origin", async () => {
+  test("a page of its own origin passes", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { origin: idp.issuer, authorization: `Bearer ${adminToken}` };
       httpRequest(`${idp.issuer}/_idp/api/users`, { headers }, (response) => {
@@ -87,12 +90,12 @@ describe("who may", () => {
     expect(status).toBe(200);
   });
 
-  test("unknown paths tell nothing to whoever has no token", async () => {
+  test("unknown paths reveal nothing without a token", async () => {
     expect((await call("GET", "nowhere", undefined, {})).status).toBe(401);
   });
 });
 
-describe("what is asked", () => {
+describe("requests", () => {
   test("no such path: 404", async () => {
     expect(await call("GET", "nowhere")).toMatchObject({ status: 404, body: error("not_found") });
   });
@@ -144,13 +147,13 @@ describe("what is asked", () => {
     });
   });
 
-  test("no answer is kept by a cache", async () => {
+  test("responses are not cached", async () => {
     expect((await call("GET", "users")).headers.get("cache-control")).toBe("no-store");
     expect((await call("GET", "users", undefined, {})).headers.get("cache-control")).toBe("no-store");
   });
 });
 
-describe("what it does", () => {
+describe("operations", () => {
   test("users are listed, shown, suspended and restored", async () => {
     const list = await call("GET", "users");
     expect(list).toMatchObject({

@@ -39,7 +39,7 @@ describe.each([
   });
 });
 
-describe("who must use it", () => {
+describe("clients that must use it", () => {
   test.each([
     ["a public client", spa],
     ["a client with require_pkce", strict],
@@ -53,7 +53,7 @@ describe("who must use it", () => {
     expect((await confidential.tokens()).access_token).toBeDefined();
   });
 
-  test("who began without a challenge cannot end with a verifier: the sign of a downgrade (RFC 9700 2.1.1)", async () => {
+  test("a verifier without a challenge is refused: the sign of a downgrade (RFC 9700 2.1.1)", async () => {
     const { code } = await confidential.signIn();
     const { json } = await confidential.exchange(code, { code_verifier: verifier });
     expect([json.error, json.error_description]).toEqual([

@@ -17,7 +17,7 @@ const authTimeOf = async (code: string): Promise<unknown> =>
   jwtPart((await app.exchange(code)).json.id_token, 1)["auth_time"];
 
 describe("prompt", () => {
-  test("none: back at once, where nothing is to be asked", async () => {
+  test("none: back at once if no question is needed", async () => {
     const { left } = await (await returning()).open(app.url({ prompt: "none" }));
     expect(left?.searchParams.has("code")).toBe(true);
   });
@@ -194,7 +194,7 @@ describe("id_token_hint", () => {
     expect(left?.searchParams.get("error")).toBe("login_required");
   });
 
-  test("an access token is none", async () => {
+  test("an access token is refused", async () => {
     const { access_token: token } = await app.tokens();
     const { left } = await new Browser(idp.issuer).open(app.url({ id_token_hint: token }));
     expect(left?.searchParams.get("error")).toBe("invalid_request");

@@ -15,7 +15,7 @@ const native = await register(idp, {
 const { verifier, challenge } = pkce();
 const withPkce = { code_challenge: challenge, code_challenge_method: "S256" };
 
-describe("an address that a URL parser would make the registered one is still another", () => {
+describe("an address that a URL parser would make the registered one is refused", () => {
   test.each([
     "http:localhost:3000/callback",
     "http:/localhost:3000/callback",
@@ -52,7 +52,7 @@ describe("an address that a URL parser would make the registered one is still an
 
 describe("what is registered", () => {
   test.each([registered, "com.example.app:/callback", "myapp://cb"])(
-    "%s passes, and comes back to the letter",
+    "%s passes, and comes back unchanged",
     async (redirectUri) => {
       const browser = new Browser(idp.issuer);
       const { headers } = await browser.open(confidential.url({ redirect_uri: redirectUri, prompt: "none" }));
@@ -60,7 +60,7 @@ describe("what is registered", () => {
     },
   );
 
-  test("a query of its own stays, and the answer is added to it", async () => {
+  test("its own query stays, and the response is added to it", async () => {
     const own = await register(idp, { redirect_uris: ["https://app.example.test/cb?tenant=%C3%A9&x=a+b"] });
     const { headers } = await new Browser(idp.issuer).open(
       own.url({ redirect_uri: "https://app.example.test/cb?tenant=%C3%A9&x=a+b", prompt: "none" }),
@@ -145,7 +145,7 @@ describe("the settings that widen what may be registered", () => {
     await expect(lenient.call("seed", { clients })).rejects.toMatchObject({ code: "invalid" });
   });
 
-  test("a client that registers itself has no part in http_redirect_hosts", async () => {
+  test("http_redirect_hosts does not apply to a client that registers itself", async () => {
     const lenient = await serve({ dynamicRegistration: true, settings: { http_redirect_hosts: ["app"] } });
     const response = await fetch(`${lenient.issuer}/api/v2/oauth/register`, {
       method: "POST",

@@ -15,7 +15,7 @@ await register(idp, { client_id: "narrow", scope: "openid email" });
 type Change = Parameters<typeof authorizeUrl>[1];
 const open = (change: Change, more = "") => new Browser(idp.issuer).open(authorizeUrl(idp, change) + more);
 
-test("a POST that is too long to come again as GET is answered as it is: with the reason, at the client", async () => {
+test("a POST that is too long to be repeated as GET is refused by redirect, with the reason", async () => {
   const body = new URLSearchParams(new URL(authorizeUrl(idp, { nonce: "x".repeat(50_000) })).search);
   const { status, left } = await new Browser(idp.issuer).open(paths.authorize, { method: "POST", body });
   expect([status, left?.origin]).toEqual([303, "http://localhost:3000"]);
@@ -187,13 +187,13 @@ describe("by redirect, with error, error_description, state and iss", () => {
     expect(left?.searchParams.get("state")).toBe("a\ufffdb");
   });
 
-  test("state sent twice: none of them is returned", async () => {
+  test("state sent twice: it is not returned", async () => {
     const { left } = await open({ state: "a" }, "&state=b");
     expect(Object.fromEntries(left?.searchParams ?? [])).toMatchObject({ error: "invalid_request", iss: idp.issuer });
     expect(left?.searchParams.has("state")).toBe(false);
   });
 
-  test("state not sent: none is returned", async () => {
+  test("state not sent: it is not returned", async () => {
     const { left } = await open({ state: null, prompt: "none" });
     expect([...(left?.searchParams.keys() ?? [])]).toEqual(["error", "error_description", "iss"]);
   });
@@ -229,7 +229,7 @@ describe("what is accepted", () => {
     expect(await open(change)).toMatchObject({ status: 200, page: "login" });
   });
 
-  test("the names that are ignored are said in the log", async () => {
+  test("ignored names are logged", async () => {
     await open({ scope: "openid nonsense more" });
     expect(notes.at(-1)).toBe('scope "nonsense more" is not defined: ignored');
   });

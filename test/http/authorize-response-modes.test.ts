@@ -29,13 +29,13 @@ describe("POST", () => {
     expect([...location.searchParams]).toEqual([...new URLSearchParams(query)]);
   });
 
-  test("what was sent twice is still sent twice after it", async () => {
+  test("a parameter that was sent twice stays twice", async () => {
     const response = await fromClientPage(`${queryOf(app.url())}&scope=openid`);
     const location = new URL(response.headers.get("location") ?? "", idp.issuer);
     expect(location.searchParams.getAll("scope")).toHaveLength(2);
   });
 
-  test("with the session cookie: answered as a GET is", async () => {
+  test("with the session cookie: handled as GET", async () => {
     const { browser } = await app.signIn();
     const { status, left } = await browser.open(paths.authorize, {
       method: "POST",
@@ -46,7 +46,7 @@ describe("POST", () => {
     expect(left?.searchParams.has("code")).toBe(true);
   });
 
-  test("a body that is no form: 415", async () => {
+  test("a body that is not a form: 415", async () => {
     const response = await fromClientPage("{}", { headers: { "content-type": "application/json" } });
     expect(response.status).toBe(415);
   });
@@ -60,7 +60,7 @@ function posted(visit: Visit): { action: string; fields: Record<string, string> 
 }
 
 describe("response_mode=form_post", () => {
-  test("success: a page that posts code, state and iss, with a button for who has no scripts", async () => {
+  test("success: a page that posts code, state and iss, with a button for browsers without scripts", async () => {
     const { browser } = await app.signIn();
     const visit = await browser.open(app.url({ response_mode: "form_post", state: `"><script>'&` }));
     expect([visit.status, visit.page]).toEqual([200, "form-post"]);
@@ -76,7 +76,7 @@ describe("response_mode=form_post", () => {
     expect(visit.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("its policy lets its one script run, and says nothing of form-action", async () => {
+  test("its policy allows its one script, and has no form-action", async () => {
     const { headers } = await new Browser(idp.issuer).open(app.url({ response_mode: "form_post", prompt: "none" }));
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toMatch(/script-src 'sha256-[^']+';/);
@@ -167,7 +167,7 @@ describe("the refusal of a request object", () => {
   });
 });
 
-describe("every answer to the client", () => {
+describe("every response to the client", () => {
   test.each(["query", "form_post"])("carries iss, is not stored, and names no referrer: %s", async (mode) => {
     const { browser } = await app.signIn();
     const { headers, left, body } = await browser.open(app.url({ response_mode: mode }));

@@ -121,7 +121,7 @@ describe("which clients are notified", () => {
     expect(told).toHaveLength(1);
   });
 
-  test("nobody of another session of the same user", async () => {
+  test("no client of another session of the same user", async () => {
     const [here, there] = [await listening("/here"), await listening("/there")];
     const { browser, hints } = await signInAt([here]);
     await signInAt([there]);
@@ -140,7 +140,7 @@ describe("which clients are notified", () => {
     expect(told).toEqual([]);
   });
 
-  test("nobody while the session goes on: a code that was never redeemed, a denied question", async () => {
+  test("no client while the session goes on: a code that was never redeemed, a denied question", async () => {
     const app = await listening();
     const { browser } = await app.signIn();
     const asks = await browser.open("/api/v2/oauth/logout");
@@ -189,7 +189,7 @@ test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   ],
   ["given another id by a fixture", (username) => idp.call("seed", { users: [{ username, id: "42" }] })],
   ["removed", (username) => idp.call("users.remove", { username })],
-])("a user who is %s: the clients of all their sessions are told", async (_name, end) => {
+])("a user who is %s: the clients of all their sessions are notified", async (_name, end) => {
   const user = await enroll(idp);
   const apps = [await listening("/one"), await listening("/two")];
   for (const app of apps) await app.tokens({ user });
@@ -197,7 +197,7 @@ test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   expect(told.map(({ path }) => path).sort()).toEqual(["/one", "/two"]);
 });
 
-test("the session that an automatic sign-in takes the place of: its clients are told", async () => {
+test("the session that an automatic sign-in replaces: its clients are notified", async () => {
   const auto = await serve({ now: clock.now });
   const app = await register(auto, { backchannel_logout_uri: `${base}/told` });
   const browser = new Browser(auto.issuer);
@@ -207,7 +207,7 @@ test("the session that an automatic sign-in takes the place of: its clients are 
   expect(told).toHaveLength(1);
 });
 
-test("a user whom the fixtures of the next start ban: their clients are told once it runs", async () => {
+test("a user whom the fixtures of the next start ban: their clients are notified once it runs", async () => {
   const data = newFolder();
   const clients = [{ client_id: "app", client_secret: "a secret of some length", redirect_uris: [callback] }];
   const wants = clients.map((client) => ({ ...client, backchannel_logout_uri: `${base}/later` }));
@@ -222,7 +222,7 @@ test("a user whom the fixtures of the next start ban: their clients are told onc
   });
 });
 
-describe("a client that does not listen keeps nobody from signing out", () => {
+describe("a client that does not listen does not block the sign-out", () => {
   test.each([
     ["answers 500", () => listening("/broken"), /answered 500/],
     ["redirects", () => listening("/moved"), /answered 307/],

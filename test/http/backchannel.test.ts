@@ -23,7 +23,7 @@ const discoveryAt = (port: number, host: string): Promise<{ status: number; json
 
 const own = ["token_endpoint", "userinfo_endpoint", "jwks_uri", "introspection_endpoint", "revocation_endpoint"];
 
-test("dynamic: what the client calls itself is at the name it asked under; issuer and pages stay", async () => {
+test("dynamic: back-channel endpoints use the name of the request; issuer and pages stay", async () => {
   const idp = await serve({ backchannel: "dynamic", allowHosts: ["idp"] });
   const { json } = await discoveryAt(idp.port, "idp:4370");
   for (const name of own) expect(json[name]).toMatch(/^http:\/\/idp:4370\/api\/v2\/oauth\//);

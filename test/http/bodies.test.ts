@@ -74,7 +74,7 @@ test.each([
   ["a list of one", '{"client_id":["a"]}', /client_id was sent as a list; send text/],
   ["a list of numbers", '{"client_secret":[1]}', /client_secret must be a string/],
   ["an empty list", '{"client_id":[]}', /client_id must be a string/],
-])("JSON with %s where text is wanted: 400", async (_name, body, description) => {
+])("JSON with %s in place of text: 400", async (_name, body, description) => {
   const response = await send(paths.token, { method: "POST", body, headers: json });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
@@ -96,7 +96,7 @@ test("a description holds printable ASCII alone, whatever was sent (RFC 6749 5.2
 });
 
 // RFC 6749 3.1, 3.2: what nobody knows is ignored, and what has no value was not sent.
-test("JSON with members of any kind that nobody knows, and null: as if they were not there", async () => {
+test("unknown members of JSON, and null, are ignored", async () => {
   const { code } = await app.signIn();
   const { status, json: answer } = await app.exchange(code);
   expect(status).toBe(200);
@@ -168,7 +168,7 @@ test.each<[name: string, body: string | Buffer<ArrayBuffer>, headers: Record<str
   ["names that every object has", "__proto__=a&constructor=b&grant_type=c&client_id=demo-spa", form, /"c"/],
   ["a byte order mark", '\ufeff{"grant_type":"a","client_id":"demo-spa"}', json, /"a"/],
   ["members that every object has", '{"__proto__":{"grant_type":"a"},"client_id":"demo-spa"}', json, /is missing/],
-])("%s: read as it was meant", async (_name, body, headers, description) => {
+])("%s: read as intended", async (_name, body, headers, description) => {
   const response = await send(paths.token, { method: "POST", body: new Blob([body]), headers });
   expect(await response.json()).toMatchObject({ error_description: expect.stringMatching(description) as string });
 });
@@ -191,7 +191,7 @@ describe("bytes that are not UTF-8 get 400", () => {
     }
   });
 
-  test("nor as bytes, in a form or in JSON", async () => {
+  test("as bytes, in a form or in JSON", async () => {
     const bodies: [BodyInit, Record<string, string>][] = [
       [latin("state=\u00e4"), form],
       [latin('{"state":"\u00e4"}'), json],
@@ -205,7 +205,7 @@ describe("bytes that are not UTF-8 get 400", () => {
     }
   });
 
-  test("what is UTF-8 is taken as it is, the sign that stands for other bytes included", async () => {
+  test("UTF-8 is taken unchanged, including the replacement character", async () => {
     for (const state of ["\u00e4 \u{1f600}", "\ufffd", "100%"]) {
       const asked = new URL(app.url({ prompt: "none" }));
       asked.searchParams.delete("state");

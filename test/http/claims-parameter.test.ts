@@ -8,7 +8,7 @@ import { serve } from "../helpers/app.ts";
 
 const claims = JSON.stringify({ userinfo: { given_name: { essential: true }, name: null }, id_token: { email: null } });
 
-test("single claims are asked for on the consent page, and released once they are allowed", async () => {
+test("single claims are on the consent page, and released once they are allowed", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const login = await browser.open(authorizeUrl(idp, { scope: "openid", claims }));
@@ -65,7 +65,7 @@ test("a claim that the user unticks is in neither token nor UserInfo", async () 
   expect((await userinfo(idp, json["access_token"])).json).not.toHaveProperty("name");
 });
 
-test("what the scopes release needs no asking, and what nobody knows is ignored", async () => {
+test("claims of granted scopes need no consent, and unknown claims are ignored", async () => {
   const idp = await serve();
   await signIn(idp, { scope: "openid profile" });
   const asked = JSON.stringify({ userinfo: { name: null, "http://example.test/unknown": { essential: true } } });
@@ -73,7 +73,7 @@ test("what the scopes release needs no asking, and what nobody knows is ignored"
   expect((await exchange(idp, code)).json["scope"]).toBe("openid profile");
 });
 
-test("what a scope that was granted before releases needs no asking either", async () => {
+test("claims of scopes that were granted before need no consent either", async () => {
   const idp = await serve();
   const { browser } = await signIn(idp, { scope: "openid email" });
   const asked = JSON.stringify({ userinfo: { email: null }, id_token: { email: null } });

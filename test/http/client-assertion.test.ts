@@ -62,7 +62,7 @@ test("a client that registered token_endpoint_auth_signing_alg may sign by that 
   expect(await request(await assertion(both, privateKey, "PS256"))).toMatchObject(letIn);
 });
 
-test("what was used once stays used after a reset, and after an import of what there was before", async () => {
+test("an assertion that was used stays used after a reset, and after an import of older data", async () => {
   const document = { ...(await idp.call("export", {})) };
   const used = await assertion(bySecret, secret, "HS256");
   expect(await request(used)).toMatchObject(letIn);
@@ -134,7 +134,7 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     }
   });
 
-  test("is refused: another client_id beside it, another assertion type, none", async () => {
+  test("is refused: another client_id beside it, another assertion type, no type", async () => {
     expect(await request(await assertion(app, key, alg), { client_id: "demo-app" })).toMatchObject(refused);
     const wrongType = await request(await assertion(app, key, alg), { client_assertion_type: "urn:x" });
     expect(wrongType.json.error).toBe("invalid_request");
@@ -142,7 +142,7 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(noType.json.error).toBe("invalid_request");
   });
 
-  test("the registered method only: neither a secret nor nothing", async () => {
+  test("uses the registered method only: a secret and no authentication are refused", async () => {
     const { client_id } = app.credentials;
     const plain = { client_assertion: null, client_assertion_type: null, client_id };
     expect(await request("", { ...plain, client_secret: secret })).toMatchObject(refused);

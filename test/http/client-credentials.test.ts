@@ -35,7 +35,7 @@ describe("client_credentials", () => {
     }
   });
 
-  test("a client without a scope list and without a wish gets none", async () => {
+  test("a client without a scope list and without a requested scope gets none", async () => {
     const open = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [] });
     expect((await ask({}, open)).json.scope).toBe("");
   });
@@ -89,7 +89,7 @@ describe("resource", () => {
     expect(audOf((await app.refresh(refreshed.refresh_token, { resource: one })).json.access_token)).toBe(one);
   });
 
-  test("none of it: the client's audience, else the issuer", async () => {
+  test("missing: the client's audience, else the issuer", async () => {
     const app = await register(idp, { audience: ["https://a.test", "https://b.test"] });
     expect(audOf((await app.tokens()).access_token)).toEqual(["https://a.test", "https://b.test"]);
     expect(audOf((await app.tokens({ resource: one })).access_token)).toBe(one);

@@ -40,13 +40,13 @@ test("shows the very values, and says which are not set", () => {
   expect(words).toContain("About empty");
 });
 
-test("labels a value by its path, whatever its place in a list, else by the path itself", () => {
+test("labels a value by its path, whatever its position in a list, or shows the path itself", () => {
   const words = wordsOf(consent("consent-every-field")).replace(/\s+/g, " ");
   expect(words).toContain("Address the socialLinks[1].url Label the socialLinks[12].label");
   expect(wordsOf(consent("consent-default"))).toContain("roles");
 });
 
-test("titles a single claim that was asked for by what it is called, in the language of the page", () => {
+test("titles a single requested claim by its name in the language of the page", () => {
   expect(wordsOf(consent("consent-default"))).toContain("See one detail: Given name");
   expect(wordsOf(consent("consent-default", { lang: "tr" }))).toContain("Tek bir bilgiyi görme:");
 });

@@ -32,7 +32,7 @@ async function consentPage(
   return pick(browser, await browser.open(app.url(change)), "alice");
 }
 
-test("openid stands for what is always sent, each other scope for what it adds", async () => {
+test("openid shows what is always sent, each other scope what it adds", async () => {
   const shown = words(await consentPage({ scope: "openid profile email phone" }));
   expect(shown).toMatch(
     /Know who you are Always: Alice Adams, alice, \d+ .* openid Id \d+ Name Alice Adams User name alice/,
@@ -52,7 +52,7 @@ test("a client that takes standard claims is shown to get those", async () => {
   expect(shown).not.toContain("E-mail domain");
 });
 
-test("without openid, what is always sent stands above the choice", async () => {
+test("without openid, what is always sent is shown above the choice", async () => {
   const shown = words(await consentPage({ scope: "email" }));
   expect(shown).toMatch(/It will always know Id \d+ Name Alice Adams/);
 });
@@ -71,7 +71,7 @@ test("the notes of a request say what it lacks, and which scopes were left out",
   expect(usual).toMatch(/redirect_uri http:\/\/localhost:3000\/callback scope openid state/);
 });
 
-test("what a fixture calls its scope is read on the consent, the account and the device page", async () => {
+test("a scope's description from a fixture is on the consent, account and device pages", async () => {
   const app = await register(idp, {
     client_id: "shop",
     grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],

@@ -31,7 +31,7 @@ const ticked = ({ body }: Visit): string[] =>
     .flatMap(({ fields }) => fields)
     .flatMap(([name, value]) => (name === "scope" ? [value] : []));
 
-test("every scope stands ticked; the page names client, user and scopes, a fixture's own in its words", async () => {
+test("every scope is ticked; the page names client, user and scopes, with descriptions from fixtures", async () => {
   const app = await register(idp, { client_name: "Reports" });
   const { page } = await asked(app, { scope: "openid email orders:read" });
   expect([page.page, page.state, page.status]).toEqual(["consent", "default", 200]);
@@ -39,7 +39,7 @@ test("every scope stands ticked; the page names client, user and scopes, a fixtu
   for (const words of ["Reports", "alice@example.test", "See your orders"]) expect(page.body).toContain(words);
 });
 
-test("leads to what the client says elsewhere, in the language of the page; one that says nothing has no links", async () => {
+test("links to the client's pages, in the language of the page; a client without them has no links", async () => {
   const app = await register(idp, {
     policy_uri: "https://app.example.test/privacy",
     ...{ "policy_uri#tr": "https://app.example.test/gizlilik" },
@@ -78,7 +78,7 @@ describe("unticking", () => {
     expect(json.scope).toBe("openid");
   });
 
-  test("nothing ticked: the base fields, and an ID token all the same", async () => {
+  test("nothing ticked: the base fields, and still an ID token", async () => {
     const app = await register(idp);
     const { browser, page } = await asked(app, { scope: "email phone" });
     const { json } = await app.exchange(codeOf(await browser.press(page, "consent-allow", { scope: null })));
@@ -106,7 +106,7 @@ describe("unticking", () => {
 });
 
 describe("seamless and incremental", () => {
-  test("all granted, or fewer: no question", async () => {
+  test("everything granted, or fewer: no question", async () => {
     const app = await register(idp);
     const { browser } = await app.signIn({ scope: "openid email phone" });
     for (const scope of ["openid email phone", "phone openid", "openid"]) {
@@ -153,7 +153,7 @@ describe("seamless and incremental", () => {
     expect((await userinfo(idp, json.access_token)).status).toBe(200);
   });
 
-  test("one grant a user and client: another user and another client are asked", async () => {
+  test("one grant per user and client: another user and another client are asked", async () => {
     const [app, other] = [await register(idp), await register(idp)];
     const { browser } = await app.signIn();
     expect((await browser.open(other.url())).page).toBe("consent");
@@ -190,7 +190,7 @@ describe("prompt=consent", () => {
     expect((await grantOf(app))?.scope).toBe("openid phone");
   });
 
-  test("what comes back to the grant comes back to the older token", async () => {
+  test("a scope that returns to the grant returns to the older token", async () => {
     const app = await register(idp);
     const { browser, code } = await app.signIn({ scope: "openid email" });
     const { json: before } = await app.exchange(code);

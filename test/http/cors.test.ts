@@ -104,7 +104,7 @@ describe.each(guarded)("%s", (path) => {
     }
   });
 
-  test("without an origin nothing is said of it", async () => {
+  test("without an Origin there are no CORS headers", async () => {
     const { headers } = await send(path, null, { method: "POST" });
     expect(headers.get("access-control-allow-origin")).toBeNull();
   });

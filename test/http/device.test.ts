@@ -50,7 +50,7 @@ describe("a client that asks with client_id alone", () => {
     return begin({}, { ...app, credentials: { client_id, client_secret: null } });
   };
 
-  test("hears what to add, in the terms of Go's x/oauth2 too", async () => {
+  test("is told what to add, also in the terms of Go's x/oauth2", async () => {
     const { answer } = await asked();
     expect(answer.status).toBe(401);
     expect(answer.json.error).toBe("invalid_client");
@@ -62,7 +62,7 @@ describe("a client that asks with client_id alone", () => {
     expect(basic.json.error_description).toContain('register token_endpoint_auth_method "client_secret_post"');
   });
 
-  test("hears nothing of secrets where it has a key, and passes where it is public", async () => {
+  test("is not told of secrets if it has a key, and passes if it is public", async () => {
     const keyed = await asked({ token_endpoint_auth_method: "client_secret_jwt" });
     expect(keyed.answer.json.error_description).not.toContain("oauth2");
     expect((await asked({ token_endpoint_auth_method: "none" })).answer.status).toBe(200);
@@ -104,7 +104,7 @@ describe("the device", () => {
     expect([status, json.error]).toEqual([400, "access_denied"]);
   });
 
-  test("that asks too often gets slow_down, by 5 seconds each time", async () => {
+  test("polls too often: slow_down, by 5 seconds each time", async () => {
     const begun = await begin();
     expect((await poll(begun)).json.error).toBe("authorization_pending");
     clock.pass(4);
@@ -118,7 +118,7 @@ describe("the device", () => {
     expect((await poll(begun)).json.error).toBe("authorization_pending");
   });
 
-  test("asks at its interval: never told to slow down", async () => {
+  test("polls at its interval: never slow_down", async () => {
     const begun = await begin();
     for (let times = 0; times < 4; times += 1) {
       expect((await poll(begun)).json.error).toBe("authorization_pending");

@@ -21,7 +21,7 @@ test("both documents say the same, as JSON that may be kept for a minute", async
   expect(headers.get("cache-control")).toBe("public, max-age=60");
 });
 
-test("the issuer to the letter, and every endpoint below it", () => {
+test("the issuer unchanged, and every endpoint below it", () => {
   expect(document["issuer"]).toBe(idp.issuer);
   const base = `${idp.issuer}/api/v2/oauth`;
   expect(document).toMatchObject({
@@ -67,7 +67,7 @@ test("scopes_supported holds the spec's scopes and the fixtures' own, and claims
   ]);
 });
 
-describe("what is listed works", () => {
+describe("everything listed works", () => {
   test.each(
     (Object.entries(document) as [string, string][]).filter(
       ([name]) => name.endsWith("_endpoint") || name === "jwks_uri",
@@ -120,7 +120,7 @@ describe("an issuer with a path", () => {
     "/account",
     "/_idp/health",
     "/_idp/api/users",
-  ])("nothing is served beside it: %s", async (path) => {
+  ])("nothing is served outside it: %s", async (path) => {
     expect((await fetch(at + path, { redirect: "manual" })).status).toBe(404);
   });
 
@@ -145,21 +145,24 @@ describe("an issuer with a path", () => {
   });
 });
 
-test.each(["/a+b", "/a(b)", "/:tenant", "/*all", "/idp!"])("an issuer's path stands for itself: %s", async (path) => {
-  const odd = await serve({ issuer: `http://localhost:9${path}` });
-  const there = `http://localhost:${odd.port}`;
-  const status = async (of: string): Promise<number> => (await fetch(there + of)).status;
-  expect(await status(`${path}/_idp/health`)).toBe(200);
-  expect(await status(path)).toBe(200);
-  expect(await status(`${path}/`)).toBe(200);
-  expect(await status(`${path}/interaction/x/login`)).toBe(404);
-  expect(await status(`${path}/account/apps/%/remove`)).toBe(400);
-  expect(await status(`${path}/_idp/api/users`)).toBe(401);
-  expect(await status(`/.well-known/oauth-authorization-server${path}`)).toBe(200);
-  expect(await status("/other/_idp/health")).toBe(404);
-  expect(await status("/other/_idp/api/users")).toBe(404);
-  expect(await status("/.well-known/oauth-authorization-server/other")).toBe(404);
-});
+test.each(["/a+b", "/a(b)", "/:tenant", "/*all", "/idp!"])(
+  "an issuer's path is matched literally: %s",
+  async (path) => {
+    const odd = await serve({ issuer: `http://localhost:9${path}` });
+    const there = `http://localhost:${odd.port}`;
+    const status = async (of: string): Promise<number> => (await fetch(there + of)).status;
+    expect(await status(`${path}/_idp/health`)).toBe(200);
+    expect(await status(path)).toBe(200);
+    expect(await status(`${path}/`)).toBe(200);
+    expect(await status(`${path}/interaction/x/login`)).toBe(404);
+    expect(await status(`${path}/account/apps/%/remove`)).toBe(400);
+    expect(await status(`${path}/_idp/api/users`)).toBe(401);
+    expect(await status(`/.well-known/oauth-authorization-server${path}`)).toBe(200);
+    expect(await status("/other/_idp/health")).toBe(404);
+    expect(await status("/other/_idp/api/users")).toBe(404);
+    expect(await status("/.well-known/oauth-authorization-server/other")).toBe(404);
+  },
+);
 
 test.each([
   "http://localhost:9/a b",
@@ -173,11 +176,11 @@ test.each([
   "http://localhost:9//evil.example",
   "http://localhost:9/%",
   "http://localhost:9/%2x",
-])("%s is no issuer", async (issuer) => {
+])("%s is refused as an issuer", async (issuer) => {
   await expect(serve({ issuer })).rejects.toThrow(`issuer "${issuer}" is not an http or https URL`);
 });
 
-test("an issuer with a trailing slash is kept to the letter, and no path doubles it", async () => {
+test("an issuer with a trailing slash is kept unchanged, and no path doubles the slash", async () => {
   const slashed = await serve({ issuer: "http://localhost:9/" });
   const found = await read("/.well-known/openid-configuration", `http://localhost:${slashed.port}`);
   expect(found["issuer"]).toBe("http://localhost:9/");

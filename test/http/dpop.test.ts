@@ -12,7 +12,7 @@ const introspectPath = "/api/v2/oauth/introspect";
 
 const publicApp = (): Promise<App> => register(idp, { token_endpoint_auth_method: "none" });
 
-test("the refresh token of a public client is good with its key only", async () => {
+test("the refresh token of a public client needs its key", async () => {
   const spa = await publicApp();
   const { refresh_token } = await bound(spa);
   const withoutKey = await renew(spa, refresh_token, null);
@@ -92,7 +92,7 @@ const bindings: readonly (readonly [how: string, code: () => Promise<string>])[]
   ],
 ];
 
-test.each(bindings)("a code is bound by %s: it is good with that key only", async (_how, codeOf) => {
+test.each(bindings)("a code is bound by %s: it needs that key", async (_how, codeOf) => {
   const code = await codeOf();
   const withoutKey = await redeem(app, null, code);
   expect(withoutKey.json.error).toBe("invalid_grant");
@@ -114,7 +114,7 @@ test("a pushed request whose dpop_jkt and DPoP header disagree is refused, and o
   expect((await push({}, await key.prove(tokenUrl))).json.error_description).toContain('"htu"');
 });
 
-test("a dpop_jkt that is no thumbprint is sent back to the client as invalid_request", async () => {
+test("a dpop_jkt that is not a thumbprint is invalid_request, by redirect", async () => {
   const { back } = await app.signIn({ dpop_jkt: "short" });
   expect(back.searchParams.get("error")).toBe("invalid_request");
   expect(back.searchParams.get("error_description")).toContain("dpop_jkt");

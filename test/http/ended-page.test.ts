@@ -16,14 +16,14 @@ const ended = (view: Pick<EndedView, "step" | "state"> & Partial<EndedView>): st
 
 const demoApp = { id: "demo-app", name: "Demo App" };
 
-test("leads back to the app where it is known", () => {
+test("leads back to the app if it is known", () => {
   const href = "http://localhost:3000/";
   const html = ended({ step: "login", state: "expired", client: demoApp, href });
   expect(hooked(html, "login-again").attributes["href"]).toBe(href);
   expect(html).toContain("Start again from Demo App");
 });
 
-test("names the app to go back to where there is no address of it", () => {
+test("names the app if its address is unknown", () => {
   const html = ended({ step: "consent", state: "expired", client: demoApp });
   expect(wordsOf(html).replace(/\s+/g, " ")).toContain("Return to Demo App and start again.");
   expect(html).not.toContain("consent-again");
@@ -36,7 +36,7 @@ test("names localhost and 127.0.0.1 as the likely cause of a missing cookie, and
   expect(hooked(html, "login-again").attributes["href"]).toBe(href);
 });
 
-test("sends nobody back who has answered already", () => {
+test("does not send a user back who has already answered", () => {
   const html = ended({ step: "consent", state: "finished" });
   expect(html).toContain("You already answered");
   expect(html).not.toContain("start again");
@@ -67,7 +67,7 @@ test("a sign-in that is over leads back to its app: canceled, answered, or left 
   expect(wordsOf(late.body)).toContain("Start again from Demo App");
 });
 
-test("a decision on a request that nobody knows, as after a restart, is not called answered", async () => {
+test("a decision on an unknown request, as after a restart, is not called answered", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const body = new URLSearchParams({ csrf: "x", decision: "allow" });

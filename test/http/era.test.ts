@@ -55,11 +55,11 @@ const flows: Record<string, () => Promise<unknown[]>> = {
     erasOf(await idp.issueTokens({ user: "alice", client: app.credentials.client_id })),
 };
 
-test.each(Object.entries(flows))("the tokens of %s carry it, from 1 on", async (_, flow) => {
+test.each(Object.entries(flows))("the tokens of %s contain it, from 1 on", async (_, flow) => {
   expect(new Set(await flow())).toEqual(new Set([1]));
 });
 
-test("an ID token does not carry it", async () => {
+test("an ID token does not contain it", async () => {
   expect(jwtPart((await app.tokens()).id_token, 1)).not.toHaveProperty("era");
 });
 

@@ -127,7 +127,7 @@ describe("a suspended user", () => {
   });
 });
 
-describe("without the inspector, the page is as before: a command, no button", () => {
+describe("without the inspector, the page has a command and no button", () => {
   test("redirect URI, client, user", async () => {
     const other = new Browser(idp.issuer);
     const app = await register(idp);
@@ -145,7 +145,7 @@ describe("without the inspector, the page is as before: a command, no button", (
   });
 });
 
-test("other refusals have no button: of a sign-out, of another parameter", async () => {
+test("other refusals have no button: a sign-out, another parameter", async () => {
   const query = new URLSearchParams({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3001/" });
   expect((await browser.open(`/api/v2/oauth/logout?${query.toString()}`)).body).not.toMatch(button);
   expect((await browser.open(authorizeUrl(idp, { redirect_uri: null }))).body).not.toMatch(button);

@@ -33,18 +33,18 @@ test("marks what differs, the nearest registered address first, and says it in w
   expect(html).toContain("“1” was sent where “0” is registered.");
 });
 
-test("says what was sent too much, and what is missing", () => {
+test("says which part is extra, and which is missing", () => {
   expect(compared("http://localhost/cb/", "http://localhost/cb")).toContain("“/” was sent, but is not registered.");
   expect(compared("http://localhost/", "http://localhost/cb")).toContain("“cb” is registered, but was not sent.");
 });
 
-test("shows no fix and no comparison where there is none", () => {
+test("shows no fix and no comparison without one", () => {
   const html = error({ fix: null, mismatch: null });
   expect(html).not.toContain("error-fix");
   expect(html).not.toContain("registered</dt>");
 });
 
-test("a client nobody knows is shown beside the one that may be meant; else the page says how to add it", async () => {
+test("an unknown client is shown beside a similar one; without one the page says how to add it", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const near = await browser.open(authorizeUrl(idp, { client_id: "demo-ap" }));
@@ -56,7 +56,7 @@ test("a client nobody knows is shown beside the one that may be meant; else the 
   expect(fixIn(far.body)).toBe("idp clients add shop --public --redirect-uri http://localhost:3000/callback");
 });
 
-test("what a request sent is quoted in the command that fixes it; where none would, the command shows what is registered", async () => {
+test("a value of the request is quoted in the command that fixes it; if none can, the command shows what is registered", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
   const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {

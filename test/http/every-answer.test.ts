@@ -48,7 +48,7 @@ describe("an unknown path: 404", () => {
   });
 });
 
-describe("a path with a segment that may be any", () => {
+describe("a path with a parameter", () => {
   test.each([
     "/account/apps//remove",
     "/account/apps/x",
@@ -59,7 +59,7 @@ describe("a path with a segment that may be any", () => {
     "/interaction/x",
     "/interaction/x/login/y",
     "/interaction/x/Login",
-  ])("%s is no such path", async (path) => {
+  ])("%s: 404", async (path) => {
     const response = await send(path);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain(`there is nothing at ${path}.`);
@@ -83,14 +83,14 @@ describe("a path with a segment that may be any", () => {
     ]);
   });
 
-  test("what it is asked with beside its own methods is a 405", async () => {
+  test("another method is a 405", async () => {
     const response = await send("/account/apps/x/remove", { method: "PUT" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
   });
 });
 
 describe("the issuer's own address", () => {
-  test("whoever waits for it is answered, and told where all else is", async () => {
+  test("responds with the addresses of everything else", async () => {
     const { issuer } = idp;
     for (const headers of [{}, { accept: "application/json, text/plain, */*" }]) {
       const response = await send("/", { headers });
@@ -104,12 +104,12 @@ describe("the issuer's own address", () => {
     expect((await send("/", { method: "HEAD" })).status).toBe(200);
   });
 
-  test("a browser is shown the start page", async () => {
+  test("shows the start page to a browser", async () => {
     const response = await send("/", { headers: asBrowser });
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('data-page="home"')]);
   });
 
-  test("of an issuer with a path it is that path", async () => {
+  test("is the path of an issuer with a path", async () => {
     const below = await serve({ issuer: "http://localhost:4370/tenant" });
     const at = `http://localhost:${below.port}`;
     const response = await fetch(`${at}/tenant`);
@@ -185,7 +185,7 @@ describe("no stack trace, ever", () => {
     expect(text).not.toMatch(stackTrace);
   });
 
-  test("nor a redirect to another host for a path with two slashes", async () => {
+  test("no redirect to another host for a path with two slashes", async () => {
     expect((await send("//evil.test")).headers.get("location")).toBeNull();
   });
 });

@@ -52,7 +52,7 @@ test("the nearest misses, and how they differ", async () => {
   ]);
 });
 
-test("another endpoint is a near miss only where all else fits", async () => {
+test("another endpoint is a near miss only if everything else fits", async () => {
   await refuse();
   expect(await missed({ endpoint: "revoke", client: "demo-app" })).toMatch(/\n {6}endpoint is token, not revoke$/);
   expect(await missed({ endpoint: "revoke" })).not.toContain("\n");
@@ -77,7 +77,7 @@ test.each<[Expectation, string | null]>([
   else expect(await missed(expectation)).toContain(`Not met: ${words}`);
 });
 
-test("of too many, those that match are shown", async () => {
+test("if there are too many, the matching ones are shown", async () => {
   await refuse();
   await refuse();
   const lines = (await missed({ endpoint: "token", times: 1 })).split("\n");
@@ -88,7 +88,7 @@ test("of too many, those that match are shown", async () => {
 });
 
 describe("parameters", () => {
-  test("plain ones, and those of which there is a fingerprint", async () => {
+  test("plain ones, and those with a fingerprint", async () => {
     await refuse({ scope: "openid email", refresh_token: "a token that nobody issued" });
     await idp.expect({ endpoint: "token", param: { scope: "openid email" } });
     await idp.expect({ endpoint: "token", param: { refresh_token: "a token that nobody issued" } });
@@ -110,7 +110,7 @@ describe("parameters", () => {
   });
 });
 
-test("a browser's question before a request of another origin (CORS) is not a request of the app", async () => {
+test("a CORS preflight is not a request of the app", async () => {
   const app = await register(idp, { token_endpoint_auth_method: "none" });
   const headers = { origin: "http://localhost:3000", "access-control-request-method": "POST" };
   await fetch(idp.issuer + paths.token, { method: "OPTIONS", headers });
@@ -119,7 +119,7 @@ test("a browser's question before a request of another origin (CORS) is not a re
   await idp.expect({ endpoint: "token", method: "OPTIONS", times: 1 });
 });
 
-test("that a snapshot was restored is no request of the app", async () => {
+test("restoring a snapshot does not count as a request of the app", async () => {
   await idp.snapshot("before");
   await idp.restore("before");
   expect((await idp.requests.list({ endpoint: "api" })).map(({ outcome }) => outcome)).toEqual([
@@ -128,7 +128,7 @@ test("that a snapshot was restored is no request of the app", async () => {
   await idp.expect({ endpoint: "any", never: true });
 });
 
-test("what came before an id does not count", async () => {
+test("requests before an id do not count", async () => {
   await refuse();
   const since = (await idp.requests.list()).at(-1)?.id ?? "";
   await idp.expect({ endpoint: "token", since, never: true });
@@ -171,7 +171,7 @@ describe("within", () => {
     expect((await waiting).count).toBe(2);
   });
 
-  test("gives up at once where it cannot be met any more", async () => {
+  test("gives up at once if it can no longer be met", async () => {
     const waiting = missed({ endpoint: "token", never: true, within: 20 });
     await refuse();
     expect(await waiting).toContain("no token request. The ledger holds 1.");

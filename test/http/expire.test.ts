@@ -85,7 +85,7 @@ test("a token that was got by exchange expires with the one it was exchanged for
   expect((await exchanged(token)).json.error_description).toContain("the access token expired");
 });
 
-test("sessions: those of a user, or of the users who granted a client something", async () => {
+test("sessions: those of a user, or of all users with a grant for a client", async () => {
   const signedIn = async (user: string) => {
     const browser = new Browser(idp.issuer);
     await pick(browser, await browser.open("/account"), user);
@@ -157,7 +157,7 @@ test.each([{}, { all: false }, { all: true, user: "alice" }, { user: "alice", ev
   },
 );
 
-test("names that nobody has: not found", async () => {
+test("unknown names: not found", async () => {
   await expect(idp.expire({ user: "nobody" })).rejects.toMatchObject({ code: "not_found" });
   await expect(idp.expire({ client: "nothing" })).rejects.toMatchObject({ code: "not_found" });
 });

@@ -111,7 +111,7 @@ const tokenFlaws: readonly (readonly [FlawName, readonly string[], "refused" | "
 describe("token responses and ID tokens", () => {
   const tokens = async (): Promise<Body> => (await app.exchange((await app.signIn()).code)).json;
 
-  test("a control has nothing wrong", async () => {
+  test("without a flaw nothing is wrong", async () => {
     const response = await tokens();
     expect(await problemsOf(response)).toEqual([]);
     expect(await refusalOf(response)).toBeNull();
@@ -122,7 +122,7 @@ describe("token responses and ID tokens", () => {
     expect(tokenFlaws.map(([name]) => name).sort()).toEqual(names.sort());
   });
 
-  test.each(tokenFlaws)("%s: one respect, and no other", async (flaw, problems, verdict) => {
+  test.each(tokenFlaws)("%s: exactly one problem", async (flaw, problems, verdict) => {
     await add("token", flaw);
     const response = await tokens();
     expect(await problemsOf(response)).toEqual(problems);
@@ -144,7 +144,7 @@ describe("token responses and ID tokens", () => {
     },
   );
 
-  test("a refused request does not use it up, nor does a response that cannot have it", async () => {
+  test("a refused request does not use it up, and neither does a response that cannot have it", async () => {
     const { refresh_token } = await tokens();
     await add("token", "nonce-wrong");
     expect((await app.exchange("not-a-code")).status).toBe(400);

@@ -155,7 +155,7 @@ describe("an interaction belongs to the browser in which it began", () => {
     expect((await victim.open(visit.url)).state).toBe("no-cookie");
   });
 
-  test.each(["login", "consent"])("a made-up uid: the page says that it is over (%s)", async (step) => {
+  test.each(["login", "consent"])("an unknown uid: the page says that it is over (%s)", async (step) => {
     const visit = await new Browser(idp.issuer).open(`/interaction/made-up/${step}`);
     expect([visit.status, visit.page]).toEqual([404, step]);
   });

@@ -90,7 +90,7 @@ describe.each(ways)("by the %s", (_name, revoke) => {
   });
 });
 
-describe("what is selected", () => {
+describe("selection", () => {
   test("a user alone: all of that user's grants; a client alone: all of that client's", async () => {
     const user = await enroll(idp);
     const [one, two] = [await register(idp), await register(idp)];
@@ -119,7 +119,7 @@ describe("what is selected", () => {
   );
 });
 
-test("a grant that was revoked says so, and when; active again it does not", async () => {
+test("a revoked grant says when; an active one does not", async () => {
   const app = await register(idp);
   const client = app.credentials.client_id;
   const { browser } = await app.signIn();

@@ -47,7 +47,7 @@ function ask(
   });
 }
 
-describe("a loopback name passes, and an IP address, which needs no name", () => {
+describe("a loopback name and an IP address pass", () => {
   test.each([
     "localhost",
     "localhost:1",
@@ -90,7 +90,7 @@ describe("any other name gets 421", () => {
   });
 
   test.each(["/", "/api/v2/oauth/token", "/.well-known/openid-configuration", "/_idp/api/users", "/account"])(
-    "wherever it goes: %s",
+    "on every path: %s",
     async (path) => {
       expect((await ask(local, "evil.test", path)).status).toBe(421);
     },
@@ -138,7 +138,7 @@ describe("the issuer's name and those of --allow-host pass", () => {
     },
   );
 
-  test("the issuer stays what it is, under whichever name it is asked", async () => {
+  test("the issuer stays the same under every name", async () => {
     for (const host of ["idp.internal", "localhost"]) {
       const { body } = await ask(named, host, "/tenant/.well-known/openid-configuration");
       expect(JSON.parse(body)).toMatchObject({
@@ -197,7 +197,7 @@ describe("--allow-host *", async () => {
     expect((await send({ username: "alice", password: "alice" })).status).toBe(303);
   });
 
-  test("widens no origin: forms and the control API take pages of listed names alone", async () => {
+  test("allows no more origins: forms and the control API accept pages of listed names only", async () => {
     const api = async (name: string) => {
       const headers = { origin: `http://${name}`, authorization: `Bearer ${open.adminToken}` };
       return (await ask(open, name, "/_idp/api/users", headers)).status;

@@ -159,7 +159,7 @@ test.each(Object.entries(failures))(
   },
 );
 
-test("a wrong password that the right one follows is no failure", async () => {
+test("a wrong password before the right one is not a failure", async () => {
   const visitor = new Browser(idp.issuer);
   const wrong = await visitor.press(await visitor.open(app.url()), "login-submit", { username: "bob", password: "no" });
   await visitor.press(wrong, "login-as-bob");

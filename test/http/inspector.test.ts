@@ -73,7 +73,7 @@ describe("clients", () => {
     expect([again.status, (await idp.call("clients.show", { client_id: id })).redirect_uris.length]).toEqual([200, 2]);
   });
 
-  test("a URI that cannot be one is refused on the same page, with every problem", async () => {
+  test("an invalid URI is refused on the same page, with every problem", async () => {
     const { client_id: id } = (await register(idp)).credentials;
     const list = await browser.open(at(`clients?q=${id}`));
     const refused = await browser.press(list, `add-redirect-uri-${id}`, { value: "/callback" });
@@ -103,7 +103,7 @@ test("grants are revoked and sessions ended", async () => {
 
 describe("tokens", () => {
   const check = async (token: string) => browser.press(await browser.open(at("tokens")), "inspector-verify", { token });
-  test("one is decoded and verified, and nothing repeats it", async () => {
+  test("one is decoded and verified, and not repeated", async () => {
     const app = await register(idp);
     const { access_token: token } = await app.tokens();
     const shown = await check(token);

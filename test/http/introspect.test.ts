@@ -64,7 +64,7 @@ describe("active", () => {
   });
 });
 
-describe("inactive: that and no more", () => {
+describe("inactive: nothing but that", () => {
   test.each<[name: string, token: () => Promise<string>]>([
     ["no token of ours", async () => "x.y.z"],
     ["an ID token", async () => (await app.tokens()).id_token],
@@ -116,7 +116,7 @@ describe("inactive: that and no more", () => {
     expect([status, json]).toEqual([200, { active: false }]);
   });
 
-  test("looking at a rotated refresh token is no reuse: its family lives on", async () => {
+  test("introspecting a rotated refresh token is not a reuse: its family lives on", async () => {
     const { refresh_token: first } = await app.tokens();
     const { refresh_token: second } = (await app.refresh(first)).json;
     await introspect(first);

@@ -62,7 +62,7 @@ test("below a name that was never made everything is 404, and nothing is made", 
   expect((await api(idp, "GET", "")).json).toEqual([]);
 });
 
-test("a name that is none is 422, one that is taken is 409, one that is not there is 404", async () => {
+test("an invalid name is 422, a taken one 409, an unknown one 404", async () => {
   const idp = await serve();
   for (const name of ["", "a b", "a/b", "ä", "a".repeat(65), "..", "a\n"]) {
     expect([name, (await api(idp, "POST", "", { name })).status]).toEqual([name, 422]);

@@ -148,7 +148,7 @@ describe.each(endpoints)("%j", (setting, issuerPath, paths) => {
     expect(await response.text()).toContain(paths["authorization"]);
   });
 
-  test("what is no endpoint is below the issuer too: health, control API and account page", async () => {
+  test("the other paths are below the issuer too: health, control API and account page", async () => {
     const idp = await start(setting);
     for (const base of [baseOf(idp), idp.issuer.replace(/\/$/, "")]) {
       expect(await (await fetch(`${base}/_idp/health`)).json()).toMatchObject({ issuer: idp.issuer });
@@ -200,7 +200,7 @@ describe("logout", () => {
     },
   );
 
-  test("without the preset returnTo means nothing", async () => {
+  test("without the preset returnTo is ignored", async () => {
     const idp = await start({ logout: "/v2/logout" });
     const { browser } = await signIn(idp.issuer);
     const asked = await logout(browser, `${idp.issuer}/v2/logout`, { returnTo: back });
@@ -222,7 +222,7 @@ describe("device_code as a grant type", () => {
     });
   });
 
-  test("is known to nobody else", async () => {
+  test("is unknown to the others", async () => {
     const idp = await start("auth0");
     const answer = { error: "unsupported_grant_type" };
     expect(await (await poll(`${baseOf(idp)}/oauth/token`)).json()).toMatchObject(answer);
@@ -246,7 +246,7 @@ test("the setting changes while the server runs: routes and issuer follow, and t
   await signIn(base);
 });
 
-describe("an issuer that is given", () => {
+describe("a given issuer", () => {
   test.each([
     ["what the vendor's path follows", "https://idp.test/tenant", "https://idp.test/tenant/realms/idp"],
     ["the whole issuer", "https://idp.test/tenant/realms/idp", "https://idp.test/tenant/realms/idp"],

@@ -70,7 +70,7 @@ test("marks the fields of a wrong password, keeps the name and never the passwor
   expect(hooked(login(), "login-username").attributes).not.toHaveProperty("aria-invalid");
 });
 
-test("shows a message of the route in place of the sentence of the state", () => {
+test("shows a message in place of the sentence of the state", () => {
   const html = login({
     state: "error-credentials",
     message: { text: "alice has no password", fix: "idp users edit alice" },
@@ -80,7 +80,7 @@ test("shows a message of the route in place of the sentence of the state", () =>
   expect(html).not.toContain("Wrong user name or password");
 });
 
-test("says after how long a sign-in is asked for again, and fixes the user name", () => {
+test("says when the user has to sign in again, and fixes the user name", () => {
   const html = login({
     state: "reauth",
     username: "alice",
@@ -93,7 +93,7 @@ test("says after how long a sign-in is asked for again, and fixes the user name"
   expect(html).toContain("Confirm it is you");
 });
 
-test("lets search and pages lead to the neighbors and nowhere else", () => {
+test("links to the neighboring pages only", () => {
   const { picker } = loginViews["login-many-users"];
   const html = login({ picker });
   expect(hooked(html, "login-previous").attributes["href"]).toBe("/interaction/f7Q2/login?q=us&page=1");
@@ -107,7 +107,7 @@ test("lets search and pages lead to the neighbors and nowhere else", () => {
   expect(hooked(first, "login-next").attributes["href"]).toBe("/interaction/f7Q2/login?page=2");
 });
 
-test("a user of the hint whom nobody knows: the page names the command that adds them", async () => {
+test("an unknown user in the hint: the page names the command that adds them", async () => {
   const idp = await serve();
   const fixFor = async (hint: string): Promise<string | undefined> => {
     const { body, state } = await new Browser(idp.issuer).open(authorizeUrl(idp, { login_hint: hint }));

@@ -31,7 +31,7 @@ async function signedIn(user = "alice") {
 
 const { hint: genuine } = await signedIn();
 
-test("an address to come back to of nobody knows whom is ignored, and the log says why", async () => {
+test("a post_logout_redirect_uri without a client is ignored, and the log says why", async () => {
   const notes: string[] = [];
   const own = await serve({ log: (note) => notes.push(note) });
   const asked = async (parameters: Record<string, string>) =>
@@ -54,7 +54,7 @@ describe("from a server, without the cookie of a browser", () => {
     expect(await isSignedIn(other.browser)).toBe(true);
   });
 
-  test("an expired hint does too", async () => {
+  test("an expired hint ends it too", async () => {
     const { browser, hint } = await signedIn();
     clock.pass(5000);
     expect((await fromServer({ id_token_hint: hint })).page).toBe("signed-out");
@@ -87,7 +87,7 @@ test("a public client may leave the port of a loopback address open, as that of 
   expect(await to("http://127.0.0.1:10000/other")).toEqual([400, undefined]);
 });
 
-test("the page says why the browser stays here", async () => {
+test("the page says why there is no redirect", async () => {
   const visit = await new Browser(idp.issuer).open(logoutUrl({ post_logout_redirect_uri: bye }));
   expect([visit.page, visit.left]).toEqual(["signed-out", null]);
   expect(visit.body).toContain("neither an id_token_hint nor a client_id");
@@ -104,7 +104,7 @@ describe("with a genuine hint for this session: at once", () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test("a state that is no UTF-8 could not be returned as it came: refused", async () => {
+  test("a state that is not UTF-8 is refused", async () => {
     const visit = await new Browser(idp.issuer).open(`${logoutUrl({ post_logout_redirect_uri: bye })}&state=%FF`);
     expect([visit.status, visit.page]).toEqual([400, "error"]);
     expect(visit.body).toContain("state is not UTF-8");
@@ -125,7 +125,7 @@ describe("with a genuine hint for this session: at once", () => {
     expect(visit.headers.getSetCookie().join()).toMatch(/_session=; Max-Age=0/);
   });
 
-  test("of a user who is suspended meanwhile: the session does not come back when they are restored", async () => {
+  test("a user who is suspended meanwhile: the session does not come back when they are restored", async () => {
     const user = await enroll(idp);
     const { browser, hint } = await signedIn(user);
     await idp.call("users.suspend", { username: user });
@@ -135,19 +135,16 @@ describe("with a genuine hint for this session: at once", () => {
     expect(await idp.call("sessions.list", { user })).toEqual([]);
   });
 
-  test.each(["state", "ui_locales"])(
-    "with a %s that is too long to be kept: a page, and nothing has ended",
-    async (name) => {
-      const { browser, hint } = await signedIn();
-      const body = new URLSearchParams({
-        id_token_hint: hint,
-        post_logout_redirect_uri: bye,
-        [name]: "x".repeat(20_000),
-      });
-      expect(await browser.open(path, { method: "POST", body })).toMatchObject({ status: 400, page: "error" });
-      expect(await isSignedIn(browser)).toBe(true);
-    },
-  );
+  test.each(["state", "ui_locales"])("with a %s that is too long: a page, and nothing has ended", async (name) => {
+    const { browser, hint } = await signedIn();
+    const body = new URLSearchParams({
+      id_token_hint: hint,
+      post_logout_redirect_uri: bye,
+      [name]: "x".repeat(20_000),
+    });
+    expect(await browser.open(path, { method: "POST", body })).toMatchObject({ status: 400, page: "error" });
+    expect(await isSignedIn(browser)).toBe(true);
+  });
 
   test("with the hint's client_id beside it", async () => {
     const { browser, hint } = await signedIn();
@@ -172,7 +169,7 @@ describe("with a genuine hint for this session: at once", () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test("nobody signed in any more: straight back", async () => {
+  test("no session: straight back", async () => {
     const { hint } = await signedIn();
     const { left } = await new Browser(idp.issuer).open(
       logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: bye }),
@@ -193,7 +190,7 @@ describe("with a genuine hint for this session: at once", () => {
     expect((await browser.open(logoutUrl({ id_token_hint: forged }))).status).toBe(400);
   });
 
-  test("who has a client's secret signs hints for its own users only", async () => {
+  test("a client's secret signs hints for its own users only", async () => {
     const own = await register(idp, { id_token_signed_response_alg: "HS256", post_logout_redirect_uris: [bye] });
     const [mine, foreign] = [await own.signIn(), await app.signIn({ user: await enroll(idp) })];
     const issued = (await own.exchange(mine.code)).json.id_token;
@@ -221,12 +218,12 @@ describe("with a genuine hint for this session: at once", () => {
   });
 });
 
-describe("otherwise the person is asked", () => {
+describe("without a hint the user is asked", () => {
   test.each<[name: string, parameters: () => Promise<Record<string, string>>, end: string]>([
     ["no hint", async () => ({}), "signed-out"],
     ["no hint, but the client", async () => ({ client_id, post_logout_redirect_uri: bye }), bye],
     ["a hint for another user", async () => ({ id_token_hint: (await signedIn("bob")).hint }), "signed-out"],
-  ])("%s: yes signs out, no stays", async (_name, parameters, end) => {
+  ])("%s: the user can sign out or stay", async (_name, parameters, end) => {
     const { browser } = await signedIn();
     const url = logoutUrl(await parameters());
     const asks = await browser.open(url);
@@ -252,7 +249,7 @@ describe("otherwise the person is asked", () => {
     expect([visit.page, visit.left]).toEqual(["signed-out", null]);
   });
 
-  test("the answer counts once", async () => {
+  test("the decision counts once", async () => {
     const { browser } = await signedIn();
     const asks = await browser.open(logoutUrl({}));
     await browser.press(asks, "logout-stay");

@@ -22,7 +22,7 @@ test("the browser's first language that there are texts in; English where there 
   expect(shown(await browser.open(login.url, { headers: { "accept-language": "xx" } }))).toBe("en system");
 });
 
-test("words of a fixture in another language than the page's are marked as such", async () => {
+test("text of a fixture in another language than the page's is marked as such", async () => {
   await idp.call("seed", { scopes: { "orders:read": { description: { en: "See your orders" } } } });
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url({ ui_locales: "tr", scope: "openid orders:read" }));
@@ -93,7 +93,7 @@ test("a language or a theme that does not exist changes nothing and is not kept"
   expect(visit.headers.getSetCookie()).toEqual([]);
 });
 
-test("the links keep what the address holds beside, and stay on this server whatever its path", async () => {
+test("the links keep the other parameters, and stay on this server whatever the path", async () => {
   const browser = new Browser(idp.issuer);
   const hrefs = async (path: string): Promise<(string | undefined)[]> =>
     elementsOf((await browser.open(path)).body)
@@ -132,7 +132,7 @@ test("discovery lists the languages of the pages, also those that templates add"
   expect(await languagesOf(german.issuer)).toEqual(["de", "en", "tr"]);
 });
 
-test("a client that has a name in the language of the page is called by it, wherever it is named (RFC 7591 2.2)", async () => {
+test("a client's name in the language of the page is used wherever it is named (RFC 7591 2.2)", async () => {
   const names = { client_name: "Weather", "client_name#tr-TR": "Hava Durumu", "client_name#de": "Wetter" };
   const device = "urn:ietf:params:oauth:grant-type:device_code";
   const named = await register(idp, {

@@ -61,7 +61,7 @@ test("times and lengths of time are Turkish in Turkish", () => {
   expect(reauth.html).toContain("2 saat önce giriş yaptınız. Uygulama son 5 dakika içinde");
 });
 
-test("none stands in a template: in another language not one English word is left", () => {
+test("no text is in a template: in another language no English word is left", () => {
   for (const { sample, html } of inPseudoLanguage()) {
     expect(html).toContain('<html lang="qq"');
     const values: string[] = [];

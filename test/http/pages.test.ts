@@ -66,7 +66,7 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     expect(html).toContain("Do not type a real password.");
   });
 
-  test("fetches nothing but its stylesheet, runs nothing of others, focuses nothing by itself", () => {
+  test("fetches only its stylesheet, runs no foreign script, and focuses nothing", () => {
     const elements = elementsOf(htmlOf(sample));
     for (const { tag, attributes } of elements) {
       expect(["style", "iframe", "object", "img", "base"]).not.toContain(tag);
@@ -142,7 +142,7 @@ test("a page of each kind shows every element that any page shows", () => {
   expect(partsOf(samples).filter((part) => !shown.has(part))).toEqual([]);
 });
 
-test("the hooks of the pages are these: taking one away breaks somebody's tests", () => {
+test("the pages have exactly these hooks: removing one breaks users' tests", () => {
   const hooks = new Map<string, Set<string>>();
   for (const sample of samples) {
     const elements = elementsOf(htmlOf(sample));

@@ -52,7 +52,7 @@ test("a parameter without a value counts as not sent (RFC 6749 3.1)", async () =
   expect((await push({ dpop_jkt: "" }, { headers })).status).toBe(201);
 });
 
-test("what stands beside it in the query does not count", async () => {
+test("other parameters in the query are ignored", async () => {
   const { browser } = await app.signIn();
   const { left } = await browser.open(
     authorize({ client_id, request_uri: await pushed(), state: "query", scope: "openid phone", prompt: "login" }),
@@ -137,7 +137,7 @@ describe("what the authorization endpoint would refuse is refused when it is pus
     expect(answer.json.error_description).toMatch(/./);
   });
 
-  test("a body that is no form: 415", async () => {
+  test("a body that is not a form: 415", async () => {
     const { status } = await push({}, { body: "{}", headers: { "content-type": "application/json" } });
     expect(status).toBe(415);
   });

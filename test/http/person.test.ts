@@ -45,6 +45,6 @@ test.each([
   ["Bob", "B"],
   ["👩‍🚀 Zed", "👩Z"],
   ["", ""],
-])("%j has the initials %j, in the case they have", (name, initials) => {
+])("%j has the initials %j, in their case", (name, initials) => {
   expect(svgOf(name, "#000000")).toMatchObject({ initials });
 });

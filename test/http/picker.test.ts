@@ -32,7 +32,7 @@ test.each(["q=celik", "q=%C3%87EL%C4%B0K", "q=AYSE", "q=isil%40", "q=+%C3%A7elik
   },
 );
 
-test("twelve users a page, to the last; a page beyond it is the last one", async () => {
+test("twelve users per page; a page beyond the last is the last one", async () => {
   expect(await search("")).toEqual(many.slice(0, 12).map(({ username }) => username));
   expect(await search("page=2")).toEqual(many.slice(12, 24).map(({ username }) => username));
   const last = [...many.slice(492), { username: "ayse" }].map(({ username }) => username);
@@ -48,7 +48,7 @@ test("the user of login_hint stands first, and the list goes on with the others"
   expect(names(login).slice(0, 3)).toEqual(["user400", "user1", "user2"]);
 });
 
-test("a user who was renamed, suspended and restored is shown so, each time", async () => {
+test("a user who was renamed, suspended or restored is shown so", async () => {
   const shown = async (): Promise<string> => {
     const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user7" }));
     const [button = ""] = /<button class="person" id="login-as-user7"[^]*?<\/button>/.exec(login.body) ?? [];
@@ -90,13 +90,13 @@ test("the note of a user stands beside the name where there are no roles, and no
   expect(await shown()).not.toContain("orders");
 });
 
-test("who has to sign in again is the only one to pick, however many names hold theirs", async () => {
+test("a user who has to sign in again is the only one to pick, even if other names contain theirs", async () => {
   const { browser } = await app.signIn({ user: "user5" });
   const login = await browser.open(app.url({ prompt: "login" }));
   expect([login.state, names(login)]).toEqual(["reauth", ["user5"]]);
 });
 
-test("of a great many users the first are looked through, and any other is found by the whole name or address", async () => {
+test("with very many users only the first are searched, and the others are found by the whole name or address", async () => {
   const others = Array.from({ length: 5_200 }, (_, index) => ({
     username: `other${String(index + 1)}`,
     email: `Other${String(index + 1)}@example.test`,

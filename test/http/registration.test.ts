@@ -53,7 +53,7 @@ test("a client registers, reads, changes and removes itself", async () => {
   expect((await send(uri, "GET", undefined, token)).status).toBe(401);
 });
 
-test("what this server would never use is not registered: metadata of features that it lacks, algorithms that no assertion may have", async () => {
+test("unused metadata is not registered: features that this server lacks, algorithms that no assertion may have", async () => {
   const idp = await start();
   const idle = { frontchannel_logout_uri: "https://app.example.test/f", request_uris: ["https://app.example.test/r"] };
   const { status, json } = await send(idp.issuer + path, "POST", { ...metadata, ...idle });
@@ -86,7 +86,7 @@ test("it is a generic client, unless it says otherwise", async () => {
   expect(now).toMatchObject({ userinfo_format: "standard", id_token_claims: "minimal" });
 });
 
-test("another token, or none, manages nothing", async () => {
+test("another token, or none, is refused", async () => {
   const idp = await start();
   const { json } = await send(idp.issuer + path, "POST", metadata);
   const uri = String(json["registration_client_uri"]);
@@ -130,7 +130,7 @@ test.each([
   expect(json["error_description"]).toMatch(description);
 });
 
-test("what this server does not do is not registered", async () => {
+test("metadata that this server does not support is not registered", async () => {
   const idp = await start();
   const asked = { ...metadata, userinfo_signed_response_alg: "RS256", id_token_encrypted_response_alg: "RSA-OAEP" };
   const { status, json } = await send(idp.issuer + path, "POST", asked);
@@ -139,7 +139,7 @@ test("what this server does not do is not registered", async () => {
   expect(json).not.toHaveProperty("id_token_encrypted_response_alg");
 });
 
-test("metadata without end is refused, and so are registrations", async () => {
+test("too much metadata is refused, and so are too many registrations", async () => {
   const clock = testClock();
   const idp = await serve({ dynamicRegistration: true, now: clock.now });
   const large = await send(idp.issuer + path, "POST", { ...metadata, software_id: "x".repeat(16_384) });
@@ -172,7 +172,7 @@ test("a secret that is rotated while the client changes itself stays rotated", a
   }
 });
 
-test("nobody exempts itself from consent", async () => {
+test("a client cannot exempt itself from consent", async () => {
   const idp = await start();
   const { json } = await send(idp.issuer + path, "POST", { ...metadata, skip_consent: true, client_id: "demo-app" });
   expect(json).not.toHaveProperty("skip_consent");

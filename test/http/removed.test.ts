@@ -48,7 +48,7 @@ describe("a user is removed", () => {
     expect(grants.map((grant) => grant.user)).not.toContain(user);
   });
 
-  test("one of the same name who comes after has nothing of it: no token, no session, no consent", async () => {
+  test("a new user of the same name inherits nothing: no token, no session, no consent", async () => {
     const { own, user, browser, tokens } = await gone();
     await idp.call("users.add", { entry: { username: user } });
     expect((await userinfo(idp, tokens.access_token)).status).not.toBe(200);
@@ -73,7 +73,7 @@ describe("a user is removed", () => {
 });
 
 describe("a client is removed", () => {
-  test("its tokens are dead, and it is nobody at every endpoint", async () => {
+  test("its tokens are dead, and it is unknown at every endpoint", async () => {
     const own = await register(idp);
     const { browser, code } = await own.signIn();
     const { json: tokens } = await own.exchange(code);
@@ -88,7 +88,7 @@ describe("a client is removed", () => {
     expect(logout).toMatchObject({ status: 400, page: "error" });
   });
 
-  test("its tokens stay dead after one of the same id came, and nobody is said to have revoked anything", async () => {
+  test("its tokens stay dead after a new client of the same id, and are not reported as revoked", async () => {
     const own = await register(idp);
     const tokens = await own.tokens();
     await removeClient(own);
@@ -133,7 +133,7 @@ describe("a client is removed", () => {
     expect(await allowed()).toBeNull();
   });
 
-  test("one of the same id that comes after has nothing of it", async () => {
+  test("a new client of the same id inherits nothing", async () => {
     const own = await register(idp);
     const { browser, code } = await own.signIn();
     const { json: tokens } = await own.exchange(code);
@@ -147,7 +147,7 @@ describe("a client is removed", () => {
     expect((await browser.open(own.url())).page).toBe("consent");
   });
 
-  test("nor of the tokens that spoke for the client itself", async () => {
+  test("nor the tokens of the client itself", async () => {
     const own = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [] });
     const issued = () => post(idp, paths.token, { grant_type: "client_credentials", ...own.credentials });
     const token = (await issued()).json.access_token;
@@ -165,7 +165,7 @@ describe("a client is removed", () => {
   });
 });
 
-describe("what was changed holds at once", () => {
+describe("a change applies at once", () => {
   test("a new secret: the old one is refused", async () => {
     const own = await register(idp);
     const { client_id } = own.credentials;

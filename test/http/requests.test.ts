@@ -48,7 +48,7 @@ test("a sign-in from the first request to UserInfo and refresh is one flow, and 
   expect(flows.map(ofFlow)).toEqual([[...signIn, "POST token", "GET userinfo"], signIn]);
 });
 
-test("the record of a token request: what was sent, without what is good for anything", async () => {
+test("the record of a token request: what was sent, without secrets", async () => {
   const app = await register(idp, { client_id: "recorded" });
   const { verifier, challenge } = pkce();
   const { code } = await app.signIn({
@@ -137,7 +137,7 @@ test("a refusal: the reason, the paragraph and the fix", async () => {
   });
 });
 
-test("a refused sign-in: the name of a user who is there, and not what else was typed as one", async () => {
+test("a refused sign-in: an existing user name is recorded, any other text is not", async () => {
   const own = await serve({ settings: { login: "password" } });
   const browser = new Browser(own.issuer);
   const page = await browser.open(authorizeUrl(own));
@@ -151,7 +151,7 @@ test("a refused sign-in: the name of a user who is there, and not what else was 
   expect(JSON.stringify([known, unknown])).not.toMatch(/a wrong password|in the wrong field/);
 });
 
-test("neither the control API nor anything else below /_idp/ is in it", async () => {
+test("nothing below /_idp/ is recorded", async () => {
   await idp.call("requests.clear", {});
   await call("/users");
   await call("/nothing");
@@ -161,7 +161,7 @@ test("neither the control API nor anything else below /_idp/ is in it", async ()
   expect((await list()).map(({ endpoint, flow }) => [endpoint, flow])).toEqual([["discovery", null]]);
 });
 
-test("it holds the last ones, as many as the setting says, and gives each another id", async () => {
+test("it holds the last requests, as many as the setting says, each with a unique id", async () => {
   const small = await serve({ settings: { ledger: 3 } });
   for (let at = 0; at < 5; at += 1) await fetch(`${small.issuer}/?${at}`);
   const records = await small.call("requests.list", {});
@@ -181,7 +181,7 @@ test.each([
   ["status=4x", "status must be a status such as 400, or a class such as 4xx"],
   ["since=yesterday", "since must be the id of a request, such as r17, or an ISO 8601 time"],
   ["clinet=demo-app", "the input is not valid: clinet: Did you mean client? "],
-])("a filter that no request can pass is refused: %s", async (query, description) => {
+])("an impossible filter is refused: %s", async (query, description) => {
   for (const path of ["/requests", "/requests/stream"]) {
     const { status, body } = await call(`${path}?${query}`);
     const refusal = body as { readonly error_description: string; readonly problems: unknown };
@@ -191,7 +191,7 @@ test.each([
   }
 });
 
-test("filters: all that are given must fit", async () => {
+test("filters: all given ones must match", async () => {
   await idp.call("requests.clear", {});
   await post(idp, paths.token, { grant_type: "client_credentials" });
   await userinfo(idp, null);

@@ -54,7 +54,7 @@ const login = async (idp: Idp, password: string): Promise<Visit> => {
   return browser.press(page, "login-submit", { username: "alice", password });
 };
 
-test("what the caller does with the fixtures later is not what it goes back to", async () => {
+test("later changes to the caller's fixtures do not affect a reset", async () => {
   const idp = await serveThose();
   const names = async () => (await idp.call("users.list", {})).map(({ username }) => username);
   const later: { users: { username: string }[] } = { users: [{ username: "bob" }] };
@@ -64,7 +64,7 @@ test("what the caller does with the fixtures later is not what it goes back to",
   expect(await names()).toEqual(["bob"]);
 });
 
-test("passwords of other fixtures are on the disk before it is answered", async () => {
+test("passwords of other fixtures are on disk before the response", async () => {
   const data = newFolder();
   const first = await serve({ data, fixtures: fixtures() });
   await first.call("reset", { fixtures: { ...fixtures(), users: [{ username: "alice", password: "another" }] } });
@@ -73,7 +73,7 @@ test("passwords of other fixtures are on the disk before it is answered", async 
   expect((await login(again, "another")).left?.searchParams.get("code")).toBeTypeOf("string");
 });
 
-describe("what was issued before is dead for good, although user, client and grant come back", () => {
+describe("tokens from before stay dead, although user, client and grant come back", () => {
   test("tokens of a user: 403, invalid_grant, inactive; the code that nobody redeemed too", async () => {
     const idp = await serveThose();
     const { browser, code } = await signIn(idp);
@@ -136,7 +136,7 @@ describe("what was issued before is dead for good, although user, client and gra
 });
 
 describe("the data", () => {
-  test("is what a server that has just started on the fixtures has", async () => {
+  test("is that of a server that has just started on the fixtures", async () => {
     const clock = testClock();
     const idp = await serve({ fixtures: fixtures(), now: clock.now });
     const fresh = await stateOf(idp);
@@ -193,7 +193,7 @@ describe("the data", () => {
     expect((await login(idp, "alice")).left).not.toBeNull();
   });
 
-  test("is not what the program made of its own value meanwhile", async () => {
+  test("is not affected by what the program did with its own value", async () => {
     const users = [...(fixtures().users ?? [])];
     const idp = await serve({ fixtures: { ...fixtures(), users } });
     users.push({ username: "late" });
@@ -201,7 +201,7 @@ describe("the data", () => {
     expect((await idp.call("users.list", {})).map(({ username }) => username)).toEqual(["alice", "bob"]);
   });
 
-  test("changes at one moment: who reads beside it sees all of it or nothing", async () => {
+  test("changes at one moment: a concurrent reader sees all of it or nothing", async () => {
     const idp = await serveThose();
     const fresh = await stateOf(idp);
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
@@ -224,7 +224,7 @@ describe("keys", () => {
     expect(await kids(idp)).toEqual(before);
   });
 
-  test("are new where that is asked for, and the old ones verify nothing", async () => {
+  test("are replaced if requested, and the old ones verify nothing", async () => {
     const idp = await serveThose();
     const before = await kids(idp);
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
@@ -279,7 +279,7 @@ describe("other fixtures", () => {
   });
 });
 
-test("of two resets at once the later one stays, however long the earlier one takes", async () => {
+test("of two concurrent resets the later one wins, however long the earlier one takes", async () => {
   const idp = await serveThose();
   const many = { users: Array.from({ length: 3000 }, (_, index) => ({ username: `user-${index}` })) };
   const long = idp.call("reset", { fixtures: many });

@@ -91,7 +91,7 @@ test("a public client revokes with its client_id alone", async () => {
   expect((await userinfo(idp, tokens.access_token)).status).toBe(401);
 });
 
-test("while its user is suspended: after the restore it stays dead", async () => {
+test("while its user is suspended: it stays dead after the restore", async () => {
   const user = await enroll(idp);
   const { access_token: token } = await app.tokens({ user });
   await idp.call("users.suspend", { username: user });

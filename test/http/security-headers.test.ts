@@ -21,7 +21,7 @@ async function headersOf(page: Page): Promise<Record<string, string>> {
 const form = (): Page => renderLogin(renderer, loginViews["login-default"]);
 const plain = (): Page => renderError(renderer, errorViews["error-client"]);
 
-test("a page loads its stylesheet and nothing else, and stands in no frame", async () => {
+test("a page loads only its stylesheet, and cannot be framed", async () => {
   const headers = await headersOf(form());
   expect(headers["content-security-policy"]).toBe(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'",
@@ -30,12 +30,12 @@ test("a page loads its stylesheet and nothing else, and stands in no frame", asy
   expect(headers["x-content-type-options"]).toBe("nosniff");
 });
 
-test("no page is kept by a cache", async () => {
+test("pages are not cached", async () => {
   expect((await headersOf(form()))["cache-control"]).toBe("no-store");
   expect((await headersOf(plain()))["cache-control"]).toBe("no-store");
 });
 
-test("a page with a form says where the form came from, any other page says nothing", async () => {
+test("a page with a form sends its address to this server, any other page sends no referrer", async () => {
   expect((await headersOf(form()))["referrer-policy"]).toBe("same-origin");
   expect((await headersOf(plain()))["referrer-policy"]).toBe("no-referrer");
 });
@@ -50,7 +50,7 @@ test("no header breaks the redirect to the app, a sign-in in a popup, or plain h
   }
 });
 
-test("an API answer may be read by other origins, and shown by none", () => {
+test("an API response can be read by other origins, but not framed", () => {
   expect(apiHeaders).toEqual({
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

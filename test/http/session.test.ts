@@ -51,7 +51,7 @@ describe("cookies", () => {
     });
   });
 
-  test("two servers on one machine do not mistake each other's", async () => {
+  test("two servers on one machine have different cookies", async () => {
     const other = await serve();
     const { browser } = await app.signIn();
     const [name, value] = [`idp_${other.port}_session`, sessionOf(browser) ?? ""];
@@ -63,7 +63,7 @@ describe("cookies", () => {
 });
 
 describe("the session", () => {
-  test("is renewed at sign-in: the value of before is worth nothing (session fixation)", async () => {
+  test("is renewed at sign-in: the previous value is refused (session fixation)", async () => {
     const { browser } = await app.signIn();
     const before = sessionOf(browser) ?? "";
     await pick(browser, await browser.open(app.url({ prompt: "login" })), "alice");
@@ -74,7 +74,7 @@ describe("the session", () => {
     expect([(await account(before)).status, (await account(after)).status]).toEqual([303, 200]);
   });
 
-  test("a value that nobody was given is none", async () => {
+  test("a made-up value is not a session", async () => {
     for (const value of ["made-up", "", '"', "%00", "x".repeat(4000)]) {
       const cookie = `idp_${idp.port}_session=${value}; idp_${idp.port}_browser=${value}`;
       const response = await fetch(`${idp.issuer}/account`, { headers: { cookie }, redirect: "manual" });
@@ -177,7 +177,7 @@ describe("sign-in", () => {
     expect((await browser.press(consent, "consent-allow")).left?.searchParams.has("code")).toBe(true);
   });
 
-  test("of the many sessions that requests without a cookie begin that way, the oldest go", async () => {
+  test("the oldest of very many sessions without a cookie are removed", async () => {
     const store = createMemoryStore({ now: clock.now });
     const most = 100_000;
     const session = { userId: "1", authTime: 0, amr: [], clientIds: [], createdAt: "", expiresAt: clock.now() + 1000 };

@@ -93,7 +93,7 @@ test("an older snapshot, and then a newer one: what was valid at each", async ()
   expect(await alive()).toEqual([200, 401, 401, 401]);
 });
 
-test("a refresh token is as it was, and one of since revokes nothing, whoever uses it", async () => {
+test("a refresh token is restored, and a later one revokes nothing, whoever uses it", async () => {
   const { refresh_token: first } = await issue();
   await idp.snapshot("rotation");
   const { refresh_token: second } = (await app.refresh(first)).json;

@@ -30,7 +30,7 @@ describe("two tabs", () => {
     }
   });
 
-  test("consent given in one tab is not asked for again in the other", async () => {
+  test("consent given in one tab is not requested again in the other", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     await pick(browser, await browser.open(app.url()), "alice");
@@ -60,7 +60,7 @@ describe("two tabs", () => {
     expect((await app.exchange(left?.searchParams.get("code") ?? "")).json.scope).toBe("openid");
   });
 
-  test("another user signed in meanwhile: nobody decides for somebody else", async () => {
+  test("another user signed in meanwhile: the old form decides nothing", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     const alices = await pick(browser, await browser.open(app.url()), "alice");
@@ -116,7 +116,7 @@ describe("a decision counts once", () => {
     },
   );
 
-  test("of ten at the same moment one gets a code", async () => {
+  test("one of ten at the same moment gets a code", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     const consent = await pick(browser, await browser.open(app.url()), "alice");
@@ -142,7 +142,7 @@ describe("a decision counts once", () => {
     expect([again.status, again.page, again.left]).toEqual([400, "login", null]);
   });
 
-  test("canceled on the login page: the form is worth nothing any more", async () => {
+  test("canceled on the login page: the form is refused afterwards", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(app.url());

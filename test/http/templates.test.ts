@@ -69,7 +69,7 @@ test.each([
   expect(() => renderLogin(broken, loginViews["login-default"])).toThrow(message);
 });
 
-test("what a template shows is escaped, also in a text", () => {
+test("values in a template are escaped, also in a text", () => {
   const template = `<%= it.client.name %>|<%= it.t("login.to-app", { client: it.client.name }) %>|<%~ it.html("login.to-app", { client: it.client.name }, "app") %>`;
   const own = createRenderer([templatesFolder({ "login.eta": template })]);
   const view = { ...loginViews["login-default"], client: { id: "x", name: `<b>&"'**<%= 7 %>` } };
@@ -117,7 +117,7 @@ test("a running server takes pages, texts and the stylesheet of a folder", async
   expect((await browser.press(account, "account-signout")).body).toContain("<h1>Bye</h1>");
 });
 
-test("a page of theirs that is broken answers 500 in plain words, and the log says which", async () => {
+test("a broken page of a folder gives a plain 500, and the log names it", async () => {
   const notes: string[] = [];
   const templates = templatesFolder({ "login.eta": "<%= it.nothing %>" });
   const idp = await serve({ templates, log: (note) => notes.push(note) });

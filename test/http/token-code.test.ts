@@ -39,14 +39,14 @@ describe("a code", () => {
     expect((await own.exchange(ends)).json.error_description).toMatch(/codes live 5 s/);
   });
 
-  test("is another client's: refused, and left to its client", async () => {
+  test("is another client's: refused, and stays valid for its client", async () => {
     const stranger = await register(idp);
     const { code } = await app.signIn();
     expect((await stranger.exchange(code)).json.error).toBe("invalid_grant");
     expect((await app.exchange(code)).status).toBe(200);
   });
 
-  test("gives what is granted now: a scope that was unticked since it was drawn is in none of its tokens", async () => {
+  test("gives what is granted now: a scope that was unticked meanwhile is in none of its tokens", async () => {
     const own = await register(idp);
     const { browser, code } = await own.signIn({ scope: "openid email phone" });
     const again = await browser.open(own.url({ scope: "openid email phone", prompt: "consent" }));
@@ -65,7 +65,7 @@ describe("a code", () => {
     expect((await own.exchange(code)).json.scope).toBe("openid phone");
   });
 
-  test("does not stand in any refusal, nor does a secret", async () => {
+  test("is in no refusal, and neither is a secret", async () => {
     const { code } = await app.signIn();
     const wrong = await app.exchange(code, { redirect_uri: "http://localhost:3000/other" });
     await app.exchange(code);
@@ -120,7 +120,7 @@ describe("used twice", () => {
     expect((await userinfo(idp, other.access_token)).status).toBe(200);
   });
 
-  test("at the same moment, fifty times: one gets tokens, and the replays kill those too", async () => {
+  test("fifty times at once: one gets tokens, and the replays revoke those too", async () => {
     const { code } = await app.signIn();
     const answers = await Promise.all(Array.from({ length: 50 }, () => app.exchange(code)));
     const [won, ...more] = answers.filter(({ status }) => status === 200);

@@ -38,7 +38,7 @@ test("revoking the user's grant for the first client ends the exchanged tokens t
   expect((await userinfo(idp, second)).status).toBe(403);
 });
 
-test("what a service exchanged is dead for one of the same client_id that comes after it", async () => {
+test("an exchanged token of a removed service is dead for a new one of the same client_id", async () => {
   const former = await service({ client_id: "former" });
   const token = (await exchange(former, (await tokensOf()).access_token)).json.access_token;
   expect((await userinfo(idp, token)).status).toBe(200);

@@ -16,7 +16,7 @@ test("scope may narrow", async () => {
   expectRefusal(again, "invalid_scope", /"orders:write" is not part of the subject token's "orders:read"/);
 });
 
-test("a scope of blanks names none: it gives what no scope gives", async () => {
+test("a scope of blanks counts as no scope", async () => {
   const { access_token } = await idp.issueTokens({ user: "bob", client: "front", scope: "email" });
   expect((await exchange(orders, access_token, { scope: " " })).json.scope).toBe("email");
 });
@@ -72,7 +72,7 @@ test("scope never widens", async () => {
   expectRefusal(answer, "invalid_scope", /"phone" is not part of the subject token's/);
 });
 
-test("scope stays within the client's own: without one asked for, and with", async () => {
+test("scope stays within the client's, requested or not", async () => {
   const reader = await service({ scope: "openid orders:read phone" });
   const { access_token } = await tokensOf();
   expect((await exchange(reader, access_token)).json.scope).toBe("openid orders:read");

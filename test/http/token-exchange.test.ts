@@ -66,7 +66,7 @@ test("delegation: the new token names who acts, and within that who acted before
   expect(told.json).toMatchObject({ active: true, username: "alice", act: { sub: "stock", act: { sub: "orders" } } });
 });
 
-test("a user can be the actor; an actor who was there stays named when nobody new acts", async () => {
+test("a user can be the actor; an earlier actor stays named without a new one", async () => {
   const [subject, actor] = [await tokensOf("alice"), await tokensOf("bob")];
   const support = await exchange(orders, subject.access_token, withActor(actor.access_token));
   const { sub } = jwtPart(actor.access_token, 1);
@@ -97,7 +97,7 @@ test("resource and audience say for whom the new token is: an API by its URI, a 
   expect(claimsOf(await exchange(named, access_token))["aud"]).toBe("https://default.example.test");
 });
 
-test("an audience that is neither a client nor a URI, and a resource that is no URI, are refused", async () => {
+test("an audience that is neither a client nor a URI, and a resource that is not a URI, are refused", async () => {
   const { access_token } = await tokensOf();
   const unknown = await exchange(orders, access_token, { audience: ["stock", "nobody"] });
   expectRefusal(unknown, "invalid_target", /audience "nobody" is neither a client_id/);

@@ -15,7 +15,7 @@ const seconds = (): number => Math.floor(clock.now() / 1000);
 const introspect = async (token: string): Promise<unknown> =>
   (await post(idp, "/api/v2/oauth/introspect", { ...app.credentials, token })).json["active"];
 
-describe("a good one", () => {
+describe("a valid token", () => {
   test("carries claims, lifetime and audience as asked for, and is good for use", async () => {
     const claims = { tenant: "acme", roles: ["admin"], email: "other@example.test" };
     const issued = await idp.call("token.issue", { ...whose, claims, expires_in: 60, audience: "https://api.test" });
@@ -65,7 +65,7 @@ describe("claims give a token no right that its grant does not hold", () => {
 });
 
 describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
-  test("an access token is no use here, neither at once nor when its time has come", async () => {
+  test("an access token is refused here, at once and later", async () => {
     const { token, warnings } = await idp.call("token.issue", { ...whose, [flaw]: true });
     expect(warnings).toEqual([expect.stringContaining(`${flaw.replaceAll("_", "-")}: this token is bad on purpose`)]);
     for (const wait of [0, 3601]) {
@@ -77,7 +77,7 @@ describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
     }
   });
 
-  test("nor can it be exchanged", async () => {
+  test("it cannot be exchanged", async () => {
     const { token } = await idp.call("token.issue", { ...whose, [flaw]: true });
     const own = await register(idp, { grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] });
     const { status, json } = await post(idp, "/api/v2/oauth/token", {
@@ -92,7 +92,7 @@ describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
 
 // A refresh token has no audience.
 test.each(tokenFlaws.filter((flaw) => flaw !== "wrong_audience"))(
-  "a refresh token that is bad on purpose (%s) does not refresh, and the good ones live on",
+  "a bad refresh token (%s) does not refresh, and the good ones stay valid",
   async (flaw) => {
     const good = await idp.call("token.issue", { ...whose, type: "refresh" });
     const { token } = await idp.call("token.issue", { ...whose, type: "refresh", [flaw]: true });
@@ -104,7 +104,7 @@ test.each(tokenFlaws.filter((flaw) => flaw !== "wrong_audience"))(
   },
 );
 
-test("what is wrong is wrong in the one respect that was asked for", async () => {
+test("a bad token is wrong only in the requested way", async () => {
   const made = async (change: object) => {
     const { token } = await idp.call("token.issue", { ...whose, ...change });
     return { header: jwtPart(token, 0), payload: jwtPart(token, 1), signature: token.split(".")[2] ?? "" };
@@ -142,7 +142,7 @@ test("an ID token that is bad on purpose signs nobody out, but for one that expi
   }
 });
 
-describe("what contradicts itself is refused", () => {
+describe("contradictions are refused", () => {
   test.each([
     [{ expired: true, not_yet_valid: true }, "expired and not-yet-valid exclude each other"],
     [{ bad_signature: true, alg_none: true }, "bad-signature and alg-none exclude each other"],
@@ -173,7 +173,7 @@ describe("what contradicts itself is refused", () => {
     });
   });
 
-  test("and what the rules of a sign-in refuse", async () => {
+  test("what the rules of a sign-in refuse", async () => {
     const user = await enroll(idp, { status: "suspended" });
     await expect(idp.call("token.issue", { ...whose, user })).rejects.toMatchObject({ code: "refused" });
     await expect(idp.call("token.issue", { ...whose, scope: "nonsense" })).rejects.toMatchObject({ code: "refused" });

@@ -48,7 +48,7 @@ describe("rotation", () => {
     expect((await userinfo(idp, third.access_token)).status).toBe(401);
   });
 
-  test("of twenty at the same moment one passes, and the others kill what it got", async () => {
+  test("one of twenty at the same moment passes, and the others revoke its tokens", async () => {
     const { refresh_token: token } = await app.tokens();
     const answers = await Promise.all(Array.from({ length: 20 }, () => app.refresh(token)));
     const [won, ...more] = answers.filter(({ status }) => status === 200);
@@ -57,7 +57,7 @@ describe("rotation", () => {
   });
 });
 
-test("a rotated one that is used while its user is suspended kills its family too: restoring brings nothing back", async () => {
+test("a rotated token that is used while its user is suspended revokes its family: restoring brings nothing back", async () => {
   const user = await enroll(idp);
   const { refresh_token: rotated } = await app.tokens({ user });
   const { access_token, refresh_token } = (await app.refresh(rotated)).json;
@@ -120,7 +120,7 @@ describe("refresh_grace", () => {
     for (const { json } of answers) expect((await own.refresh(json.refresh_token)).status).toBe(200);
   });
 
-  test("what a retry got is good for its whole 7 days", async () => {
+  test("a refresh token from a retry lives its whole 7 days", async () => {
     const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
     const own = await register(lenient);
     const { refresh_token: first } = await own.tokens();
@@ -155,7 +155,7 @@ describe("the answer", () => {
     expect(after["iat"]).toBe(Number(before["iat"]) + 100);
   });
 
-  test("what changed of the user meanwhile is in it", async () => {
+  test("changes of the user are in it", async () => {
     const { refresh_token: token } = await app.tokens({ user: "bob" });
     await idp.call("seed", { users: [{ username: "bob", displayName: "Robert Brown", email: "robert@example.test" }] });
     const { json } = await app.refresh(token);
@@ -183,7 +183,7 @@ describe("scope", () => {
     expect((await app.refresh(token)).status).toBe(200);
   });
 
-  test("what the client may not ask for any more is no longer in it, nor in UserInfo", async () => {
+  test("scopes that the client may no longer request are not in it, nor in UserInfo", async () => {
     const own = await register(idp);
     const { client_id } = own.credentials;
     const claims = JSON.stringify({ userinfo: { phone_number: null } });
@@ -197,7 +197,7 @@ describe("scope", () => {
     expect(claimsNow).not.toHaveProperty("phone_number");
   });
 
-  test("what the user took back since is no longer in it", async () => {
+  test("scopes that the user withdrew are not in it", async () => {
     const { browser, code } = await app.signIn({
       scope: "openid email",
       user: "alice",

@@ -30,7 +30,7 @@ test("one that its client revoked, and one that the operator did", async () => {
   }
 });
 
-test("those of a code that came twice, and of a refresh token that came again", async () => {
+test("those of a code that was used twice, and of a reused refresh token", async () => {
   const { code } = await app.signIn();
   const { access_token: token } = (await app.exchange(code)).json;
   await app.exchange(code);
@@ -88,7 +88,7 @@ test("one of a suspended user, of a user and of a client that are gone", async (
   expect((await introspect(token)).reason).toBe("it was issued to a client that is no longer registered");
 });
 
-test("one that expired, is of another kind, of another issuer, or none", async () => {
+test("one that expired, is of another kind, of another issuer, or not a token", async () => {
   const tokens = await app.tokens();
   const expires = new Date(Math.floor(clock.now() / 1000 + 1800) * 1000).toISOString();
   clock.pass(2000);
@@ -99,7 +99,7 @@ test("one that expired, is of another kind, of another issuer, or none", async (
   expect((await introspect("opaque")).reason).toBe("it is not a token of this server: this is not a JWT (no dots)");
 });
 
-describe("what cannot be known is said", () => {
+describe("what the server cannot know is reported", () => {
   test("of an ID token, also of one that is signed with its client's secret", async () => {
     const own = await register(idp, { id_token_signed_response_alg: "HS256" });
     for (const { id_token: token } of [await app.tokens(), await own.tokens()]) {

@@ -168,7 +168,7 @@ describe("JWKS", () => {
   });
 });
 
-test("nothing secret stands in any answer of a refused token", async () => {
+test("no response to a refused token has a secret", async () => {
   const app = await register(idp);
   const { access_token: token } = await app.tokens();
   clock.pass(2000);

@@ -55,7 +55,7 @@ test("Remove access: the next UserInfo call is refused, on the page and everywhe
   expect((await userinfo(idp, token)).status).toBe(403);
 });
 
-test("whoever cancels sees the error that the app received", async () => {
+test("a user who cancels sees the error that the app received", async () => {
   const { browser, login } = await begin();
   const refused = await browser.press(login, "login-cancel");
   expect([refused.page, refused.state, refused.status]).toEqual(["try-it", "refused", 400]);

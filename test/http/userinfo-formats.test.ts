@@ -119,7 +119,7 @@ describe("a scope releases its claims and no others, in UserInfo and in the ID t
     expect(info["phone_number_verified"]).toBe(true);
   });
 
-  test("none is null or empty: what is not set is left out", async () => {
+  test("none is null or empty: unset ones are left out", async () => {
     const { info } = await answers("standard", "openid profile phone names:read", await enroll(idp));
     for (const name of ["website", "birthdate", "phone_number", "nickname", "given_name"]) {
       expect(info).not.toHaveProperty(name);
@@ -140,7 +140,7 @@ describe("a user's own claims", () => {
     expect(access).toMatchObject({ roles: ["admin"], team: "blue" });
   });
 
-  test("never set what a token works by", async () => {
+  test("never set a token's own claims", async () => {
     const { info, id, access } = await answers("standard", "openid");
     for (const token of [info, id, access]) expect(token["sub"]).toBe(erin);
     for (const token of [id, access]) expect(token["iss"]).toBe(idp.issuer);
@@ -176,7 +176,7 @@ describe("the settings userinfo_format and id_token_claims are the defaults of c
     expect(userClaims(jwtPart(tokens.id_token, 1))).toEqual([]);
   });
 
-  test("what a client registered goes before them", async () => {
+  test("the client's own metadata overrides them", async () => {
     const other = await serve({ settings: defaults });
     const app = await register(other, { userinfo_format: "native", id_token_claims: "all" });
     const tokens = await app.tokens({ user: "alice", scope: "openid profile email" });

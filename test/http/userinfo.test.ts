@@ -127,7 +127,7 @@ describe("no token at all: 401 and a challenge without an error", () => {
 });
 
 describe("401 invalid_token", () => {
-  test("one that is for something else is called by its name, with the one to send", async () => {
+  test("a token of another kind is named, with the kind to send", async () => {
     const tokens = await app.tokens();
     const said = async (token: string) => (await userinfo(idp, token)).json.error_description;
     expect(await said(tokens.id_token)).toBe("the token is an ID token; send an access token");
@@ -221,7 +221,7 @@ describe("403", () => {
   });
 });
 
-describe("a token re-spelt is the same token", () => {
+describe("a token in another spelling is the same token", () => {
   /** The last character of a base64url text has bits that mean nothing: other letters decode to the same bytes. */
   function respell(token: string): string {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -231,7 +231,7 @@ describe("a token re-spelt is the same token", () => {
     return other.find((text) => bytes(text) === bytes(token)) ?? "";
   }
 
-  test("once it is revoked, in every spelling", async () => {
+  test("revoked, it is dead in every spelling", async () => {
     const { access_token: token } = await app.tokens();
     const other = respell(token);
     expect(other).not.toBe(token);
@@ -239,14 +239,14 @@ describe("a token re-spelt is the same token", () => {
     expect((await userinfo(idp, other)).status).toBe(401);
   });
 
-  test("revoked in another spelling, it is dead in its own", async () => {
+  test("revoked in another spelling, it is dead", async () => {
     const { access_token: token } = await app.tokens();
     await post(idp, paths.revoke, { token: respell(token), ...app.credentials });
     expect((await userinfo(idp, token)).status).toBe(401);
   });
 });
 
-test("a scope may be called as what every object has", async () => {
+test("a scope may have the name of a member of every object", async () => {
   const named = await serve({
     fixtures: [builtInDemo(), { scopes: { constructor: {}, toString: { claims: ["email"] } } }],
   });

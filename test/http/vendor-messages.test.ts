@@ -26,7 +26,7 @@ describe.each([
   ["auth0", "web_message", (response: object): object => ({ type: "authorization_response", response })],
   ["okta", "okta_post_message", (response: object): object => response],
 ] as const)("%s: response_mode=%s", (vendor, mode, whole) => {
-  test("says the response to the origin of the redirect URI, which alone may frame it", async () => {
+  test("posts the response to the origin of the redirect URI, which alone may frame it", async () => {
     const idp = await start(vendor);
     const request = { prompt: "none", response_mode: mode };
     const browser = new Browser(idp.issuer);
@@ -45,7 +45,7 @@ describe.each([
     expect(visit.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("says a refusal too, with what the client sent as text", async () => {
+  test("posts a refusal too, with the client's values as text", async () => {
     const idp = await start(vendor);
     const state = `"><script>alert(1)</script>`;
     const response = await fetch(address(idp, authorize[vendor], { prompt: "none", response_mode: mode, state }));
@@ -56,7 +56,7 @@ describe.each([
     expect(html.match(/<script>/g)).toHaveLength(1);
   });
 
-  test("says nothing to an address that is not registered", async () => {
+  test("posts nothing to an address that is not registered", async () => {
     const idp = await start(vendor);
     const request = { prompt: "none", response_mode: mode, redirect_uri: "http://evil.test/callback" };
     const response = await fetch(address(idp, authorize[vendor], request));

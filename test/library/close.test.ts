@@ -65,7 +65,7 @@ const cutOff = await connection(endless, `${formHead}Content-Length: 9\r\n\r\n`)
 await (await fetch(`${endless.issuer}/_idp/health`)).text();
 const endlessClosing = soon(endless.close());
 
-describe("connections that nothing is asked on end at once", () => {
+describe("idle connections end at once", () => {
   test.each([
     ["one on which nothing was asked yet, as browsers open them", ""],
     ["half the head of a request", "GET /_idp/health HTTP/1.1\r\nHost: lo"],
@@ -142,7 +142,7 @@ test("an error of the folder is reported in words, and everything else is still 
   await expect(fetch(`${idp.issuer}/_idp/health`)).rejects.toThrow();
 });
 
-test("data that another server has is a conflict, as on the command line, and stays that server's", async () => {
+test("data of another server is a conflict, as on the command line, and stays that server's", async () => {
   const data = newFolder();
   const idp = await createIdp({ port: 0, data });
   await expect(createIdp({ port: 0, data })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ for (const data of [undefined, "data"]) {
   });
 });
 
-test("once it is closed every method is refused: there is no server that what it did could be seen on", async () => {
+test("every method is refused after close", async () => {
   const idp = await createIdp({ port: 0 });
   const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
   expect(tokens).toHaveProperty("access_token");

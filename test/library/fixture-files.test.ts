@@ -33,7 +33,7 @@ const refusal = (...paths: string[]): OperationError => {
   throw new Error("was not refused");
 };
 
-describe("which fixtures are meant", () => {
+describe("which fixtures are used", () => {
   it("those that are named, in their order", () => {
     write("b.yaml", "users: []");
     write("a.json");
@@ -70,7 +70,7 @@ describe("which fixtures are meant", () => {
   });
 });
 
-describe("what cannot be meant", () => {
+describe("fixtures that are refused", () => {
   it.each<[string, string[], string]>([
     ["a file that is not there", ["no.yaml"], "file not found: no.yaml"],
     ["a folder that is not there", ["no"], "file not found: no"],

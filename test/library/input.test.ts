@@ -25,7 +25,7 @@ test.each<[string, readonly unknown[], string]>([
   expect(refusal).toMatchObject({ name: "OperationError", code: "usage", message: expect.stringContaining(message) });
 });
 
-test("what is undefined is as good as absent", async () => {
+test("undefined counts as absent", async () => {
   const input = { user: "alice", client: "demo-app", scope: undefined };
   expect(await idp.issueTokens(input)).toMatchObject({ scope: "openid" });
   expect(await idp.call("users.show", { username: "alice", extra: undefined } as { username: string })).toMatchObject({
@@ -59,7 +59,7 @@ test.each<[object, string, string]>([
   expect(refusal).toMatchObject({ name: "OperationError", code, message: expect.stringContaining(message) });
 });
 
-test("settings are taken as fixtures take them, and what is undefined is as good as absent", async () => {
+test("settings follow the rules of fixtures, and undefined counts as absent", async () => {
   const settings = { access_token_ttl: 90, refresh_rotation: true, code_ttl: undefined, login: "auto:alice" };
   const server = await createIdp({ port: 0, settings: settings as object });
   onTestFinished(() => server.close());
@@ -98,7 +98,7 @@ test("an option that createIdp does not have is refused, with the one that is me
 
 const many = { users: ["a", "b", "c", "d", "e", "f", "g"].map((username) => ({ username, emial: "" })) };
 
-test("what is wrong with fixtures stands in the message: test runners print nothing else of an error", async () => {
+test("problems of fixtures are in the message: test runners print nothing else of an error", async () => {
   const unknown = "emial: unknown key. Did you mean email?";
   const listed = [0, 1, 2, 3, 4].map((index) => `  users[${index}].${unknown}`);
   const message = ["the fixtures have 7 problems; nothing was applied:", ...listed, "  and 2 more"].join("\n");

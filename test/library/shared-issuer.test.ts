@@ -15,7 +15,7 @@ const issuerAt = async (port: number): Promise<string> => {
   return ((await response.json()) as { issuer: string }).issuer;
 };
 
-test("an instance that is given no issuer has that of the store, and all follow one that is started with another", async () => {
+test("an instance without an issuer uses that of the store, and all follow one that is started with another", async () => {
   const store = await newDatabase();
   const one = await start({ store });
   const two = await start({ store });

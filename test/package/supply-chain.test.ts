@@ -40,7 +40,7 @@ test("the packages are within the budget, and each direct one says what it is fo
   expect(direct.filter((name) => !rows.has(name))).toEqual([]);
 });
 
-test("none runs a script when it is installed, nor does idp on a user's machine", () => {
+test("no package runs a script when it is installed, and neither does idp", () => {
   expect(production.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const scripts = Object.keys(manifest["scripts"] ?? {});
   expect(scripts.filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
@@ -60,7 +60,7 @@ test("the lock file pins each by its hash, from the registry alone, and is that 
   }
 });
 
-test("each has a license that asks for no more than to be named", () => {
+test("each has a license that only asks for attribution", () => {
   const known = new Set([
     "MIT",
     "ISC",

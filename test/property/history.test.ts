@@ -159,7 +159,7 @@ test(`${runs} histories of three instances are those of one server`, { timeout: 
     expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);
 });
 
-test("a history that no server has is told apart", () => {
+test("an impossible history is recognized", () => {
   const done = (began: number, ended: number, value: number, does: "read" | "write"): Done<{ value: number }> => ({
     ...{ what: does, began, ended },
     fits: (model) => (does === "write" ? ((model.value = value), true) : model.value === value),

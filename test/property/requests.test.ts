@@ -172,7 +172,7 @@ function check(target: string, { status, head, body }: RawAnswer, isHead: boolea
 
 const tries = longRuns(400);
 
-test(`${tries} requests made of what the server knows and of what hurts`, { timeout: timeLimit }, async () => {
+test(`${tries} random requests of known and harmful values`, { timeout: timeLimit }, async () => {
   const targets = [...protocol, ...protocol, ...pages, ...pages, ...control];
   const one = requests(
     targets,

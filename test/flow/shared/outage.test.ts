@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test("an instance that was stopped in its tracks serves nothing old afterwards", { timeout: timeLimit }, async () => {
+test("a paused instance serves nothing outdated afterwards", { timeout: timeLimit }, async () => {
   const { issuer, at } = await startInstances(2, people.fixtures);
   const tokens = await Promise.all(
     people.all.map(async ({ name: user }) => {
