@@ -31,7 +31,7 @@ test("a hint's command is for the data or the server that was typed", async () =
 
 test("hints after npx use npx", async () => {
   const answer = await said("users list", newFolder(), { npm_command: "exec" });
-  expect(answer).toContain("For other data, add --data DIR. To start it: npx dev-idp start\n");
+  expect(answer).toContain("For other data, add --data DIR. To start a server: npx dev-idp start\n");
 });
 
 test("a command on a page of the server works where the server was started", async () => {

@@ -59,7 +59,7 @@ describe("refused", () => {
   const dex = sample("dex.yaml");
   test.each<[string, readonly string[], number, RegExp]>([
     ["a tool that is not known", ["--from", "okta", dex], 2, /okta.*keycloak, auth0, dex, soluto, navikt, hydra/],
-    ["no file", ["--from", "dex"], 2, /there is no file\n.*idp init --from dex FILE/],
+    ["no file", ["--from", "dex"], 2, /no file is named\n.*idp init --from dex FILE/],
     ["no files of Soluto", ["--from", "soluto"], 2, /idp init --from soluto USERS CLIENTS/],
     ["two files of a tool with one", ["--from", "dex", dex, dex], 2, /dex takes 1 file, and there are 2/],
     ["a file without --from", [dex], 2, /a file is read with --from only/],

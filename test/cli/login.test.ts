@@ -193,7 +193,7 @@ test("a user or a client that is not there: exit 3", async () => {
 test("no server: exit 5 and how to start it; the same at a wrong address", async () => {
   const { code, stdout, stderr } = await idpHere(["login", "--data", join(cwd, "none")], "", { IDP_PORT: "auto" });
   expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
-  expect(stderr).toContain("To start it: idp start");
+  expect(stderr).toContain("To start a server: idp start");
   const elsewhere = await idpHere(["login", "--url", "http://127.0.0.1:1"]);
   expect(elsewhere).toMatchObject({ code: 5, stderr: expect.stringContaining("no idp server answers at") });
 });

@@ -56,7 +56,7 @@ test("idp open without a server: exit 5; an unknown page: exit 2", async () => {
   expect(await idpIn(cwd, ["open"], "", { IDP_PORT: "auto" })).toMatchObject({
     code: 5,
     stdout: "",
-    stderr: "Error: no server runs on .idp\n  To start it: idp start\n",
+    stderr: "Error: no server runs on .idp\n  To start a server: idp start\n",
   });
   expect(await idpIn(cwd, ["open", "--url", "http://localhost:1"])).toMatchObject({
     code: 5,

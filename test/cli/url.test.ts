@@ -78,13 +78,13 @@ test("if a server runs on the default port but not on this data, the hint says h
   ] as const) {
     const here = await idpIn(cwd, words.split(" "), "", env);
     expect(here.code, words).toBe(code);
-    expect(here.stderr, words).not.toContain("To start it");
+    expect(here.stderr, words).not.toContain("To start a server");
     expect(here.stderr, words).toContain(`In memory: --url ${issuer}`);
   }
   expect(await idpIn(cwd, ["users", "list", "--url", issuer], "", env)).toMatchObject({ code: 0 });
   expect(await idpIn(cwd, ["stop", "--url", issuer], "", env)).toMatchObject({ code: 0 });
   expect(await idpIn(cwd, ["users", "list"], "", env)).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining("To start it: idp start"),
+    stderr: expect.stringContaining("To start a server: idp start"),
   });
 });

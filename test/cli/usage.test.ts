@@ -53,7 +53,7 @@ test.each([
   ["users add x --set language", /It must be field=value/, "See: idp users add --help"],
   ["users add x --set password=x", /standard input: --password-stdin/, "See: idp users add --help"],
   ["users add x --set username=y", /--set username is not needed/, undefined],
-  ["users add x --password-stdin", "there is no password on standard input", /--password-stdin/],
+  ["users add x --password-stdin", "there is no password on standard input", /printf %s "\$PASSWORD" \|$/],
   ["clients add", /the client_id is missing/, /^Give it: idp clients add shop /],
   ["clients add x --set client_secret=x", /standard input: --secret-stdin/, "See: idp clients add --help"],
   ["clients add x --public --secret-stdin", /not both/, undefined],
@@ -113,7 +113,7 @@ test("without data there is nothing to read: exit 3 and the next step", async ()
     expect({ code, stdout, stderr }).toEqual({
       code: 3,
       stdout: "",
-      stderr: "Error: there is no data in .idp yet\n  For other data, add --data DIR. To start it: idp start\n",
+      stderr: "Error: there is no data in .idp yet\n  For other data, add --data DIR. To start a server: idp start\n",
     });
   }
 });
@@ -122,7 +122,7 @@ test("the command that a hint names is for the data that was named", async () =>
   const data = join(newFolder(), "my data");
   for (const words of ["users list", "status", "open", "wait --timeout 0", "login"]) {
     const { stderr } = await idpHere([...words.split(" "), "--data", data, "--json"], "", env);
-    expect(JSON.parse(stderr).error.hint).toContain(`start it: idp start --data '${data}'`);
+    expect(JSON.parse(stderr).error.hint).toContain(`start a server: idp start --data '${data}'`);
   }
 });
 

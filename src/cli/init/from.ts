@@ -68,7 +68,7 @@ function checkWords(
   const form = tool === "soluto" ? ["USERS", "CLIENTS"] : ["FILE"];
   if (files.length === 0 || files.length > most) {
     const wrong =
-      files.length === 0 ? "there is no file" : `${tool} takes ${count(most, "file")}, and there are ${files.length}`;
+      files.length === 0 ? "no file is named" : `${tool} takes ${count(most, "file")}, and there are ${files.length}`;
     throw new OperationError("usage", wrong, {
       hint: { text: "Write", command: ["idp", "init", "--from", tool, ...form] },
     });

@@ -18,7 +18,7 @@ export async function readSecret(cli: Invocation, wanted: true | undefined, what
   const text = cli.stdin.isTTY ? "" : (await readAll(cli.stdin)).replace(/\r?\n$/, "");
   if (text !== "") return text;
   throw new OperationError("usage", `there is no ${what} on standard input`, {
-    hint: `Pipe it in: printf %s "$SECRET" | idp … --${what}-stdin`,
+    hint: `Pipe it in. Put this before the command: printf %s "$${what.toUpperCase()}" |`,
   });
 }
 

@@ -53,7 +53,7 @@ async function ofStore(cli: Invocation, address: string, target: Target): Promis
   const found = store.schema === null ? null : await target.call("status", {}).catch(noData);
   const { server: _, ...what } = found ?? { server: null, data: cli.place };
   const running = store.instances > 0;
-  const hint = { text: "To start one", command: startCommand };
+  const hint = { text: "To start a server", command: startCommand };
   return answer(
     { running, ...what, store },
     (shown, style) =>

@@ -27,6 +27,6 @@ export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Out
     await delay(pause);
   }
   throw new OperationError("no_server", `no server ${where} was ready within ${timeout} s`, {
-    hint: { text: "Wait longer with --timeout SECONDS. To start it", command: startCommand },
+    hint: { text: "Wait longer with --timeout SECONDS. To start a server", command: startCommand },
   });
 }

@@ -127,7 +127,7 @@ export async function runOnData<N extends OperationName>(
   try {
     if (cli.store !== null && createsData !== true && !(await store.read(isUsed))) {
       throw new OperationError("not_found", `there is no data in ${cli.place} yet`, {
-        hint: { text: "To start it", command: ["idp", "start"] },
+        hint: { text: "To start a server", command: ["idp", "start"] },
       });
     }
     const ctx = await contextOf(cli, { stores, store, clock }, { name: of, given: issuer });

@@ -62,7 +62,7 @@ export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url"
  * @param more another way, as a sentence before it
  */
 export const startHint = async (cli: Pick<Invocation, "env" | "url">, more = ""): Promise<string | Hint> =>
-  (await hintElsewhere(cli)) ?? { text: `${more}To start it`, command: startCommand };
+  (await hintElsewhere(cli)) ?? { text: `${more}To start a server`, command: startCommand };
 
 /**
  * The error that no server was found. A shared store does not know where its instances listen.

@@ -41,7 +41,14 @@ function keySet(value: unknown, from: string): Keys {
 }
 
 const readJson = (file: string): unknown =>
-  parse(readNamedFile(file, { code: "not_found", what: `--jwks ${file}` }).toString(), file);
+  parse(
+    readNamedFile(file, {
+      code: "not_found",
+      what: `--jwks ${file}`,
+      hint: "Name a file with a JWK Set, or its URL",
+    }).toString(),
+    file,
+  );
 
 function parse(text: string, from: string): unknown {
   try {
