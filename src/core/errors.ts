@@ -1,4 +1,4 @@
-import { cut, redacted } from "../repeated.ts";
+import { cut, redacted } from "../redact.ts";
 import { hintOf, type Hint } from "./hint.ts";
 
 /**

@@ -5,7 +5,7 @@
  * parameters (checks.ts), PKCE (pkce.ts), `claims` (claims-parameter.ts) and `resource` (resources.ts). purpose.ts says what the sign-in needs
  * and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
  */
-import { cut, redacted } from "../../repeated.ts";
+import { cut, redacted } from "../../redact.ts";
 import { StorageError } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import { refuse } from "./purpose.ts";

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { cut, redacted } from "../../repeated.ts";
+import { cut, redacted } from "../../redact.ts";
 import { isObject } from "../json-object.ts";
 
 /** What the ledger keeps of the values of a request: never a usable secret. */

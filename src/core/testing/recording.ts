@@ -1,5 +1,5 @@
 import { parse } from "node:querystring";
-import { cut, redacted } from "../../repeated.ts";
+import { cut, redacted } from "../../redact.ts";
 import { isObject } from "../json-object.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
 import { copied, looksRandom, type Keeper } from "./kept.ts";

@@ -1,5 +1,5 @@
 import { hintOf, type Hint } from "../../core/hint.ts";
-import { redacted } from "../../repeated.ts";
+import { redacted } from "../../redact.ts";
 import type { ErrorKind } from "../pages/error-views.ts";
 
 interface Refusal {

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { redacted } from "../../repeated.ts";
+import { redacted } from "../../redact.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
 import { themes, type Theme, type View } from "./views.ts";
