@@ -7,7 +7,7 @@ import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, pick, post } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** Guessing: slowed at its source, while whoever is meant by it gets in from elsewhere. */
+/** Guessing is slowed at its source, while the user can sign in from elsewhere. */
 
 const clock = testClock();
 const idp = await underAttack({ now: clock.now });

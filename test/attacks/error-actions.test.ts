@@ -8,7 +8,7 @@ import { authorizeUrl, pick } from "../helpers/client.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
-/** The buttons of error pages: nobody but the person in the inspector has them, and they do what they say and no more. */
+/** The buttons of error pages: only a person in the inspector has them, and they do what they say and no more. */
 
 const idp = await underAttack({ allowHosts: ["*"] });
 const { origin } = new URL(idp.issuer);

@@ -16,7 +16,7 @@ const foreignOrigins = [
   "null",
 ];
 
-/** A browser that stands on the consent page. */
+/** A browser on the consent page. */
 async function atConsent(user: string, parameters = {}): Promise<{ browser: Browser; page: Visit }> {
   const browser = new Browser(idp.issuer);
   const page = await pick(browser, await browser.open(app.url(parameters)), user);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { underAttack } from "../helpers/attack.ts";
 import { post, type Answer } from "../helpers/client.ts";
 
-/** A client that registers itself gets nothing that is the operator's to give, and nothing of another client. */
+/** A client that registers itself gets nothing that only the operator may give, and nothing of another client. */
 
 const idp = await underAttack({ dynamicRegistration: true });
 

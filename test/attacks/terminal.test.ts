@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { innards } from "../helpers/attack.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 
-/** What an attacker names things, on the terminal of whoever runs the server; and what that terminal must not show. */
+/** Names that an attacker chooses, on the terminal of the person who runs the server, and what that terminal must not show. */
 
 const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202ename";
 const acting = /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;

@@ -5,7 +5,7 @@ import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { authorizeUrl, callback, paths, pkce } from "../helpers/client.ts";
 
-/** Requests that wait for somebody are kept for an hour, ten thousand of them: anybody can send them, so each has to be small. */
+/** Up to ten thousand requests that wait for a user are kept for an hour: anybody can send them, so each has to be small. */
 
 const idp = await underAttack();
 const app = await register(idp, {

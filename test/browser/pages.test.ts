@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What axe finds wrong with the page as it stands, everything folded out. */
+/** The violations that axe finds on the page, with everything unfolded. */
 async function violations(): Promise<unknown> {
   return window.evaluate(`(async () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
@@ -97,7 +97,7 @@ describe.each(oneOfEachKind.filter(({ name }) => name !== "form-post"))("$name",
   });
 });
 
-/** Opens a page in a window of its own, does something there, and closes it. */
+/** Opens a page in a new window, does something there, and closes it. */
 async function within<T>(
   name: string,
   options: Parameters<Browser["newPage"]>[0],

@@ -13,7 +13,7 @@ import { signInApp } from "../helpers/sign-in-app.ts";
  * @module-tag browser
  */
 
-/** Each of these tests is in a worker of its own: `meet` waits until all four are there. */
+/** Each of these tests runs in a separate worker: `meet` waits until all four are there. */
 const atOnce = `
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

@@ -19,7 +19,7 @@ let page: Page;
 const requests: string[] = [];
 const complaints: string[] = [];
 
-/** The client: a page that says that somebody came back. */
+/** The client: a page that says that the user came back. */
 async function startApp(): Promise<typeof app> {
   const server = createServer((_req, res) => {
     res.setHeader("Content-Type", "text/html").end("<title>App</title><h1>Back in the app</h1>");

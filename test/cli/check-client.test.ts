@@ -24,7 +24,7 @@ interface AppFolder {
 
 const isRunning = (pid: number): boolean => {
   try {
-    // A process that has ended, and that nobody has waited for yet, is none.
+    // A process that has ended, but was not waited for yet, does not count.
     return !/^\S+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;

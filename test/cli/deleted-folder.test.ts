@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { bin, environment, newFolder } from "../helpers/cli.ts";
 
-/** A terminal stays in a folder that was deleted meanwhile. */
+/** Commands in a terminal whose folder was deleted. */
 
 test.each(["start --port auto", "seed", "init"])("idp %s in a folder that was deleted says so", async (line) => {
   const child = spawn(

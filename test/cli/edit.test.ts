@@ -214,7 +214,7 @@ test("an edit prints the old and new values, and of a secret only that it change
   expect(await told(["users", "edit", "bob", "--set", "displayName=B\u001b[2J", "--set", "about=x"])).toBe(
     "Changed bob\n  displayName  bob -> B\\u001b[2J\n  about        nothing -> x\n",
   );
-  // What is shown escaped is compared as it is.
+  // Values are escaped for display only, not for the comparison.
   expect(await told(["users", "edit", "bob", "--set", "about=y"])).toBe("Changed bob\n  about  x -> y\n");
   const contacts = (value: readonly string[]) =>
     told(["clients", "edit", "app", "--set", `contacts=${JSON.stringify(value)}`]);

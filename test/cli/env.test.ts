@@ -250,7 +250,7 @@ test("an address that a library returns to and the client lacks is named, with t
   expect(code).toBe(0);
   expect(stdout).toContain("http://localhost:3000/login/oauth2/code/idp");
   expect(stderr).toContain("idp clients edit web --add-redirect-uri http://localhost:3000/login/oauth2/code/idp");
-  // It listens at an address of its own, before the app.
+  // It listens at its own address, in front of the app.
   const proxy = await idpHere(["env", "--for", "oauth2-proxy", "--client", "web", ...data]);
   expect(proxy.stdout).toContain('redirect_url = "http://localhost:4180/oauth2/callback"');
   expect(proxy.stdout).toContain('upstreams = ["http://localhost:3000/"]');

@@ -16,7 +16,7 @@ interface Call {
   /** How it ends where a server runs, and where none does if that is another way. */
   readonly code: number;
   readonly stopped?: number;
-  /** It works in the working folder, so that it has to be a process of its own. */
+  /** It uses the working folder, so it has to be a separate process. */
   readonly child?: true;
   /** Its answer is about the server itself: another one where none runs. */
   readonly aboutServer?: true;
@@ -183,7 +183,7 @@ describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
     return close;
   });
 
-  // On data of its own: a command may mean all of it.
+  // On separate data: a command may change all of it.
   test.each(Object.keys(calls).filter((path) => calls[path]?.endless !== true))(
     "idp %s without a word more ends, without a question and without a stack trace",
     async (path) => {

@@ -5,7 +5,7 @@ import { bin, idp, launch, newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
 import { controlC, onTerminal } from "../helpers/terminal.ts";
 
-/** `idp exec`: a command beside a server of its own. */
+/** `idp exec`: a command with its own server. */
 
 const exec = (cwd: string, flags: readonly string[], command: readonly string[], env: Record<string, string> = {}) =>
   idp(["exec", ...flags, "--", ...command], { cwd, env });

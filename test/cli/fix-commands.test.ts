@@ -8,7 +8,7 @@ import { authorizeUrl, pick, pkce } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** The command that a page names is pasted into a shell, and after it the same request goes on. */
+/** The command that a page names is pasted into a shell, and then the same request goes on. */
 
 test("the fix that a page shows fixes the request", async () => {
   const project = newProject();

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { commandTree, idpHere } from "../helpers/command.ts";
 
-/** The help of every command, each in a file of its own. A new command makes the file of its own with `npx vitest run test/cli/help.test.ts`. */
+/** The help of every command, one file for each. `npx vitest run test/cli/help.test.ts` writes the file of a new command. */
 
 const fileOf = (path: string): string => `${path === "" ? "idp" : path.replaceAll(" ", "-")}.txt`;
 const helpOf = (path: string) => idpHere([...path.split(" ").filter(Boolean), "--help"]);

@@ -5,7 +5,7 @@ import { failureOf } from "../../src/cli/failure.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** What a command says to do next works where it is read; and says nothing that belongs to nobody's log. */
+/** What a command says to do next works where it is read, and has nothing that must not be logged. */
 
 const said = async (words: string, cwd: string, env?: Record<string, string>): Promise<string> => {
   const { stdout, stderr } = await (env === undefined

@@ -123,7 +123,7 @@ test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it
     }
   };
   process.kill(pid, "SIGSTOP");
-  // A call that is answered late is answered: the server went on meanwhile.
+  // The late response arrives: the server has gone on.
   const late = idpIn(cwd, ["users", "list"]);
   expect(await shell(`kill -CONT ${pid}`, { cwd })).toMatchObject({ code: 0 });
   expect(await late).toMatchObject({ code: 0 });

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { bin, environment, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** Output that nobody takes: a reader that is gone, a disk that is full, a pipe that is never read. */
+/** Output that cannot be written: a reader that is gone, a full disk, a pipe that is never read. */
 
 /** What sh prints of a script in which `idp` is the command. */
 const sh = (script: string, cwd: string): Promise<string> =>

@@ -127,7 +127,7 @@ test("follow ends with the server", async () => {
   const own = join(newFolder(), ".idp");
   const other = await createIdp({ data: own, port: 0 });
   const ended = idpHere(["--data", own, "requests", "follow", "--json"]);
-  // As long as it is not connected, nothing waits for requests.
+  // Until it is connected, nothing waits for requests.
   await other.expect({ endpoint: "any", never: true });
   await other.close();
   expect([0, 5]).toContain((await ended).code);

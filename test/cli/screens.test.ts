@@ -45,7 +45,7 @@ test("impossible dates are null, and durations use the unit that fits", () => {
   expect([duration(1800), duration(604_800), duration(-5)]).toEqual(["30 min", "7 days", "5 s"]);
 });
 
-/** What a progress bar writes, told of 300 entries, one every `step` milliseconds. */
+/** What a progress bar writes for 300 entries, one every `step` milliseconds. */
 function barOf(animated: boolean, step: number): string[] {
   let time = 0;
   const written: string[] = [];

@@ -1,4 +1,4 @@
-/** What each flag of `idp start`, and each variable that stands for one, changes for those outside. */
+/** What each flag of `idp start`, and each variable in place of one, changes from outside. */
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";

@@ -139,7 +139,7 @@ test("a signal during start-up ends it too", async () => {
   const fixtures = join(cwd, "slow.json");
   execFileSync("mkfifo", [fixtures]);
   const child = launch(["start", "--port", "auto", "--fixtures", "slow.json"], { cwd });
-  // It can be opened that way once somebody reads there, who goes on reading until all is written.
+  // It can be opened this way once a reader is there, which reads until everything is written.
   const openWriter = (): number => openSync(fixtures, constants.O_WRONLY | constants.O_NONBLOCK);
   const writer = await vi.waitFor(openWriter, { timeout: 20_000, interval: 5 });
   child.kill("SIGTERM");

@@ -98,7 +98,7 @@ test("a slow export on standard input is waited for", async () => {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => told.push(String(part)));
   const ended = once(child, "close");
   child.stdin.on("error", () => undefined).write(text.slice(0, 1000));
-  // Meanwhile it has read what there is.
+  // By now it has read everything so far.
   await idpIn(cwd, ["users", "list"]);
   child.stdin.end(text.slice(1000));
   expect([...(await ended), told.join("")]).toEqual([0, null, expect.stringContaining('"users":4')]);

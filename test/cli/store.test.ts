@@ -213,7 +213,7 @@ describe("with a database", () => {
     afterAll(() => more.close());
     expect((await more.call("users.list", {})).map(({ username }) => username)).toEqual(["ann"]);
     expect(more.seeded.users.added).toEqual([]);
-    // A program that asks another instance is told of it, too.
+    // A program at another instance sees it too.
     await team.clock.advance(60);
     expect(await more.clock.show()).toMatchObject({ offset: 60 });
     const { whole: empty } = await newStore();

@@ -131,7 +131,7 @@ test("without a server: status and stop exit 5", async () => {
   expect(await idpIn(cwd, ["status"])).toMatchObject({ code: 5, stdout: "stopped   .idp   no data yet\n" });
   const stderr = "Error: no server runs on .idp: there is nothing to stop\n";
   expect(await idpIn(cwd, ["stop"], "", env)).toEqual({ code: 5, stdout: "", stderr });
-  // With its admin token and without: that is missed only where somebody asks for it.
+  // With its admin token and without: only a command that needs the token misses it.
   for (const more of [{ IDP_ADMIN_TOKEN: "0123456789abcdef" }, {}]) {
     const nobody = await idpIn(cwd, ["users", "list", "--url", "http://localhost:1"], "", more);
     expect(nobody).toMatchObject({

@@ -73,7 +73,7 @@ const isSlow = ({ name }: Case): boolean => /^(retry|keys|discovery)|kid-unknown
 /** What an app neglects, and the cases that find it. */
 type Neglected = Readonly<Partial<Record<Neglect, readonly string[]>>>;
 
-/** Each app neglects much at once, but nothing that another of its own could be mistaken for: so few runs tell all of them apart. */
+/** Each app neglects many checks at once, but none that could be mistaken for each other: so a few runs tell all of them apart. */
 const apps: readonly Neglected[] = [
   {
     state: ["response.state-missing", "response.state-wrong"],
@@ -161,7 +161,7 @@ test("every flaw has a case, and every case a unique name", () => {
   expect(names.at(-1)).toBe("keys-rotated");
 });
 
-/** Cases that say nothing of the app's security: it may give up. */
+/** Cases that do not concern the app's security: it may give up. */
 test("an app that does not try again is not required to", async () => {
   const result = await check(
     allCases.filter(({ name }) => name.startsWith("retry-")),

@@ -327,7 +327,7 @@ describe("all or nothing", () => {
   it("two at once: both are applied", async () => {
     await Promise.all([add({ users: [alice] }), add({ users: [{ username: "bob" }] })]);
     expect([await world.user("alice"), await world.user("bob")]).not.toContain(undefined);
-    // With one key for the digests of both, whoever drew it.
+    // With one key for the digests of both.
     expect((await add({ users: [alice, { username: "bob" }] })).users).toEqual({ ...nothing, same: 2 });
   });
 });

@@ -2,7 +2,7 @@ import { createHmac, createSign, generateKeyPairSync, sign, type KeyObject } fro
 import { describe, expect, test } from "vitest";
 import { verifyForeignToken, type Keys } from "../../src/core/tokens/verify-foreign.ts";
 
-/** Tokens of any issuer: keys by their kind, claims, times, each check told. */
+/** Tokens of any issuer: keys by their kind, claims, times, and the detail of each check. */
 
 const now = 1_700_000_000_000;
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
-/** `docs/standards.md` names a test for each row: here it is held to that. */
+/** `docs/standards.md` names a test in each row, and each of these tests exists. */
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
 const rows = [

@@ -28,7 +28,7 @@ app.use((req, res, next) => {
   current(req, res, next);
 });
 
-/** The guide's app listens on a port of its own, this one on a free one. */
+/** The guide's app has a fixed port, this one a free one. */
 const here = (text: string): string =>
   text
     .replaceAll("http://localhost:3000/callback", `${url}/callback`)

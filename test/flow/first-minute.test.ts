@@ -36,7 +36,7 @@ test(
       return { status, body: JSON.parse(body) as unknown };
     };
 
-    // What stands first in the README, without the installation that this test itself runs on.
+    // The first lines of the README, without the installation that this test itself runs on.
     expect(setUp).toMatch(/^npm ci && npm start\b/);
     await startInBackground("npm start", place);
 

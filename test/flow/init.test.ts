@@ -28,7 +28,7 @@ app.listen(${port}, "localhost", () => console.log("listening"));
 `,
 };
 
-/** An app in a folder of its own, with the code of `idp init` for a library, and a server for it. */
+/** An app in a new folder, with the code of `idp init` for a library, and a server for it. */
 async function startApp(type: keyof typeof apps, library: string) {
   const cwd = newFolder();
   const [port, idpPort] = [await freePort(), await freePort()];

@@ -8,7 +8,7 @@ import { freePort } from "../helpers/port.ts";
 import { blocks, headingsOf, repository } from "../helpers/readme.ts";
 import { newProject, shell, type } from "../helpers/shell.ts";
 
-/** What the README and the guides print, run in a project that has the package installed. The first minute has a test of its own. */
+/** What the README and the guides print, run in a project that has the package installed. first-minute.test.ts has the first minute. */
 
 const lines = (heading: string): string[] => blocks(heading, "sh").flatMap((block) => block.split("\n"));
 
@@ -119,7 +119,7 @@ test("in CI, as a GitHub Actions job", async () => {
   const steps = job?.steps ?? [];
   for (const { uses, run } of steps) expect(uses ?? run).toMatch(uses === undefined ? /./ : /^actions\/[\w-]+@v\d+$/);
   const commands = steps.flatMap(({ run }) => run ?? []);
-  // What stands for it here is `newProject`.
+  // Here `newProject` does it.
   expect(commands.shift()).toBe("npm ci");
   const { cwd, env } = newProject();
   writeFileSync(

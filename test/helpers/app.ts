@@ -43,7 +43,7 @@ export interface App {
 
 let count = 0;
 
-/** A client that nobody has granted anything yet; it has a secret unless its method needs none. */
+/** A client without grants; it has a secret unless its method needs none. */
 export async function register(idp: Idp, metadata: Partial<FixtureClient> = {}): Promise<App> {
   const client_id = metadata.client_id ?? `app-${(count += 1)}`;
   const method = metadata.token_endpoint_auth_method;

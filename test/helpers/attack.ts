@@ -8,7 +8,7 @@ import type { IdpOptions } from "../../src/index.ts";
 /** What no answer may hold: a stack trace, a path of the program. */
 export const innards = /\n\s+at |node_modules|file:\/\/|\.ts:\d+|TypeError|ERR_[A-Z]/;
 
-/** As `serve`; after each attack the server has met no error that nobody expected, and still answers. */
+/** Like `serve`; checks after each attack that the server met no unexpected error, and still responds. */
 export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
   const noted: string[] = [];
   const statuses: number[] = [];

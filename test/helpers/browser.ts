@@ -17,7 +17,7 @@ export interface Visit {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** `data-page` and `data-state`; empty where there is no page. */
+  /** `data-page` and `data-state`; empty without a page. */
   readonly page: string;
   readonly state: string;
   /** Where a redirect left the servers; null: it did not. */
@@ -81,7 +81,7 @@ export class Browser {
     return this.#jar(new URL(this.#origin));
   }
 
-  /** Keeps a cookie that no server sent, as whoever writes into the browser's store does. */
+  /** Keeps a cookie that no server sent, as if it was written into the browser's store. */
   setCookie(name: string, value: string): void {
     this.#jar(new URL(this.#origin)).set(name, value);
   }

@@ -3,7 +3,7 @@ import { rolldown } from "rolldown";
 import { atEnd } from "./at-end.ts";
 import { newFolder } from "./cli.ts";
 
-/** Builds a program of the tests into one file, for as long as the test, or the test file, runs that needs it: tsx would compile it anew for each process. */
+/** Builds a program of the tests into one file, which is removed after the test or the test file: tsx would compile it again for each process. */
 export async function built(path: string): Promise<string> {
   const program = await rolldown({ input: path, platform: "node", external: ["pg"] });
   const file = join(newFolder(atEnd), `${basename(path, ".ts")}.mjs`);

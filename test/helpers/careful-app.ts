@@ -59,8 +59,8 @@ export interface AppConfig {
   /** Pushes its authorization requests (RFC 9126). */
   readonly pushes?: true;
   /**
-   * What it does with UserInfo of another user. Absent: it signs nobody in. `leaves-out`: it signs the user in by the ID token, and shows
-   * nothing of UserInfo. `hides`: it does not show UserInfo to anybody.
+   * What it does with UserInfo of another user. Absent: it refuses the sign-in. `leaves-out`: it signs the user in by the ID token, and shows
+   * nothing of UserInfo. `hides`: it never shows UserInfo.
    */
   readonly userinfo?: "leaves-out" | "hides";
 }
@@ -113,7 +113,7 @@ async function parametersOf(req: IncomingMessage, { searchParams }: URL): Promis
 export class CarefulApp {
   readonly #config: AppConfig;
   readonly #sessions = new Map<string, Session>();
-  /** Of browsers that are not told apart, where that is neglected. */
+  /** The one session of all browsers, if telling them apart is neglected. */
   readonly #pendingByState = new Map<string, Pending>();
   readonly #fixed = { verifier: random() + random(), nonce: random(), states: 0 };
   #keys: readonly JWK[] = [];

@@ -22,7 +22,7 @@ export function newFolder(atEnd: AtEnd = onTestFinished): string {
   return folder;
 }
 
-/** The environment of a user: nothing of the test runner's, or of whoever runs it, decides. */
+/** The environment of a user, without variables of the test runner or of the person who runs it. */
 export function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const foreign = /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|npm_command$|FORCE_COLOR$)/;
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name))), ...more };
@@ -36,7 +36,7 @@ export interface Place {
 /** The shared store that commands in a folder work on, where `IDP_TEST_INSTANCES` put one in place of the data folder. */
 export const storeOf = new Map<string, string>();
 
-/** A command under way; what it says is collected by whoever asks. */
+/** A running command; the caller collects its output. */
 export function launch(args: readonly string[], { cwd, env = {} }: Place, nodeArgs: readonly string[] = []) {
   const store = storeOf.get(cwd);
   const more = store === undefined ? env : { IDP_STORE: store, ...env };

@@ -45,7 +45,7 @@ export interface Signed {
   readonly code: string;
 }
 
-/** Picks a user on the login page, also one who stands on another page of the picker. */
+/** Picks a user on the login page, also from another page of the picker. */
 export function pick(browser: Browser, visit: Visit, user: string): Promise<Visit> {
   const form = formsOf(visit.body).find(({ fields }) => fields.some(([name]) => name === "pick"));
   return browser.press(visit, form?.buttons[0]?.id ?? "login-as-…", { username: user });

@@ -32,7 +32,7 @@ function pipes(input: string, env: Readonly<Record<string, string>> = {}): Pipes
 
 /** A command under way. */
 export interface Begun {
-  /** What stderr was told that matches; an error where the command ends without it. */
+  /** The match in stderr; an error if the command ends without it. */
   readonly told: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
 }
@@ -87,7 +87,7 @@ export function idpIn(
   return idpHere(words, input, env);
 }
 
-/** Every command that there is, by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
+/** Every command by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
 export function commandTree(): ReadonlyMap<string, Command> {
   const { terminal } = pipes("");
   const program = buildProgram({

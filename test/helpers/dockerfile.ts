@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { repository } from "./readme.ts";
 
-/** `examples/Dockerfile`, read as a build reads it: there is no container engine in the tests. */
+/** `examples/Dockerfile`, read as a build reads it: the tests have no container engine. */
 
 export interface Instruction {
   readonly name: string;

@@ -36,7 +36,7 @@ function usualPaths(): string[] {
 /** The package's Chromium is for Linux on x64 alone. */
 const hasPackaged = process.platform === "linux" && process.arch === "x64";
 
-/** Where the browser is; "packaged" where it has to be extracted from the package first, null where there is none. */
+/** Where the browser is; "packaged" if it has to be extracted from the package first, null without one. */
 export const findChromium = (): string | null =>
   process.env["CHROMIUM_PATH"] ?? usualPaths().find((path) => existsSync(path)) ?? (hasPackaged ? "packaged" : null);
 

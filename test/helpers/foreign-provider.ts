@@ -6,7 +6,7 @@ import { atEnd } from "./at-end.ts";
 import { Browser, formsOf } from "./browser.ts";
 import { jwtPart } from "./client.ts";
 
-/** A provider that others wrote (oidc-provider), whose answers can be bent on their way out and signed anew with its own key. */
+/** A foreign provider (oidc-provider), whose responses can be changed on their way out and signed again with its own key. */
 
 interface Bend {
   /** The address that the browser is sent back to. */

@@ -33,7 +33,7 @@ export function elementsOf(html: string): Element[] {
 /** The text between the tags. */
 export const wordsOf = (html: string): string => unescapeHtml(html.replace(/<[^>]*>/g, "\n"));
 
-/** The element with this id. @throws where there is none */
+/** The element with this id. @throws if it is missing */
 export function hooked(html: string, id: string): Element {
   const element = elementsOf(html).find(({ attributes }) => attributes["id"] === id);
   if (element === undefined) throw new Error(`no element with id "${id}"`);

@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 import { callback, exchange, paths, post, refresh, signIn, userinfo } from "./client.ts";
 
-/** Users who sign in, refresh and revoke, and what the answers have told about each: all of it must still hold after a crash. */
+/** Users who sign in, refresh and revoke, and what the responses said about each: all of it must still hold after a crash. */
 
 /** A server, or one of several on the same store. */
 interface At {
   readonly issuer: string;
 }
 
-/** One user with her client, and what the answers have told about her. Whatever a request may still change is unknown until its answer. */
+/** One user with her client, and what the responses said about her. What a request may change is unknown until its response. */
 interface Person {
   readonly name: string;
   grant: "none" | "active" | "revoked" | "unknown";
@@ -24,9 +24,9 @@ export interface People {
   readonly fixtures: object;
   /** How much was answered. */
   readonly counts: { readonly consents: number; readonly refreshes: number; readonly revocations: number };
-  /** One thing that a person's client does, drawn anew each time. A request that is never answered leaves by a throw. */
+  /** One random action of a person's client. Throws if a request gets no response. */
   readonly act: (idp: At, person: Person) => Promise<void>;
-  /** What the answers told is true. @param idp is asked anew for each request */
+  /** Checks that what the responses said is true. @param idp is called again for each request */
   readonly check: (idp: () => At) => Promise<void>;
 }
 

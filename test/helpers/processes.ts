@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** What the system says about a process: in `/proc` where there is one, since a bare Linux has no `ps`. */
+/** What the system says about a process: from `/proc` if it exists, since a bare Linux has no `ps`. */
 
 const hasProc = existsSync("/proc/self/stat");
 

@@ -39,7 +39,7 @@ function isThere(program: (typeof programs)[number]): boolean {
   return onPath(program);
 }
 
-/** A machine without these passes all the same with CI=true: what installs packages for Python differs from one system to the next. */
+/** A machine without these still passes with CI=true: how Python packages are installed differs between systems. */
 const notRequired: readonly string[] = ["authlib"];
 
 const missing = programs.filter((program) => !isThere(program));

@@ -26,7 +26,7 @@ export function endShell({ pid }: ReturnType<typeof startShell>, signal: NodeJS.
   }
 }
 
-/** Runs a script, which stops at its first failure; nothing of it goes on after it. */
+/** Runs a script, which stops at its first failure and leaves no process behind. */
 export function shell(script: string, place: Place): Promise<Ended> {
   const child = startShell(script, place);
   let [stdout, stderr] = ["", ""];

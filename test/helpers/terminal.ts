@@ -16,7 +16,7 @@ export interface OnTerminal {
   readonly written: () => string;
 }
 
-/** Runs `idp` on a terminal of its own. @param words a line of a shell */
+/** Runs `idp` on a separate terminal. @param words a line of a shell */
 export function onTerminal(words: string, cwd: string, env: Readonly<Record<string, string>> = {}): OnTerminal {
   // In the shell's place, which else might meet Ctrl+C itself and tell 130: dash does, bash does not.
   const command = `exec "${process.execPath}" "${bin}" ${words}`;

@@ -8,7 +8,7 @@ import { newFolder } from "../helpers/cli.ts";
 import { callback, exchange, jwtPart, paths, pick, post, signIn } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** OpenID Connect Back-Channel Logout 1.0: clients of a session are told when it ends. */
+/** OpenID Connect Back-Channel Logout 1.0: clients of a session are notified when it ends. */
 
 const clock = testClock();
 const notes: string[] = [];

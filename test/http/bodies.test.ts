@@ -95,7 +95,7 @@ test("a description holds printable ASCII alone, whatever was sent (RFC 6749 5.2
   });
 });
 
-// RFC 6749 3.1, 3.2: what nobody knows is ignored, and what has no value was not sent.
+// RFC 6749 3.1, 3.2: unknown parameters are ignored, and one without a value counts as not sent.
 test("unknown members of JSON, and null, are ignored", async () => {
   const { code } = await app.signIn();
   const { status, json: answer } = await app.exchange(code);

@@ -62,7 +62,7 @@ test("of a client: those of all its users, and those that it has for itself; of 
   await idp.expire({ client: nameOf(other) });
   expect([await introspect(mine), await statusOf(alices)]).toEqual([false, 200]);
   const again = await own();
-  // A user of the same name as the client is nobody that it speaks for.
+  // A user with the client's name is not the client.
   await idp.expire({ user: await enroll(idp, { id: nameOf(other) }) });
   expect(await introspect(again)).toBe(true);
   await idp.expire({ all: true });

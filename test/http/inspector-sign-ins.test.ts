@@ -8,7 +8,7 @@ import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
 
-/** The sign-ins of the inspector: what a person sees of each, and what nobody sees. */
+/** The sign-ins of the inspector: what it shows of each, and what it hides. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -201,7 +201,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "issuer.set": async () => ({ path: "/issuer", body: { issuer: idp.issuer } }),
 };
 
-/** Not called above: what a session is for is shown elsewhere, `stop` would end the others, and the stream has no end. */
+/** Not called above: sessions are shown elsewhere, `stop` would end the others, and the stream has no end. */
 const elsewhere = ["sessions.show", "sessions.remove", "stop", "requests.stream"];
 
 test("every operation answers as it is described", async () => {

@@ -90,7 +90,7 @@ test("a device, the account and a sign-out are read and answered as JSON", async
   const enter = (await agent.post(pick.href).send({ csrf: login.csrf, username: "bob", ...pick.sends }))
     .body as Content;
   expect([enter.page, enter.state]).toEqual(["device", "enter"]);
-  // The page is for Bob; his record, with the hash of his password, is nobody's to read.
+  // The page is for Bob; it does not have his record, with the hash of his password.
   expect(enter["user"]).toBeUndefined();
 
   const act = async (from: Content, name: string, body: object = {}): Promise<Content> => {

@@ -5,7 +5,7 @@ import { Browser, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, callback, pkce } from "../helpers/client.ts";
 import { wordsOf } from "../helpers/html.ts";
 
-/** The list of test users on the login page: search, pages, who stands first. */
+/** The list of test users on the login page: search, pages, who comes first. */
 
 const many = Array.from({ length: 500 }, (_, index) => ({
   username: `user${String(index + 1)}`,

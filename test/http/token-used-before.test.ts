@@ -5,7 +5,7 @@ import { exchange, paths, signIn, userinfo } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** That a token passed once says nothing of the next time. */
+/** A token that passed once is checked again the next time. */
 
 test("an access token that was taken is refused once it has expired", async () => {
   const clock = testClock();

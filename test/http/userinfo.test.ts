@@ -16,7 +16,7 @@ async function ask(init: RequestInit, query = "") {
   return { status: response.status, headers: response.headers, json: (await response.json()) as Body };
 }
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
-/** A JWT that nobody but us signed. */
+/** A JWT that only this test signed. */
 function forge(header: object, payload: object, key: string | Buffer): string {
   const text = `${encode(header)}.${encode(payload)}`;
   return `${text}.${key === "" ? "" : createHmac("sha256", key).update(text).digest("base64url")}`;
@@ -92,7 +92,7 @@ describe("a token may be sent", () => {
     expect(json.error_description).not.toContain(token);
   });
 
-  // The document of the service has one status for a token that is invalid, whatever it is made of.
+  // The document of the service has one status for every invalid token.
   test.each<[name: string, authorization: (token: string) => string]>([
     ["with something behind it", (token) => `Bearer ${token} x`],
     ["with its scheme twice", (token) => `Bearer Bearer ${token}`],

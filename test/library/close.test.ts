@@ -8,9 +8,9 @@ import { atEnd } from "../helpers/at-end.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** `close` leaves nothing open, whatever is under way. */
+/** `close` leaves nothing open, even with requests under way. */
 
-/** A connection as it is after `text` was sent on it. @returns what comes back until it ends */
+/** A connection on which `text` was sent. @returns what it receives until it ends */
 async function connection(
   idp: Idp,
   text: string,

@@ -49,12 +49,12 @@ test("it holds what runs, and nothing else", () => {
     ...["package.json", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
     ...["bench/README.md", "test/README.md", "test/attacks/README.md", "bin/idp.js", "bin/package.json"],
     ...["fixtures", "templates", "docs", "examples"].flatMap(namesBelow),
-    // The library file by file; what only the command line uses stands with it.
+    // The library file by file; what only the command line uses is bundled with it.
     ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),
   ];
   expect(files.filter((path) => !isTypes(path) && !isCommandLine(path)).sort()).toEqual(expected.sort());
   expect(expected).toEqual(expect.arrayContaining(["dist/index.js", "dist/http/app.js", "dist/core/tokens/revoke.js"]));
-  // What was built, neither what tells of the build nor types: nobody imports the command line.
+  // The built files, without source maps and types: the command line is not imported.
   const built = namesBelow("dist/cli").filter((path) => !path.endsWith("/.modules.json"));
   expect(files.filter(isCommandLine).sort()).toEqual(built.sort());
   expect(built.filter((path) => !/\/([\w.-]+\.cjs|THIRD-PARTY\.txt)$/.test(path))).toEqual([]);
@@ -252,7 +252,7 @@ test("an idp", async ({ expect, idp }) => { expect((await fetch(idp.issuer + "/_
   });
 });
 
-/** An app of somebody who has a server from `idp exec`: openid-client, and the pages walked over as JSON. */
+/** An app that has a server from `idp exec`: openid-client, with the pages answered as JSON. */
 const app = `import * as client from "openid-client";
 const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI } = process.env;
 const config = await client.discovery(new URL(OIDC_ISSUER), OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, undefined, {

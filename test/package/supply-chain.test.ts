@@ -5,7 +5,7 @@ import { newFolder } from "../helpers/cli.ts";
 import { repository } from "../helpers/readme.ts";
 import { shell } from "../helpers/shell.ts";
 
-/** What comes along when somebody installs `idp`: few packages, each with its reason, none of which runs anything by being installed. */
+/** What is installed with `idp`: few packages, each with its reason, and none runs anything at installation. */
 
 const read = (path: string): string => readFileSync(join(repository, path), "utf8");
 

@@ -106,7 +106,7 @@ export function requests(
   const pairs = fc.array(fc.tuple(names, value), { maxLength: 12 });
   const encoded = fc.oneof(
     { weight: 19, arbitrary: value.map(encode) },
-    // What nobody encodes so: bytes that are no UTF-8, and halves.
+    // Invalid encodings: bytes that are not UTF-8, and half escapes.
     { weight: 1, arbitrary: fc.constantFrom("%FF", "%C3%28", "%F0%9F%98", "%ED%A0%80", "%", "%4", "%zz", "%u0041") },
   );
   const query = fc

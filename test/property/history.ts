@@ -1,5 +1,5 @@
 /**
- * Histories of operations that ran at the same time: whether there is an order, one after the other, in which the model gives each the
+ * Histories of operations that ran at the same time: whether an order exists, one after the other, in which the model gives each the
  * result that it had. An operation that had ended before another began comes first in it (linearizability).
  */
 

@@ -18,7 +18,7 @@ export interface Token {
   readonly expiresAt: number;
   /** By its client, alone (RFC 7009). */
   revoked: boolean;
-  /** Expired for good, whatever the clock shows: it was made to, or its end had passed in reality when the clock was set back. */
+  /** Expired for good, whatever the clock shows: by `expire`, or its end had passed in real time when the clock was set back. */
   over: boolean;
 }
 
@@ -57,7 +57,7 @@ const codeLife = 60;
 const usedCodeMemory = 600;
 
 export function createModel() {
-  /** What the clock shows, and what it would show if nobody had moved it. */
+  /** What the clock shows, and what it would show unmoved. */
   let now = 0;
   let real = 0;
   let codes: Code[] = [];
@@ -97,7 +97,7 @@ export function createModel() {
     codes = codes.filter(({ issuedAt }) => issuedAt + codeLife + usedCodeMemory > Math.min(now, real));
   };
 
-  /** Expired, revoked by its client, or dead with its family: whatever its user and its grant are. */
+  /** Expired, revoked by its client, or dead with its family, regardless of its user and grant. */
   const isDead = (token: Token): boolean => hasExpired(token) || token.revoked || token.family.dead;
 
   /** Whether a token still speaks for its user: 2.5 without the scopes. */

@@ -7,7 +7,7 @@ import { rawRequest, type RawAnswer } from "../helpers/raw-http.ts";
 import { longRuns, report, timeLimit } from "../helpers/runs.ts";
 import { requests } from "./fuzz.ts";
 
-/** Noise and structures at every endpoint: an answer that fits the contract, nothing of the program in it, and a server that goes on. */
+/** Noise and structures at every endpoint: the response fits the contract and has no internals, and the server goes on. */
 
 const adminToken = "an-admin-token-of-these-tests";
 const idp = await underAttack({ adminToken, dynamicRegistration: true });

@@ -4,7 +4,7 @@ import { longRuns, report, timeLimit } from "../helpers/runs.ts";
 import { sequence } from "./steps.ts";
 import { createWalker } from "./walk.ts";
 
-/** Whatever happens, in whatever order: each token is worth what the contract says of it. */
+/** After any sequence of events, each token is worth what the contract says. */
 
 const runs = longRuns(60);
 const walker = createWalker();

@@ -47,7 +47,7 @@ const step = fc.oneof(
 
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Most begin with tokens: without any there is little to be wrong about. */
+/** Most begin with tokens: without any, little can go wrong. */
 const opening = fc.oneof(
   fc.record({ who, scopes }).map((drawn): Step[] => [
     { does: "approve", ...drawn },

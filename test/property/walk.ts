@@ -23,7 +23,7 @@ interface Said {
 }
 
 export interface Walker {
-  /** Walks one sequence on users and clients of its own. @throws where the server differs from the model */
+  /** Walks one sequence with new users and clients. @throws if the server differs from the model */
   walk(steps: readonly Step[]): Promise<void>;
   close(): Promise<void>;
   /** How often each step had which outcome, and each kind of answer came up: what was never reached was never tried. */
@@ -66,7 +66,7 @@ export function createWalker(): Walker {
       return done;
     }
 
-    /** In a browser that nobody is signed in in, up to the consent page. */
+    /** In a browser without a session, up to the consent page. */
     async function askUser(user: string, client: string, scope: string) {
       const browser = new Browser(at.idp.issuer);
       const page = await browser.open(authorizeUrl(at.idp, { client_id: client, scope, prompt: "consent" }));

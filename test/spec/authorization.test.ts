@@ -7,7 +7,7 @@ import { authorizeUrl, callback, jwtPart, pick, userinfo } from "../helpers/clie
 
 const idp = await serve();
 
-/** What the browser of somebody who is not signed in gets. */
+/** The page for a browser without a session. */
 const open = (change: Parameters<typeof authorizeUrl>[1]) => new Browser(idp.issuer).open(authorizeUrl(idp, change));
 
 describe("Authorization request", () => {

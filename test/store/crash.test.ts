@@ -7,7 +7,7 @@ import { newFolder, openAt } from "./folder.ts";
 const writer = await program("writer");
 const rounds = longRuns(5, 100);
 
-// At some moment of each round, drawn anew each time: over the rounds most steps of committing and folding are hit.
+// At a random moment of each round: over the rounds most steps of committing and folding are hit.
 test(
   `${rounds} times kill -9 of a process that writes: all that it answered is there, and the next one goes on`,
   { timeout: timeLimit },

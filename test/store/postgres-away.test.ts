@@ -135,7 +135,7 @@ test("an instance that is far behind reads the snapshot, and appends nothing at 
   // The second snapshot drops what the first one held.
   for (let i = 0; i < 200 && (await first()) < 5; i++) await store.transaction(increment("big", text));
   expect(await first()).toBeGreaterThan(5);
-  // The place of `other` is long gone. Its work runs again on what there is.
+  // The position of `other` is gone. Its work runs again on the current data.
   expect(await other.transaction(increment())).toBe(2);
   expect(await numberIn(third)).toBe(2);
   const big = await store.read((tx) => count(tx, "big"));

@@ -1,4 +1,4 @@
-/** Stores that share a journal, as those of several processes will: whoever was slower reads what it lacks and runs again. */
+/** Stores that share a journal, as those of several processes do: the slower one reads what it lacks and runs again. */
 import { describe, expect, test } from "vitest";
 import { createCommitQueue } from "../../src/store/commit-queue.ts";
 import { createEngine } from "../../src/store/engine.ts";

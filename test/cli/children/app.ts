@@ -6,7 +6,7 @@ import { CarefulApp, serveApp, type Neglect } from "../../helpers/careful-app.ts
 /**
  * An app for `idp check client`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process ids.
  *
- * `careful` signs users in. `stubborn` does too, ignores SIGTERM and starts a child of its own. `hangs` takes requests and never answers.
+ * `careful` signs users in. `stubborn` does too, ignores SIGTERM and starts a child. `hangs` accepts requests and never responds.
  * `dies` signs one user in and ends. `aimless` has no sign-in. `silent` never listens. `ends` ends at once.
  */
 

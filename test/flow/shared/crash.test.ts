@@ -7,7 +7,7 @@ import { longRuns, timeLimit } from "../../helpers/runs.ts";
 
 const rounds = longRuns(3, 200);
 
-/** Everybody goes on at any instance, until one of them was killed and the others have answered for a while. */
+/** All users go on at any instance, until one instance was killed and the others have responded for a while. */
 async function useWhileOneDies(instances: Instances, { all, act }: People, victim: number): Promise<void> {
   const killAfter = Math.floor(Math.random() * 60);
   let answers = 0;

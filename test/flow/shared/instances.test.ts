@@ -6,7 +6,7 @@ import { newProofKey } from "../../helpers/dpop.ts";
 import { call, startInstances, type Instance } from "../../helpers/instances.ts";
 import { longRuns } from "../../helpers/runs.ts";
 
-/** Three instances on one PostgreSQL behave as one server: whatever happens at one counts at all from then on. */
+/** Three instances on one PostgreSQL behave as one server: a change at one counts at all from then on. */
 
 const keys = await generateKeyPair("ES256", { extractable: true });
 const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "ES256" };

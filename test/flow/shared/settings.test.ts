@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { callback, exchange, paths, post, signIn, userinfo } from "../../helpers/client.ts";
 import { call, startInstances, type Instance } from "../../helpers/instances.ts";
 
-/** What is neither a user nor a token, and is shared all the same: faults, the clock, settings, keys, secrets of clients. */
+/** Shared state beside users and tokens: faults, the clock, settings, keys, secrets of clients. */
 
 const { issuer, at } = await startInstances(
   3,
