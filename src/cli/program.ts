@@ -1,3 +1,6 @@
+/*
+ * cli/program: which commands and flags there are, in words. What a command does is imported when it runs, so that each starts fast.
+ */
 import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
 import { typedTarget } from "./output/command-line.ts";

@@ -1,6 +1,3 @@
-/*
- * cli/program: which commands and flags there are, in words. What a command does is imported when it runs, so that each starts fast.
- */
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ClientEditFlags, ClientFlags } from "../clients/edit.ts";
