@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
-import { callback, paths, pkce, post, type Answer } from "../helpers/client.ts";
+import { callback, paths, post, type Answer } from "../helpers/client.ts";
 import { newProofKey, tokenHash } from "../helpers/dpop.ts";
 
 /** What belongs to one client, one request or one key, in the hands of another: codes, tokens, pushed requests, devices, proofs. */
@@ -26,12 +26,6 @@ test("a client cannot revoke or refresh the tokens of another", async () => {
   }
   expect((await other.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
   expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
-});
-
-test("a code is not redeemed with the verifier of another request, though client and redirect URI are right", async () => {
-  const [mine, theirs] = [pkce(), pkce()];
-  const { code } = await app.signIn({ code_challenge: theirs.challenge, code_challenge_method: "S256" });
-  expect((await app.exchange(code, { code_verifier: mine.verifier })).json.error).toBe("invalid_grant");
 });
 
 describe("pushed requests", () => {

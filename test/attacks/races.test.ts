@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enroll, register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
-import { pick, pkce, userinfo, type Answer } from "../helpers/client.ts";
+import { pick, userinfo, type Answer } from "../helpers/client.ts";
 
 /** Many at the same moment: one wins at most, and after a revocation was answered nothing is good any more. */
 
@@ -84,36 +84,4 @@ test("a decision sent fifty times at once draws one code", async () => {
   expect(page.page).toBe("consent");
   const visits = await Promise.all(Array.from({ length: 50 }, () => browser.press(page, "consent-allow")));
   expect(visits.filter(({ left }) => left?.searchParams.has("code"))).toHaveLength(1);
-});
-
-describe("PKCE is downgraded neither way", () => {
-  const { verifier, challenge } = pkce();
-  const withPkce = { code_challenge: challenge, code_challenge_method: "S256" };
-  test.each([
-    ["a challenge, and no verifier", withPkce, { code_verifier: null }],
-    ["a challenge, and an empty verifier", withPkce, { code_verifier: "" }],
-    ["a challenge, and itself as verifier", withPkce, { code_verifier: challenge }],
-    ["a challenge, and another verifier", withPkce, { code_verifier: pkce().verifier }],
-    ["no challenge, and a verifier", {}, { code_verifier: verifier }],
-  ])("%s", async (_name, asked, sent) => {
-    const { code } = await app.signIn(asked);
-    expect((await app.exchange(code, sent)).json.error).toBe("invalid_grant");
-  });
-  test.each([
-    { code_challenge: verifier, code_challenge_method: "plain" },
-    { code_challenge: challenge },
-    { code_challenge_method: "S256" },
-    { code_challenge: `${challenge}=`, code_challenge_method: "S256" },
-    { code_challenge: challenge, code_challenge_method: "s256" },
-  ])("%j is refused", async (asked) => {
-    const { left } = await new Browser(idp.issuer).open(app.url({ ...asked, prompt: "none" }));
-    expect(left?.searchParams.get("error")).toBe("invalid_request");
-  });
-});
-
-test("a code is refused for another client, and stays valid for its own", async () => {
-  const other = await register(idp);
-  const { code } = await app.signIn();
-  expect((await other.exchange(code)).json.error).toBe("invalid_grant");
-  expect((await app.exchange(code)).status).toBe(200);
 });

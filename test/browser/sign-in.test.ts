@@ -362,25 +362,6 @@ test("a double click on Allow is one decision", async () => {
   expect(await idp.call("grants.list", {})).toHaveLength(1);
 });
 
-test("a second click on Allow decides nothing more: one grant, one code", async () => {
-  await page.goto(authorizationUrl());
-  await page.getByTestId("login-as-alice").click();
-  const form = await page.getByTestId("consent-form").evaluate((element) => {
-    const { action } = element as unknown as { readonly action: string };
-    return action;
-  });
-  const csrf = await page.locator("#consent-form input[name=csrf]").getAttribute("value");
-  const send = () =>
-    context.request.post(form, {
-      form: { csrf: csrf ?? "", decision: "allow", scope: "openid" },
-      headers: { origin: idp.issuer },
-      maxRedirects: 0,
-    });
-  const answers = await Promise.all([send(), send(), send()]);
-  expect(answers.map((one) => one.status()).sort()).toEqual([303, 400, 400]);
-  expect(await idp.call("grants.list", {})).toHaveLength(1);
-});
-
 test("by keyboard alone: a device is connected, then the person signs out", async () => {
   const answer = await fetch(`${idp.issuer}/api/v2/oauth/device_authorization`, {
     method: "POST",

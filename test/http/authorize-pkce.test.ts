@@ -26,6 +26,7 @@ describe.each([
     ["another verifier", pkce().verifier, /does not match the code_challenge/],
     ["the challenge itself", challenge, /does not match the code_challenge/],
     ["no verifier", null, /code_verifier is missing/],
+    ["an empty verifier", "", /code_verifier is missing/],
     ["a verifier of 42 characters", verifier.slice(0, 42), /43 to 128/],
     ["a verifier of 129 characters", "a".repeat(129), /43 to 128/],
     ["a verifier with a space", `${verifier} `, /43 to 128/],

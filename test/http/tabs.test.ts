@@ -116,14 +116,6 @@ describe("a decision counts once", () => {
     },
   );
 
-  test("one of ten at the same moment gets a code", async () => {
-    const app = await register(idp);
-    const browser = new Browser(idp.issuer);
-    const consent = await pick(browser, await browser.open(app.url()), "alice");
-    const visits = await Promise.all(Array.from({ length: 10 }, () => browser.press(consent, "consent-allow")));
-    expect(visits.filter(({ left }) => left !== null)).toHaveLength(1);
-  });
-
   test("denied, then allowed by the back button: it stays denied", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
