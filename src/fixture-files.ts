@@ -17,7 +17,7 @@ export type NamedFixture = string | Extract<FixtureSource, { readonly text: stri
 
 export const isPath = (one: NamedFixture): one is string => typeof one === "string" && !one.trimStart().startsWith("{");
 
-/** CONTRACT section 3, in this order. */
+/** The first that exists is used. */
 export const usualNames: readonly string[] = ["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"];
 
 export const isFixtureName = (name: string): boolean => /\.(json|ya?ml)$/i.test(name);

@@ -14,7 +14,7 @@ export interface Failure {
   readonly exit: number;
 }
 
-/** CONTRACT 6. */
+/** The exit code of each error. */
 const exits: Readonly<Record<OperationErrorCode | "interrupted", number>> = {
   usage: 2,
   not_found: 3,

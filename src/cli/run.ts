@@ -124,7 +124,7 @@ function causeOf(error: unknown): string | null {
 /**
  * Runs a command.
  * @param words the words after `idp`
- * @returns the exit code (CONTRACT 6); errors are already printed
+ * @returns the exit code; errors are already printed
  */
 export async function run(
   words: readonly string[],

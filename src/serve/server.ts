@@ -28,7 +28,6 @@ import { createRegistry, type Registry } from "./registry.ts";
  * The port comes before the fixtures: the default issuer contains it, and a start that fails because it is taken leaves no data behind.
  */
 
-/** CONTRACT 1. */
 const defaultHost = "localhost";
 
 /** A server that answers requests. */

@@ -48,7 +48,7 @@ export function print(cli: Invocation, outcome: Outcome): void {
     if (text !== "") cli.stdout.write(`${text}\n`);
   }
   if (outcome.failure !== null) printFailure(cli, outcome.failure, null);
-  // Then the error is one object, and stderr has nothing else (CONTRACT 6).
+  // Then the error is one object, and stderr has nothing else.
   if (outcome.failure !== null && cli.json) return;
   for (const note of outcome.notes) say(cli, note);
 }

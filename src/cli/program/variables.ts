@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import { collect, collectList } from "./flag-values.ts";
 
 /**
- * `IDP_<FLAG>` sets a flag of `start`, because containers get only an environment (CONTRACT 4). The flag itself wins. The `env` of commander
+ * `IDP_<FLAG>` sets a flag of `start`, because containers get only an environment. The flag itself wins. The `env` of commander
  * would turn a boolean on whatever the value, and has no lists.
  */
 

@@ -116,7 +116,7 @@ export async function runOnData<N extends OperationName>(
     postgres: cli.store ?? undefined,
     kind: "command",
     version,
-    // Under --json, stderr has only an error (CONTRACT 6).
+    // Under --json, stderr has only an error.
     log: (note) => {
       if (!cli.json) say(cli, note);
     },

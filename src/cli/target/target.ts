@@ -23,7 +23,7 @@ import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /**
- * What a command works on: `--url`, else the server that holds the lock of the data folder, else the folder itself (CONTRACT 6). With
+ * What a command works on: `--url`, else the server that holds the lock of the data folder, else the folder itself. With
  * `--store`: the shared store, beside the instances that run on it.
  */
 export interface Target {
