@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { generateKeyPair, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
@@ -272,9 +272,15 @@ describe("refused with a page, never a redirect, and nobody is signed out", () =
     new SignJWT(claims)
       .setProtectedHeader({ alg: "RS256", typ: "JWT", kid: String(jwtPart(genuine, 0)["kid"]) })
       .sign((await generateKeyPair("RS256")).privateKey);
+  async function withOwnKey(): Promise<string> {
+    const { publicKey, privateKey } = await generateKeyPair("RS256");
+    const header = { alg: "RS256", typ: "JWT", jwk: await exportJWK(publicKey) };
+    return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+  }
 
   test.each<[name: string, parameters: () => Promise<Record<string, string>>]>([
     ["a forged hint", async () => ({ id_token_hint: await foreign() })],
+    ["a forged hint with its key in the header", async () => ({ id_token_hint: await withOwnKey() })],
     ["alg none", async () => ({ id_token_hint: none })],
     ["HS256 with the client's secret", async () => ({ id_token_hint: hs256(undefined) })],
     ["HS256 under the public key's kid", async () => ({ id_token_hint: hs256(jwtPart(genuine, 0)["kid"]) })],
@@ -291,12 +297,15 @@ describe("refused with a page, never a redirect, and nobody is signed out", () =
 
   test.each([
     "https://evil.test/",
+    "//evil.test",
+    "javascript:alert(1)",
+    "http://localhost:3000/\r\nX: y",
     "http://localhost:3000/bye",
     "http://localhost:3000/bye?x=1&y=2",
     "http://localhost:3000/bye?x=1/",
     "http://localhost:3000/x/../",
     "http://localhost:3000/callback",
-  ])("an address that is not registered, or extended: %s", async (uri) => {
+  ])("an address that is not registered, or extended: %j", async (uri) => {
     const { browser, hint: own } = await signedIn();
     for (const who of [{ id_token_hint: own }, { client_id }]) {
       const visit = await browser.open(logoutUrl({ ...who, post_logout_redirect_uri: uri }));
