@@ -190,14 +190,14 @@ test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten se
   expect((await attacker.open(right)).state).toBe("confirm");
 });
 
-describe("what is remembered", () => {
-  test("nothing of correct ones", () => {
+describe("records of guesses", () => {
+  test("there are none of correct ones", () => {
     const attempts = createAttempts(clock.now);
     for (let round = 0; round < 100; round += 1) attempts.begin("guesses", [{ key: "x", guesses: 1, every: 1 }])();
     expect(attempts.size).toBe(0);
   });
 
-  test("has a fixed size, however much is guessed", () => {
+  test("they have a fixed size, however much is guessed", () => {
     const attempts = createAttempts(clock.now);
     for (let index = 0; index < 30_000; index += 1) {
       attempts.begin("guesses", [{ key: `${index}${"x".repeat(1000)}`, guesses: 2, every: 1 }]);

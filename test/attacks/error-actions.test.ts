@@ -79,7 +79,7 @@ describe("the form is refused", () => {
     expect(await urisOf(client_id)).toEqual([]);
   });
 
-  test("with another csrf value: none, guessed, that of the inspector, of another session, the marker itself", async () => {
+  test("with another csrf value: missing, guessed, of the inspector, of another session, the marker itself", async () => {
     const { browser, fields, client_id } = await atButton();
     const { browser: another } = await openInspector(idp);
     const theirs = forged(another, ["add-redirect-uri", fields["request"] ?? ""])["csrf"] ?? "";
@@ -158,7 +158,7 @@ test.each([
   await expect(idp.call("clients.show", { client_id: "unheard-of" })).rejects.toThrow("no client");
 });
 
-test("what a parameter holds stays in the query: no header, no other path", async () => {
+test("a parameter stays in the query: it makes no header and no other path", async () => {
   const { browser } = await openInspector(idp);
   const { url, credentials } = await register(idp);
   const state = "\r\nSet-Cookie: planted=1\r\n\r\n<script>//evil.test";
@@ -186,7 +186,7 @@ test.each([
   expect(await idp.call("users.show", { username: "carol" })).toMatchObject({ status: "suspended" });
 });
 
-test("where other machines reach the server, there is no button, and no form is taken", async () => {
+test("if other machines can reach the server, there is no button, and no form is accepted", async () => {
   const open = await serve({ host: "0.0.0.0" });
   const { browser } = await openInspector(open);
   const { credentials, url } = await register(open);
@@ -239,7 +239,7 @@ describe("no button", () => {
   });
 });
 
-test("the page with a button is not framed, not kept, and says nothing to other sites", async () => {
+test("the page with a button is not framed, not cached, and sends no referrer", async () => {
   const { browser } = await openInspector(idp);
   const { body, headers } = await browser.open(authorizeUrl(idp, { redirect_uri: good }));
   expect(body).toMatch(button);

@@ -46,7 +46,7 @@ describe("a form that a foreign page sends is refused, with the right csrf value
   });
 });
 
-describe("what a foreign page loads by itself does nothing for the person who is signed in", () => {
+describe("loads of a foreign page do nothing for the user who is signed in", () => {
   const parts = [
     ["an image of another localhost port", { "sec-fetch-site": "same-site", "sec-fetch-dest": "image" }],
     ["a frame", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" }],

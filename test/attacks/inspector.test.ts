@@ -167,7 +167,7 @@ describe("a change", () => {
     `https://localhost:${idp.port}`,
     `http://localhost.evil.test:${idp.port}`,
     `http://sub.localhost:${idp.port}`,
-  ])("of the origin %j is refused, with the cookie and the csrf value", async (foreign) => {
+  ])("from the origin %j is refused, with the cookie and the csrf value", async (foreign) => {
     for (const path of changes) {
       const { status } = await send(
         path,

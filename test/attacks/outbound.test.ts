@@ -128,7 +128,7 @@ describe("an address of this machine or its networks, for a client that register
   });
 
   test.each(["127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:7f00:1]", "localhost", "app.localhost"])(
-    "spelt %s",
+    "in the spelling %s",
     async (host) => {
       const { lookup } = resolver(["127.0.0.1"]);
       await expect(send(`http://${host}:${port}/`, { reach: "public", lookup })).rejects.toThrow(refused);

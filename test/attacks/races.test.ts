@@ -11,7 +11,7 @@ const app = await register(idp);
 const accepted = (answers: readonly Answer[]): Answer[] => answers.filter(({ status }) => status === 200);
 const tokenOf = ({ json }: Answer): string => json.access_token;
 
-test("a code, fifty times at once: one gets tokens, and the replays kill them", async () => {
+test("a code, fifty times at once: one gets tokens, and the replays revoke them", async () => {
   const { code } = await app.signIn();
   const answers = await Promise.all(Array.from({ length: 50 }, () => app.exchange(code)));
   expect(accepted(answers)).toHaveLength(1);

@@ -20,7 +20,7 @@ async function said(answer: Response): Promise<string> {
 const form = (path: string, body: Record<string, string>): Promise<Response> =>
   fetch(idp.issuer + path, { method: "POST", body: new URLSearchParams(body), redirect: "manual" });
 
-test("a code in a redirect URI, as an app sends it that sends its own address: the code goes on to be good, so it is not told", async () => {
+test("a code in a redirect URI, as from an app that sends its own address, is hidden: it is still valid", async () => {
   const { code, back } = await signIn(idp);
   const atToken = await form(paths.token, { ...own, grant_type: "authorization_code", code, redirect_uri: back.href });
   const page = await fetch(authorizeUrl(idp, { redirect_uri: back.href }), { headers: { accept: "text/html" } });

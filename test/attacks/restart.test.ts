@@ -80,7 +80,7 @@ test("a code, a refresh token, an access token that died, a grant that was revok
   expect((await refresh(at(third), renewed.refresh_token)).json.error).toBe("invalid_grant");
 });
 
-test("fifty at once while the server ends, and fifty more when it is back: one wins at most, of a code and of a refresh token", async () => {
+test("a code and a refresh token, fifty times at once while the server ends, and fifty more when it is back: at most one wins", async () => {
   const { start } = restartable();
   const first = await start();
   const { code } = await signIn(at(first), { user: "bob" });

@@ -77,13 +77,16 @@ test.each(["", "x", secret.slice(0, -1), `${secret}x`, `x${secret.slice(1)}`, "x
   },
 );
 
-test.each(["x", adminToken.slice(0, -1), `${adminToken}x`, adminToken])("so is the admin token: %#", async (given) => {
-  const { status } = await fetch(`${idp.issuer}/_idp/api/users`, { headers: { authorization: `Bearer ${given}` } });
-  expect(status).toBe(given === adminToken ? 200 : 401);
-  expect(compared).toEqual([digests]);
-});
+test.each(["x", adminToken.slice(0, -1), `${adminToken}x`, adminToken])(
+  "the admin token is compared as a digest: %#",
+  async (given) => {
+    const { status } = await fetch(`${idp.issuer}/_idp/api/users`, { headers: { authorization: `Bearer ${given}` } });
+    expect(status).toBe(given === adminToken ? 200 : 401);
+    expect(compared).toEqual([digests]);
+  },
+);
 
-test("so is the csrf value of a form", async () => {
+test("the csrf value of a form is compared as a digest", async () => {
   const browser = new Browser(idp.issuer);
   const page = await browser.open(app.url());
   compared = [];

@@ -29,7 +29,7 @@ test.each<[name: string, path: string, body: string, status: number]>([
   ["pushed requests", "/api/v2/oauth/par", request.search.slice(1), 201],
   ["device codes that nobody signed in for", "/device", `user_code=${encodeURIComponent("é".repeat(8000))}&x=`, 303],
   ["devices", "/api/v2/oauth/device_authorization", `client_id=${client_id}&resource=https://api.example.test/v1`, 200],
-])("%s: what is kept is small, however long the body that it came in", async (_name, path, body, status) => {
+])("%s: the stored record is small, however long the body was", async (_name, path, body, status) => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const heap = (): number => {

@@ -116,7 +116,7 @@ describe("signs in", () => {
     expect(back()).toHaveProperty("code");
   });
 
-  test("where consent is not asked for, and where it was given before", async () => {
+  test("without a consent page, and with an earlier consent", async () => {
     await start({ client_id: "own" });
     await signIn(page, { user: "alice" });
     expect(back()).toHaveProperty("code");
@@ -136,7 +136,7 @@ describe("signs in", () => {
     expect(await idp.call("grants.list", { client: "app", user: "alice" })).toMatchObject([{ status: "active" }]);
   });
 
-  test("who has to sign in again, by picking and with the password", async () => {
+  test("a user who has to sign in again, by picking and with the password", async () => {
     for (const password of [undefined, "alice-secret"]) {
       await start({ client_id: "own" });
       if (password === undefined) await signIn(page, { user: "alice" });
@@ -146,7 +146,7 @@ describe("signs in", () => {
     }
   });
 
-  test("where the answer is posted to the app", async () => {
+  test("with a response that is posted to the app", async () => {
     await start({ response_mode: "form_post" });
     await signIn(page, { user: "alice" });
     expect(page.url()).toBe(`${app.url}/callback`);
@@ -161,7 +161,7 @@ describe("signs in", () => {
     expect(back()).toHaveProperty("code");
   });
 
-  test("where nobody listens at the redirect URI", async () => {
+  test("with a redirect URI where nothing listens", async () => {
     await start({ redirect_uri: nowhere });
     await signIn(page, { user: "alice" });
     expect(await idp.call("grants.list", { client: "app", user: "alice" })).toMatchObject([{ status: "active" }]);

@@ -38,7 +38,7 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
   return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\t")[0] ?? ""]));
 }
 
-test("every command is offered where it stands, and every flag of it, and the global ones", async () => {
+test("every command is offered in its place, with its flags and the global ones", async () => {
   for (const [path, command] of commandTree()) {
     const words = path.split(" ").filter(Boolean);
     const commands = command.commands.map((each) => each.name());
@@ -127,7 +127,7 @@ test("the script for PowerShell asks the same idp, and its parentheses and quote
   expect(script).toContain("-split '\\t', 2");
 });
 
-test("without data, and without a server at --url: nothing, and quietly", async () => {
+test("without data, and without a server at --url, nothing is offered and nothing is printed", async () => {
   expect(await offered("--data", join(cwd, "none"), "users", "show", "")).toEqual([]);
   expect(await offered("--url", "http://localhost:1", "users", "show", "")).toEqual([]);
 });

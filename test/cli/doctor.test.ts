@@ -237,7 +237,7 @@ test("a folder that cannot be written is a problem", async () => {
   });
 });
 
-test("each issuer beside the first one: those that can be read, and one that cannot, beside a server and without", async () => {
+test("the other issuers: readable ones and a broken one, with a server and without", async () => {
   const cwd = await seeded();
   for (const name of ["one", "two"]) expect((await idpIn(cwd, ["issuers", "add", name])).code).toBe(0);
   const good = { name: "issuers", status: "ok", detail: "2 issuers beside the first one: one, two" };

@@ -66,7 +66,7 @@ const commandsIn = (said: string): string[] =>
 
 // No command line takes the first for more than a word, and none takes the second for a flag.
 test.each(["$(touch${IFS}pwned);'x'", "-x"])(
-  "a client called %s: the commands that hints propose are for it",
+  "a client named %s: the commands in hints work for it",
   async (id) => {
     const project = newProject();
     writeFileSync(join(project.cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }] }));

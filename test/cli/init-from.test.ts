@@ -85,7 +85,7 @@ describe("idp seed --check says what such a file is, and which command reads it"
     expect(more).toEqual([""]);
   });
 
-  test("so does the start", async () => {
+  test("the start says so too", async () => {
     const ended = await idpHere(["start", "--memory", "--port", "auto", "--fixtures", sample("dex.yaml")]);
     expect(ended).toMatchObject({ code: 7, stderr: expect.stringContaining("idp init --from dex ") });
   });

@@ -78,7 +78,7 @@ test("several libraries: the first is taken, and the others are named; --for tak
   expect((await made(cwd, "--force", "--for", "keycloak-js")).client).not.toHaveProperty("client_secret");
 });
 
-test("nothing is known: a web app with a secret, and it says so", async () => {
+test("unknown project: a web app with a secret, with a note", async () => {
   const { code, stdout, stderr } = await idpIn(newFolder(), ["init"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("http://localhost:3000/callback") });
   expect(stderr).toMatch(

@@ -40,7 +40,7 @@ test("signed in", () => {
   expect(notes.map((note) => hintText(hintOf(note)))).toMatchSnapshot();
 });
 
-test("a check that failed, told in full on lines that fit", () => {
+test("a check that failed, in full on lines that fit", () => {
   const why = `expected "${"n".repeat(22)}", the response has "${"x".repeat(22)}"; the code is not used`;
   const checks = [...before, check("response.state", why, false), check("response.iss", issuer)];
   const { text, failure } = outcomeOf(cli, flags, place, checks, nothing);

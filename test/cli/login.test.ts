@@ -33,7 +33,7 @@ describe("without a person", () => {
     expect(JSON.stringify(answer.checks)).not.toContain(String(answer.tokens?.["access_token"]));
   });
 
-  test("alice denies: exit 6, and what came back is judged all the same", async () => {
+  test("alice denies: exit 6, and the response is still checked", async () => {
     for (const again of ["at first", "after she approved"]) {
       const { code, stdout, stderr } = await login("--user alice --deny --json");
       expect(code, again).toBe(6);
@@ -119,7 +119,7 @@ describe("without a person", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("nothing can be denied where the client skips consent: no tokens are taken", async () => {
+  test("a client that skips consent cannot be denied: no tokens are requested", async () => {
     const { credentials } = await register(idp, { skip_consent: true });
     const { code, stdout } = await login(`--client ${credentials.client_id} --user alice --deny --prompt login --json`);
     expect([code, failedOf(stdout), answerOf(stdout).tokens]).toEqual([6, ["response"], null]);
@@ -175,7 +175,7 @@ describe("--print", () => {
     expect(JSON.parse(stdout)).toMatchObject({ token_type: "Bearer", scope: "openid" });
   });
 
-  test("nothing is printed where a check fails, or there is no such token", async () => {
+  test("nothing is printed if a check fails, or the token is missing", async () => {
     expect(await login("--user carol --approve --print access")).toMatchObject({ code: 6, stdout: "" });
     const none = await login("--flow client-credentials --client demo-service --print id");
     expect(none).toMatchObject({ code: 6, stdout: "" });

@@ -75,7 +75,7 @@ test("a client without users: the hint names idp token issue", async () => {
   expect(await idpIn(cwd, ["token", "issue", "--client", "it's"])).toMatchObject({ code: 0 });
 });
 
-test.each(["\n", " \n\t"])("an empty export (%j) is called empty", async (text) => {
+test.each(["\n", " \n\t"])("an empty export (%j) is reported as empty", async (text) => {
   const refused = await idpIn(await newData(), ["import", "-", "--json"], text);
   expect(refused).toMatchObject({ code: 7 });
   expect(JSON.parse(refused.stderr).error).toMatchObject({
@@ -93,7 +93,7 @@ test("an ID token cannot be revoked, and the error says why", async () => {
   });
 });
 
-test("init where a file is: what it proposes works as it is pasted, with the flags that were typed", async () => {
+test("init with an existing file: the proposed command works as pasted, with the flags that were typed", async () => {
   const project = newProject();
   const words = ["init", "--client", "my-shop's", "--user", "erin"];
   expect(await idp([...words, "--type", "service"], project)).toMatchObject({ code: 0 });

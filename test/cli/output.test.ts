@@ -47,7 +47,7 @@ test("standard output on a full disk: one line, exit 1; a command that failed ex
   expect(refused).not.toContain(said);
 });
 
-test("exec hands on the code of its child, whoever stopped reading", async () => {
+test("exec passes on the exit code of its child, even if the reader stopped reading", async () => {
   const script = `{ idp exec -- sh -c 'sleep 0.3; exit 5' 2>&1; echo "exit $?" >&2; } | head -n 1`;
   expect(await sh(script, newFolder())).toMatch(/^idp: .*\nexit 5\n$/);
 });
@@ -87,22 +87,25 @@ test.each(["SIGTERM", "SIGINT"] as const)("a server whose log nobody reads still
 test.each([
   ["--json", /^\{"event":"dropped","time":"[^"]+","requests":(\d+)\}$/m, /^\{"event":"request",.*\/authorize"/gm],
   ["--login=picker", /^\d\d:\d\d:\d\d {2}(\d+) requests not logged: nobody read this$/m, /^\d\S+ {2}GET .* 400/gm],
-])("start %s: what waits for a reader is bounded, and what was dropped is counted", async (flag, told, logged) => {
-  const { issuer, child, output, printed } = await startIdp([flag], { cwd: newFolder() });
-  child.stdout.pause();
-  await askAtLength(issuer, 250);
-  child.stdout.resume();
-  await printed(flag === "--json" ? '"event":"dropped"' : "not logged");
-  // It flows again.
-  await fetch(`${issuer}/${"long/".repeat(1000)}`);
-  await printed("/long/");
-  const dropped = Number(told.exec(output.stdout)?.[1]);
-  expect(dropped).toBeGreaterThan(0);
-  expect(output.stdout.match(logged)?.length).toBe(250 - dropped);
-  const last =
-    output.stdout
-      .trimEnd()
-      .split("\n")
-      .find((line) => line.includes("/long/")) ?? "";
-  expect(/\/long\/[^\s"]*/.exec(last)?.[0]).toBe(`/${"long/".repeat(1000)}`.slice(0, 200) + "…");
-});
+])(
+  "start %s: the output that waits for a reader is bounded, and dropped lines are counted",
+  async (flag, told, logged) => {
+    const { issuer, child, output, printed } = await startIdp([flag], { cwd: newFolder() });
+    child.stdout.pause();
+    await askAtLength(issuer, 250);
+    child.stdout.resume();
+    await printed(flag === "--json" ? '"event":"dropped"' : "not logged");
+    // It flows again.
+    await fetch(`${issuer}/${"long/".repeat(1000)}`);
+    await printed("/long/");
+    const dropped = Number(told.exec(output.stdout)?.[1]);
+    expect(dropped).toBeGreaterThan(0);
+    expect(output.stdout.match(logged)?.length).toBe(250 - dropped);
+    const last =
+      output.stdout
+        .trimEnd()
+        .split("\n")
+        .find((line) => line.includes("/long/")) ?? "";
+    expect(/\/long\/[^\s"]*/.exec(last)?.[0]).toBe(`/${"long/".repeat(1000)}`.slice(0, 200) + "…");
+  },
+);

@@ -126,25 +126,21 @@ test("on a terminal there is color, unless NO_COLOR or --color say otherwise", {
   expect(await colors("users list", { TERM: "dumb" })).toBe(false);
 });
 
-test(
-  "what is missing of an issue is asked for: user, client, and the scopes to tick",
-  { tags: ["script"] },
-  async () => {
-    const { type, shown, ended, screen } = onTerminal("issue grant", await seeded());
-    await shown("Which user?");
-    type(enter);
-    await shown("Which client?");
-    type(enter);
-    await shown("Which scopes, in addition to openid?");
-    // The first one is unticked.
-    type(" ");
-    await shown("◯");
-    type(enter);
-    expect(await ended).toBe(0);
-    expect(screen()).toMatch(/g_\S+ {2}alice {2}demo-app {2}active/);
-    expect(screen()).toMatch(/scope +openid email details/);
-  },
-);
+test("issue asks for what is missing: user, client, and the scopes to tick", { tags: ["script"] }, async () => {
+  const { type, shown, ended, screen } = onTerminal("issue grant", await seeded());
+  await shown("Which user?");
+  type(enter);
+  await shown("Which client?");
+  type(enter);
+  await shown("Which scopes, in addition to openid?");
+  // The first one is unticked.
+  type(" ");
+  await shown("◯");
+  type(enter);
+  expect(await ended).toBe(0);
+  expect(screen()).toMatch(/g_\S+ {2}alice {2}demo-app {2}active/);
+  expect(screen()).toMatch(/scope +openid email details/);
+});
 
 test(
   "a name that is missing is asked for until it is one, and where a client's users are sent back to",

@@ -81,7 +81,7 @@ test("a refusal has its reason and the fix below, in lines that fit and words th
   );
 });
 
-test("an address that is not registered stands above those that are, and none of them is broken", () => {
+test("an address that is not registered is printed above those that are, each on one line", () => {
   const sent = `http://localhost:3000/callback/${"x".repeat(60)}`;
   const more = {
     status: 400,

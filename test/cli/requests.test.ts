@@ -63,7 +63,7 @@ test("list: a line for each request, and filters", async () => {
   expect(await listed("--since", last)).toEqual(["token 400", "userinfo 503"]);
 });
 
-test("show: what was sent and answered, and why it was refused", async () => {
+test("show: the request, the response, and why it was refused", async () => {
   await refuse();
   const [record] = await server.requests.list();
   const { stdout } = await here("requests", "show", record?.id ?? "");

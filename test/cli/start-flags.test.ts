@@ -201,7 +201,7 @@ test("--login auto: names a user who is there", async () => {
   expect(stderr).toMatch(/no user "alcie"[^]*Did you mean alice\?/);
 });
 
-test("--login auto: of nobody ends before anything is written: no folder, and no change to one that is there", async () => {
+test("--login auto: with an unknown user ends before anything is written: no folder, and no change to an existing one", async () => {
   const cwd = newFolder();
   const start = () => idp("start --port auto --login auto:zed".split(" "), { cwd });
   const nobody = { code: 3, stderr: expect.stringContaining('no user "zed"') };

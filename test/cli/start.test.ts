@@ -149,7 +149,7 @@ test("a signal during start-up ends it too", async () => {
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
 });
 
-test("the keys are made at the first start, whoever asks, and are the same at the next", async () => {
+test("the keys are made at the first start, and are the same at the next", async () => {
   const cwd = newFolder();
   const first = await startIdp([], { cwd });
   const folder = join(cwd, ".idp");

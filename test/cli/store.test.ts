@@ -105,7 +105,7 @@ describe("with a database", () => {
     expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({ code });
   });
 
-  test("nothing of the password is in the ready line, the log, status, doctor, hints or the arguments of the process", async () => {
+  test("the password is not in the ready line, the log, status, doctor, hints or the arguments of the process", async () => {
     const store = await newStore();
     const cwd = newFolder();
     const server = await startIdp(["--json", "--store", store.whole], { cwd });
@@ -132,7 +132,7 @@ describe("with a database", () => {
     expect(said.join("\n")).toContain("may see the password in --store");
   });
 
-  test("commands work beside the instances: what they change counts at once", async () => {
+  test("commands work beside the instances, and their changes apply at once", async () => {
     const { env, url } = await newStore();
     const cwd = newFolder();
     const place = { cwd, env };

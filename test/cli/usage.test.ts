@@ -223,7 +223,7 @@ test("--data that is a file: exit 7, and a folder is asked for", async () => {
   });
 });
 
-test("an address that came by IDP_URL is called by that name, and a hint does not start what it would not reach", async () => {
+test("an address from IDP_URL is named so, and no hint starts a server that it would not reach", async () => {
   const status = (IDP_URL: string) => idp(["status", "--json"], { cwd: newFolder(), env: { IDP_URL } });
   expect(await status("zzz")).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_URL takes an address") });
   const gone = await status("http://localhost:1");

@@ -43,7 +43,7 @@ test("users list shows the roles of each, and only those with a role or a status
   expect((await run("users list --status banned")).stdout).toBe("No user matches.\n");
 });
 
-test("where nobody has a role, there is no column for roles", async () => {
+test("without roles, there is no column for roles", async () => {
   const run = await seeded([{ username: "dave" }]);
   expect((await run("users list")).stdout).toMatch(/^USERNAME +EMAIL +STATUS +NAME\n/);
   expect((await run("users list --role admin")).stdout).toBe(
@@ -51,7 +51,7 @@ test("where nobody has a role, there is no column for roles", async () => {
   );
 });
 
-test("users list shows the note of whoever has no roles", async () => {
+test("users list shows the note of users without roles", async () => {
   const note = "never pays";
   const run = await seeded([{ username: "dave", note }]);
   expect((await run("users list")).stdout).toBe(

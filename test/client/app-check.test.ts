@@ -50,7 +50,7 @@ test("a page with one button is pressed, one to fill in is not", () => {
   expect(refreshOf(`<meta http-equiv="refresh" content="0; url=/next">`, address)).toBe("http://app.test/next");
 });
 
-test("what follows a complete response is left out", async () => {
+test("bytes after a complete response are left out", async () => {
   const server = createServer((socket) => {
     socket
       .on("error", () => undefined)

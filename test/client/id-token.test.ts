@@ -79,7 +79,7 @@ describe("the ID token", () => {
     expect(ended.why).toMatch(why);
   });
 
-  test("of other keys fails its signature alone, and everything else is checked all the same", async () => {
+  test("of other keys fails its signature alone, and everything else is still checked", async () => {
     const other = await startStubProvider();
     const keys: unknown = await (await fetch(`${other.issuer}/jwks`)).json();
     const ended = await signIn({ bends: at("/jwks", { body: keys }) });

@@ -56,7 +56,7 @@ describe("a token in a text", () => {
 });
 
 describe("what a token says", () => {
-  it("is its header, its claims, its signature as it stands, and the time left", () => {
+  it("is its header, its claims, its signature unchanged, and the time left", () => {
     expect(decodeToken(token, now)).toEqual({
       header: { alg: "HS256", typ: "at+jwt" },
       payload: { sub: "1", exp: now / 1000 + 60 },

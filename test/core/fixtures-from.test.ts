@@ -121,7 +121,7 @@ describe("Keycloak", () => {
 });
 
 describe("other forms", () => {
-  test("Auth0: one user, and an answer of the Management API", async () => {
+  test("Auth0: one user, and a response of the Management API", async () => {
     const user = { user_id: "auth0|1", email: "a@b.test" };
     for (const value of [user, { users: [user], total: 1 }, [user]]) {
       expect(await usersOf("auth0", value)).toEqual([{ username: "a@b.test", id: "auth0|1", email: "a@b.test" }]);

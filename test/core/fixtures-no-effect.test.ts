@@ -62,7 +62,7 @@ describe("a hash as a password", () => {
     );
   });
   it.each(["$2a$10$", "$6$", "pbkdf2", "{SSHA}", "scrypt$", "correct horse battery staple"])(
-    "%s is none",
+    "%s is not one",
     async (password) => {
       expect(await user({ password })).toEqual([]);
     },

@@ -135,7 +135,7 @@ settings:
     ]);
   });
 
-  it("takes anchors and merges, and points at what stands in the text", async () => {
+  it("accepts anchors and merges, and points at the text", async () => {
     const text = `users:
   - &base { username: alice, theme: dark, status: active }
   - { <<: *base, username: bob }

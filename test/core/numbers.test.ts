@@ -12,7 +12,7 @@ const inYaml = (claims: string) =>
 const inJson = (claims: string) =>
   problemsOf({ name: "team.json", text: `{"users":[{"username":"x","claims":${claims}}]}` });
 
-describe("a number that would be rounded is refused where it stands", () => {
+describe("a number that would be rounded is refused with its position", () => {
   it.each(["7123456789012345678", "-9007199254740993", "12345678901234567890.5"])("%s", async (digits) => {
     expect(await inYaml(`{ n: ${digits} }`)).toEqual([`team.yaml:3:18 users[0].claims.n ${sentence}`]);
     expect(await inJson(`{"n":${digits}}`)).toEqual([`team.json:1:41 users[0].claims.n ${sentence}`]);

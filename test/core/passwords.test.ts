@@ -178,7 +178,7 @@ describe("pending passwords", () => {
     expect(await verify(await world.user("alice"), "later")).toBe(true);
   });
 
-  it("of another process on the same records are known by their digest", async () => {
+  it("of another process on the same records are recognized by their digest", async () => {
     world = seedWorld();
     await seed(world, [{ value: { users: [{ username: "alice", password: "secret" }] } }], { mode: "start" });
     const other = { store: world.store, passwords: createPendingPasswords(world, () => undefined) };

@@ -27,7 +27,7 @@ const add = (fixtures: FixtureFile): Promise<SeedResult> => seedNow(world, fixtu
 const change = (work: (tx: Tx) => void): Promise<void> => world.store.transaction(work);
 
 describe("ids", () => {
-  it("are the same on every run, whoever else is there", async () => {
+  it("are the same on every run, whatever other users exist", async () => {
     await start({ users: [alice, { username: "bob" }] });
     const first = (await world.user("bob"))?.id;
     world = seedWorld();

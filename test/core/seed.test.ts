@@ -281,7 +281,7 @@ describe("settings", () => {
 });
 
 describe("all or nothing", () => {
-  it("one problem in one file: nothing of any file is applied", async () => {
+  it("one problem in one file: no file is applied", async () => {
     const lines = await linesOf(start({ users: [alice] }, { clients: [app], settings: { code_ttl: 0 } }));
     expect(lines).toEqual([expect.stringMatching(/^f1\.json:1:\d+ settings\.code_ttl /)]);
     expect(

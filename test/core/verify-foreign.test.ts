@@ -150,7 +150,7 @@ describe("the checks of claims", () => {
     expect(notes).toEqual([expect.stringContaining("only the issuer knows")]);
   });
 
-  test("without an issuer to compare with, that is said", async () => {
+  test("without an issuer to compare with, the detail says so", async () => {
     expect((await verifyForeignToken(rs256(), keys, any)).notes[0]).toContain("--issuer");
   });
 });

@@ -66,7 +66,7 @@ test("two sign-ins of one browser under way at once, each with its own user, tok
   for (const { url } of [one, two]) expect((await browser.open(url.href)).left).not.toBeNull();
 });
 
-test("kill -9 while issuers are added: those that were answered are there, and each that is there is complete", async () => {
+test("kill -9 while issuers are added: confirmed ones are there, and each of them is complete", async () => {
   const cwd = newFolder();
   const users = Array.from({ length: 300 }, (_, at) => ({ username: `user-${at}` }));
   const names = Array.from({ length: 8 }, (_, at) => `a${at}`);

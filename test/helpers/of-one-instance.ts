@@ -35,14 +35,14 @@ export const ofOneInstance: readonly Left[] = [
   { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
   {
     ...{ file: "test/flow/issuers.test.ts", why: "it is about the data folder" },
-    name: "kill -9 while issuers are added: those that were answered are there, and each that is there is complete",
+    name: "kill -9 while issuers are added: confirmed ones are there, and each of them is complete",
   },
   ...["what the vendor's path follows", "the whole issuer"].map((name) => ({
     ...{ file: "test/http/layout.test.ts", name, why: change },
   })),
   {
     ...{ file: "test/http/snapshots.test.ts", why: ledger },
-    name: "what was changed, added and removed since is as it was; what was revoked since is valid again, and it says so",
+    name: "later changes, additions and removals are undone; later revocations too, and it says so",
   },
   {
     ...{ file: "test/http/snapshots.test.ts", why: "it measures a process, which three instances are in" },
@@ -56,7 +56,7 @@ export const ofOneInstance: readonly Left[] = [
   },
   {
     ...{ file: "test/http/issuers.test.ts", why: change },
-    name: "a change of the address moves every issuer, whichever is asked",
+    name: "a change of the address at any issuer moves every issuer",
   },
   {
     ...{ file: "test/http/layout.test.ts", why: memory },

@@ -185,7 +185,7 @@ test("the notice of a removed app disappears once it is connected again", async 
   expect(wordsOf((await browser.open(removed.url)).body)).not.toContain("can no longer use your account");
 });
 
-test("an app that somebody removed elsewhere is said to be gone", async () => {
+test("an app that was removed elsewhere is reported as gone", async () => {
   const idp = await serve();
   const app = await register(idp, { client_id: "shop", client_name: "The Shop" });
   const { browser } = await app.signIn();

@@ -81,7 +81,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
     expect(page.body).toContain(`<code>idp users restore ${user}</code>`);
   });
 
-  test("with a wrong password the page says nothing of the account", async () => {
+  test("with a wrong password the page does not show the status of the account", async () => {
     const user = await enroll(idp, { password: "right" });
     await bar(user);
     const browser = new Browser(idp.issuer);

@@ -134,7 +134,7 @@ describe("operations", () => {
     expect(await call("POST", "users/bob/restore", {})).toMatchObject({ status: 200, body: { status: "active" } });
   });
 
-  test("an unknown user is 404 with the name that may be meant, a conflict 409", async () => {
+  test("an unknown user is 404 with a suggestion, a conflict 409", async () => {
     expect(await call("GET", "users/alcie")).toMatchObject({
       status: 404,
       body: { error: "not_found", error_description: 'no user "alcie"', hint: expect.stringContaining("alice") },

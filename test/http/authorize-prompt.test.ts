@@ -22,7 +22,7 @@ describe("prompt", () => {
     expect(left?.searchParams.has("code")).toBe(true);
   });
 
-  test("none: login_required where nobody is signed in, consent_required where scopes are missing", async () => {
+  test("none: login_required without a session, consent_required if scopes are missing", async () => {
     const stranger = await new Browser(idp.issuer).open(app.url({ prompt: "none" }));
     expect(stranger.left?.searchParams.get("error")).toBe("login_required");
     const { left } = await (await returning()).open(app.url({ prompt: "none", scope: "openid phone" }));
@@ -161,7 +161,7 @@ describe("login_hint", () => {
     expect((await pick(browser, login, "alice")).page).not.toBe("login");
   });
 
-  test("is only a hint: whoever is signed in passes", async () => {
+  test("is only a hint: another signed-in user passes", async () => {
     const { left } = await (await returning()).open(app.url({ login_hint: "bob" }));
     expect(left?.searchParams.has("code")).toBe(true);
   });

@@ -182,7 +182,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
     },
   );
 
-  test("a state that holds the very character that stands for invalid UTF-8 is returned", async () => {
+  test("a state with the replacement character of UTF-8 is returned", async () => {
     const { left } = await open({ state: "a\ufffdb", prompt: "none" });
     expect(left?.searchParams.get("state")).toBe("a\ufffdb");
   });

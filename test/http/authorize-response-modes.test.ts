@@ -125,7 +125,7 @@ describe("response_mode=fragment", () => {
     expect(fragmentOf(visit)).toMatchObject({ error: "login_required", iss: idp.issuer });
   });
 
-  test("so does the decision of the user to deny", async () => {
+  test("a denial goes the same way", async () => {
     const own = await register(idp);
     const browser = new Browser(idp.issuer);
     const login = await browser.open(own.url({ response_mode: "fragment" }));

@@ -227,7 +227,7 @@ describe("a client that does not listen does not block the sign-out", () => {
     ["answers 500", () => listening("/broken"), /answered 500/],
     ["redirects", () => listening("/moved"), /answered 307/],
     ["is not there", () => register(idp, { backchannel_logout_uri: "http://127.0.0.1:1/" }), /could not be reached/],
-  ])("one that %s: signed out, the others told, and the log says so", async (_name, deaf, words) => {
+  ])("one that %s: signed out, the others notified, and the log says so", async (_name, deaf, words) => {
     const broken = await deaf();
     const { browser, hints } = await signInAt([broken, await listening("/fine")]);
     expect((await logOut(browser, hints[0] ?? "")).page).toBe("signed-out");

@@ -35,7 +35,7 @@ test.each([...either, ...formOnly])("%s: over 102,400 bytes 413", async (path) =
   });
 });
 
-test.each(either)("%s: of JSON too, and without a length that says so", async (path) => {
+test.each(either)("%s: JSON too, also without a Content-Length", async (path) => {
   const body = JSON.stringify({ a: large });
   expect((await send(path, { method: "POST", body, headers: json })).status).toBe(413);
   const stream = new Blob([body]).stream();

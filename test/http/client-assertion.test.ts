@@ -100,7 +100,7 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(again.json.error_description).toMatch(/"jti" was used before/);
   });
 
-  test("of twenty at the same moment one passes", async () => {
+  test("one of twenty at the same moment passes", async () => {
     const once = await assertion(app, key, alg);
     const answers = await Promise.all(Array.from({ length: 20 }, () => request(once)));
     expect(answers.filter(({ json }) => json.error === "invalid_grant")).toHaveLength(1);

@@ -90,7 +90,7 @@ test("a code that is hidden is ended by expire", async () => {
   expect((await app.exchange(code)).json.error).toBe("invalid_grant");
 });
 
-test("a token that has expired is revoked all the same", async () => {
+test("an expired token is revoked too", async () => {
   const tokens = await idp.issueTokens({ user: "alice", client: app.credentials.client_id });
   await idp.clock.advance("30d");
   for (const token of [tokens.access_token, tokens.refresh_token]) {

@@ -41,7 +41,7 @@ test("a revoked family stays dead, and a rotated refresh token rotated", async (
   expect((await app.refresh(first.refresh_token)).status).toBe(400);
 });
 
-test("what is remembered of a token outlives it where it was issued ahead of time", async () => {
+test("the record of a token outlives the token if it was issued ahead of time", async () => {
   clock.pass(30 * days);
   const { refresh_token: ahead } = await app.tokens();
   clock.pass(-30 * days);

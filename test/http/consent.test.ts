@@ -58,7 +58,7 @@ test("links to the client's pages, in the language of the page; a client without
 });
 
 describe("unticking", () => {
-  test("what is granted is what is ticked: grant, token response, access token, ID token and UserInfo follow", async () => {
+  test("the ticked scopes are granted: grant, token response, access token, ID token and UserInfo follow", async () => {
     const app = await register(idp);
     const { browser, page } = await asked(app, { scope: "openid email phone social" });
     const { json } = await app.exchange(
@@ -96,7 +96,7 @@ describe("unticking", () => {
     expect(json.scope).toBe("openid email");
   });
 
-  test("what was unticked is asked for again the next time", async () => {
+  test("an unticked scope is requested again the next time", async () => {
     const app = await register(idp);
     const { browser, page } = await asked(app, { scope: "openid email" });
     await browser.press(page, "consent-allow", { scope: ["openid"] });
@@ -143,7 +143,7 @@ describe("seamless and incremental", () => {
     expect((await grantOf(app))?.scope).toBe("openid email phone");
   });
 
-  test("new scopes denied: what was granted stays", async () => {
+  test("new scopes denied: earlier ones stay granted", async () => {
     const app = await register(idp);
     const { browser, code } = await app.signIn({ scope: "openid email" });
     const { json } = await app.exchange(code);
@@ -212,7 +212,7 @@ describe("without a page", () => {
     expect(await grantOf(app)).toMatchObject({ scope: "openid email", status: "active" });
   });
 
-  test("what a policy granted can be revoked like any other", async () => {
+  test("a grant by policy can be revoked like any other", async () => {
     const app = await register(idp, { skip_consent: true });
     const { access_token: token } = await app.tokens();
     await idp.revoke({ client: app.credentials.client_id });

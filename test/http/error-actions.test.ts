@@ -54,7 +54,7 @@ describe("a redirect URI that is not registered", () => {
     expect((await approve(browser, next)).left?.host).toBe("app.internal:8080");
   });
 
-  test("of a request that was posted goes on as well", async () => {
+  test("of a posted request: the request goes on too", async () => {
     const app = await register(idp);
     const [path = "", query] = app.url({ redirect_uri: uri }).split("?");
     const page = await browser.open(path, { method: "POST", body: new URLSearchParams(query) });
@@ -92,7 +92,7 @@ describe("an unknown client", () => {
     ]);
   });
 
-  test("that somebody added meanwhile is left as it is", async () => {
+  test("that was added meanwhile is left unchanged", async () => {
     const page = await browser.open(authorizeUrl(idp, { client_id: "taken", redirect_uri: uri }));
     await register(idp, { client_id: "taken" });
     expect((await browser.press(page, "fix-create-client")).status).toBe(409);

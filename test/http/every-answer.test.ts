@@ -39,7 +39,7 @@ describe("an unknown path: 404", () => {
     expect(description).toBe(`there is nothing at ${path}.${meant} ${where}`);
   });
 
-  test("as a page for a browser, and as JSON for API paths all the same", async () => {
+  test("as a page for a browser, but as JSON for API paths", async () => {
     const page = await send("/nothing", { headers: asBrowser });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     expect(await page.text()).toContain('data-page="error"');

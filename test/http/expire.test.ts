@@ -104,7 +104,7 @@ test("sessions: those of a user, or of all users with a grant for a client", asy
   expect((await bobs.open("/account")).page).toBe("account");
 });
 
-test("codes and device codes that wait: expired, whichever way the clock moves; a used one stays known", async () => {
+test("pending codes and device codes: expired, whichever way the clock moves; a used one stays known", async () => {
   const code = async () => (await idp.issueCode({ user: "alice", client: nameOf(app) })).code;
   const used = await code();
   const { access_token: token } = (await app.exchange(used)).json;

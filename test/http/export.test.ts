@@ -21,7 +21,7 @@ test("an export as fixtures can be started from, whatever was granted", async ()
   ]);
 });
 
-test("an export as fixtures holds no client that registered itself: who seeds it vouches for what is in it", async () => {
+test("an export as fixtures has no client that registered itself", async () => {
   const idp = await serve({ dynamicRegistration: true });
   const metadata = {
     redirect_uris: ["https://app.example.test/cb"],

@@ -273,7 +273,7 @@ describe("before and after", () => {
   });
 });
 
-test("a fault lets nothing pass: what is refused without it is refused with it", async () => {
+test("a fault lets nothing pass that is refused without it", async () => {
   await add({ endpoint: "any", delay: 0, always: true });
   await add({ endpoint: "any", drop_after: 1_000_000, always: true });
   expect((await app.exchange("not-a-code")).json.error).toBe("invalid_grant");
@@ -284,7 +284,7 @@ test("a fault lets nothing pass: what is refused without it is refused with it",
 describe("the ledger says which fault a request took", () => {
   const last = async () => (await idp.call("requests.list", {})).at(-1);
 
-  test("one that answers in the place of the server", async () => {
+  test("one that responds in place of the server", async () => {
     const { id } = await add({ endpoint: "token", status: 503 });
     await app.refresh("x");
     await expect.poll(last).toMatchObject({

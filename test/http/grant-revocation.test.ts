@@ -103,7 +103,7 @@ describe("selection", () => {
     expect(await statuses()).toEqual([403, 403, 403]);
   });
 
-  test("known names without an active grant: nothing is revoked, and that is no error", async () => {
+  test("known names without an active grant: nothing is revoked, without an error", async () => {
     const app = await register(idp);
     expect(await idp.revoke({ user: "alice", client: app.credentials.client_id })).toEqual({ revoked: [] });
     await app.signIn();

@@ -194,7 +194,7 @@ test("the command has a placeholder for each secret, and no page has a secret", 
   }
 });
 
-test("a sign-in that the ledger dropped is a page that says so", async () => {
+test("the page of a dropped sign-in says so", async () => {
   const gone = await browser.open("/_idp/sign-ins/f999");
   expect([gone.status, gone.page]).toEqual([404, "error"]);
 });

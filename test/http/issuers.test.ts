@@ -122,7 +122,7 @@ test("an issuer that is removed is gone: its paths are 404, and one of the same 
   expect((await userinfo({ issuer }, token)).status).toBe(401);
 });
 
-test("a change of the address moves every issuer, whichever is asked", async () => {
+test("a change of the address at any issuer moves every issuer", async () => {
   const idp = await serve();
   await api(idp, "POST", "", { name: "a" });
   const local = idp.issuer;
@@ -179,7 +179,7 @@ test("the inspector of an issuer leads to those of the others, and its commands 
   expect(foreign.status).toBe(403);
 });
 
-test("an inspector shows no other issuers where there are none", async () => {
+test("an inspector shows no list of issuers if there is only one", async () => {
   const { first } = await openInspector(await serve());
   expect(first.body).not.toContain("inspector-issuers");
 });

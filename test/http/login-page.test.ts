@@ -128,7 +128,7 @@ test("a sign-in for the device page says so", async () => {
   expect(wordsOf(body)).toContain("to connect a device");
 });
 
-test("where the app asks for a choice, the user who is signed in stands first", async () => {
+test("with prompt=select_account, the user who is signed in comes first", async () => {
   const idp = await serve();
   const { browser } = await signIn(idp, { user: "bob" });
   const { body, state } = await browser.open(authorizeUrl(idp, { prompt: "select_account" }));

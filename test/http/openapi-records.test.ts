@@ -54,7 +54,7 @@ describe("what must fit together in a client", () => {
     );
   });
 
-  test("in a client that is added, and one that is changed: what does not fit the rest of it is 409", async () => {
+  test("in an added and in a changed client: metadata that does not fit the rest is 409", async () => {
     const added = schemaOf("clients.add");
     const changed = schemaOf("clients.edit");
     let count = 0;
@@ -72,7 +72,7 @@ describe("what must fit together in a client", () => {
   });
 });
 
-test("what the state of a record or the settings do not allow is 409", async () => {
+test("a change that the state of a record or the settings do not allow is 409", async () => {
   await call(idp, "POST", "/users", { username: "gone", status: "suspended" });
   for (const [method, path, body] of [
     ["POST", "/clients/demo-spa/rotate-secret", {}],

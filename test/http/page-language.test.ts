@@ -14,7 +14,7 @@ const root = (visit: Visit): Readonly<Record<string, string>> => elementsOf(visi
 const shown = (visit: Visit): string => `${root(visit)["lang"] ?? ""} ${root(visit)["data-theme"] ?? ""}`;
 const turkish = { headers: { "accept-language": "de-DE, tr-TR;q=0.9, en;q=0.8" } };
 
-test("the browser's first language that there are texts in; English where there is none", async () => {
+test("the browser's first language with texts; English without one", async () => {
   expect(shown(await new Browser(idp.issuer).open(app.url(), turkish))).toBe("en system");
   const browser = new Browser(idp.issuer);
   const login = await browser.open(app.url());
@@ -30,7 +30,7 @@ test("text of a fixture in another language than the page's is marked as such", 
   expect(consent.body).toContain('<span class="scope-title" lang="en">See your orders</span>');
 });
 
-test("a language that is written from right to left says so", async () => {
+test("a right-to-left language sets dir", async () => {
   const arabic = await serve({ templates: templatesFolder({ "locales/ar.json": '{"login.title":"تسجيل الدخول"}' }) });
   const browser = new Browser(arabic.issuer);
   const login = await browser.open("/account");

@@ -27,7 +27,7 @@ function inPseudoLanguage(): { sample: Sample; html: string }[] {
   }));
 }
 
-test("none is unused", () => {
+test("every text is used", () => {
   const shown = inPseudoLanguage()
     .map(({ html }) => unescapeHtml(html))
     .join("\n");

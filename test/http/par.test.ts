@@ -117,7 +117,7 @@ test("a registered redirect URI beside a request_uri that does not pass: back to
   });
 });
 
-describe("what the authorization endpoint would refuse is refused when it is pushed", () => {
+describe("a request that the authorization endpoint would refuse is refused when it is pushed", () => {
   test.each<[name: string, change: Parameters, status: number, error: string]>([
     ["a wrong secret", { client_secret: "wrong" }, 401, "invalid_client"],
     ["no client", { client_id: null, client_secret: null }, 401, "invalid_client"],

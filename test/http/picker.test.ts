@@ -42,7 +42,7 @@ test("twelve users per page; a page beyond the last is the last one", async () =
   for (const odd of ["page=-1", "page=1.5", "page=x", "page=0"]) expect((await search(odd))[0]).toBe("user1");
 });
 
-test("the user of login_hint stands first, and the list goes on with the others", async () => {
+test("the user of login_hint comes first, and the others follow", async () => {
   const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user400" }));
   expect(login.state).toBe("hint");
   expect(names(login).slice(0, 3)).toEqual(["user400", "user1", "user2"]);
@@ -63,7 +63,7 @@ test("a user who was renamed, suspended or restored is shown so", async () => {
   expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
 });
 
-test("the roles of a user stand beside the name, as text whatever they hold", async () => {
+test("the roles of a user are beside the name, as text", async () => {
   const entry = { claims: { roles: ["admin", "<b>", 7, ""] } };
   await idp.call("users.edit", { username: "user8", entry });
   const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }));
@@ -75,7 +75,7 @@ test("the roles of a user stand beside the name, as text whatever they hold", as
   expect((await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }))).body).toContain("<bdi>support</bdi>");
 });
 
-test("the note of a user stands beside the name where there are no roles, and no client receives it", async () => {
+test("the note of a user without roles is beside the name, and no client receives it", async () => {
   const note = "has <3 orders";
   await idp.call("users.edit", { username: "user9", entry: { note } });
   const shown = async () => (await new Browser(idp.issuer).open(app.url({ login_hint: "user9" }))).body;

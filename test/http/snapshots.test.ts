@@ -19,7 +19,7 @@ const { client_id: client } = app.credentials;
 const issue = (user = "alice") => idp.issueTokens({ user, client, scope: "openid email" });
 const statusOf = async (token: string): Promise<number> => (await userinfo(idp, token)).status;
 
-test("what was changed, added and removed since is as it was; what was revoked since is valid again, and it says so", async () => {
+test("later changes, additions and removals are undone; later revocations too, and it says so", async () => {
   const [grace, heidi] = [await enroll(idp, { displayName: "Grace" }), await enroll(idp)];
   const [byGrant, alone, family] = [await issue(grace), await issue(heidi), await issue(heidi)];
   const browser = new Browser(idp.issuer);
@@ -125,7 +125,7 @@ test("codes and sign-ins under way are dropped; a DPoP proof that was used stays
   expect((await pick(browser, page, "alice")).status).toBe(400);
 });
 
-test("what had expired when it was saved, and was revoked before, stays revoked when the clock is set back", async () => {
+test("a token that was revoked and had expired before the snapshot stays revoked when the clock is set back", async () => {
   const { access_token: revoked } = await issue();
   await idp.call("token.revoke", { token: revoked });
   await idp.clock.advance("2d");
@@ -150,7 +150,7 @@ test("it was saved at the real time, whatever the clock shows", async () => {
   expect(saved && saved.savedAt <= now).toBe(true);
 });
 
-test("what expired since has not expired; a reset and an import keep snapshots", async () => {
+test("a token that expired since is valid again; a reset and an import keep snapshots", async () => {
   const { access_token: token } = await issue();
   await idp.snapshot("kept");
   await idp.expire({ all: true });

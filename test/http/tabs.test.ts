@@ -156,7 +156,7 @@ describe("the back button", () => {
     expect(await idp.call("grants.list", { client: app.credentials.client_id })).toMatchObject([{ user: "bob" }]);
   });
 
-  test("to a consent page that was answered: it says so, and shows nothing to press", async () => {
+  test("to an answered consent page: it says so, and has no buttons", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);
     const consent = await pick(browser, await browser.open(app.url()), "alice");

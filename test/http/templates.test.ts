@@ -127,7 +127,7 @@ test("a broken page of a folder gives a plain 500, and the log names it", async 
   expect(notes.join("\n")).toMatch(/eta:1: .* not undefined: <%= it\.nothing %>/);
 });
 
-test("so does the form that carries a refusal to the app", async () => {
+test("a broken form_post page of a folder does so too", async () => {
   const notes: string[] = [];
   const templates = templatesFolder({ "form-post.eta": "<%= it.nothing %>" });
   const idp = await serve({ templates, log: (note) => notes.push(note) });

@@ -34,7 +34,7 @@ test("a claim requested by name stays in the exchanged token, while the grant co
   expect(await released()).not.toHaveProperty("email");
 });
 
-test("a scope that was taken from the client since: of the subject token, of one got for it before, of one without a user", async () => {
+test("a scope that the client lost is gone from the subject token, an earlier exchanged one and one without a user", async () => {
   const own = await service({ grant_types: ["authorization_code", "refresh_token", "client_credentials"] });
   const { client_id } = own.credentials;
   const { access_token } = await tokensOf("alice", own);
@@ -52,7 +52,7 @@ test("a scope that was taken from the client since: of the subject token, of one
   expect(claimsOf(await exchange(orders, alone))["scope"]).toBe("");
 });
 
-test("a scope that was taken from any client on the way: of tokens exchanged twice, with a user and without", async () => {
+test("a scope that any client on the way lost is gone from tokens that were exchanged twice", async () => {
   const [middle, last] = [await service({ scope }), await service({ scope })];
   const ofUser = (await exchange(middle, (await tokensOf()).access_token)).json.access_token;
   const exchanged = [ofUser, await ownToken(middle)].map(async (token) => (await exchange(last, token)).json);

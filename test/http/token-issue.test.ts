@@ -55,7 +55,7 @@ describe("claims give a token no right that its grant does not hold", () => {
     });
   });
 
-  test("whatever else is set, UserInfo says what the grant allows of the user", async () => {
+  test("UserInfo follows the grant, whatever claims are set", async () => {
     const claims = { id: "1", user: { username: "bob" }, scopes: "email", email: "bob@example.test", __proto__: null };
     const { token } = await idp.call("token.issue", { ...whose, scope: "openid", claims });
     const { json } = await userinfo(idp, token);

@@ -7,7 +7,7 @@ import { testClock } from "../helpers/clock.ts";
 
 /** A token that passed once is checked again the next time. */
 
-test("an access token that was taken is refused once it has expired", async () => {
+test("an access token that was accepted is refused once it has expired", async () => {
   const clock = testClock();
   const idp = await serve({ now: clock.now });
   const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
@@ -18,7 +18,7 @@ test("an access token that was taken is refused once it has expired", async () =
   expect((await userinfo(idp, token)).status).toBe(401);
 });
 
-test("an access token that was taken is refused once its key is gone", async () => {
+test("an access token that was accepted is refused once its key is gone", async () => {
   const clock = testClock();
   const idp = await serve({ now: clock.now, settings: { access_token_ttl: 10_000_000, refresh_token_ttl: 60 } });
   const { access_token: token } = (await exchange(idp, (await signIn(idp)).code)).json;
@@ -28,7 +28,7 @@ test("an access token that was taken is refused once its key is gone", async () 
   expect((await userinfo(idp, token)).status).toBe(401);
 });
 
-test("an access token that one server took is no token of another one, in the same process and under the same issuer", async () => {
+test("an access token of one server is refused by another one in the same process with the same issuer", async () => {
   const issuer = "http://idp.example.test";
   const [idp, other] = [await serve({ issuer }), await serve({ issuer })];
   const at = (port: number) => ({ issuer: `http://localhost:${port}` });
@@ -37,7 +37,7 @@ test("an access token that one server took is no token of another one, in the sa
   expect((await userinfo(at(other.port), token)).status).toBe(401);
 });
 
-test("what is kept of access tokens that were taken is small, however large the bodies that they came in, or they themselves", async () => {
+test("the record of an accepted access token is small, however large the token or its body", async () => {
   const idp = await serve();
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

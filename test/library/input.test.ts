@@ -80,7 +80,7 @@ test("fixtures may be a list of what fixture files hold, beside texts of files",
   expect(server.seeded).toMatchObject({ users: { added: ["eve", "mallory"] }, clients: { added: ["app"] } });
 });
 
-test("an option that createIdp does not have is refused, with the one that is meant", async () => {
+test("an unknown option of createIdp is refused, with a suggestion", async () => {
   const refusal = await createIdp({ port: 0, fixture: "users.yaml" } as object).catch((error: unknown) => error);
   expect(refusal).toMatchObject({
     name: "OperationError",

@@ -87,7 +87,7 @@ test("npm run sbom lists everything that is installed for users (CycloneDX)", as
   expect(installed.filter((one) => !listed.has(one))).toEqual([]);
 });
 
-test("npm run audit passes what is clean, fails on a finding, and says so where the registry does not answer", async () => {
+test("npm run audit passes without findings, fails on a finding, and says so if the registry does not respond", async () => {
   const answers = newFolder();
   const script = join(repository, "scripts/audit.js");
   const run = (report: string) => shell(`printf '%s' '${report}' | node '${script}' --report -`, { cwd: answers });

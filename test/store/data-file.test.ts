@@ -68,7 +68,7 @@ describe("a data file that is not read", () => {
     await expect(openAt(dir)).rejects.toThrow("data.json cannot be read: it is a folder");
   });
 
-  test("one that is too long for a text is refused", async () => {
+  test("one that is too long for a string is refused", async () => {
     const dir = newFolder();
     mkdirSync(dir);
     writeFileSync(join(dir, "data.json"), "{");

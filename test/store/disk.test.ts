@@ -5,7 +5,7 @@ import { program, startChild } from "./child.ts";
 import { newFolder, openAt, scopesIn } from "./folder.ts";
 
 test(
-  "a disk that is full: what was not written never was, reads go on, smaller changes pass, nothing answered is lost",
+  "a full disk: failed writes leave nothing, reads go on, smaller changes pass, nothing confirmed is lost",
   { timeout: 30_000 },
   async () => {
     const dir = newFolder();

@@ -58,7 +58,7 @@ test("after a crash nothing is answered from a journal before it, and its name, 
   await store.close();
 });
 
-test("what was refused and could not be taken back at once is not there after a stop", async () => {
+test("a refused change that could not be undone at once is not there after a stop", async () => {
   const dir = newFolder();
   const store = await openAt(dir);
   await add(store, "kept");
@@ -83,7 +83,7 @@ test("a stop says that what was refused could still not be taken back", async ()
   await expect(store.close()).rejects.toThrow(/The last refused change.*data\.journal.*EIO/);
 });
 
-test("a journal that was deleted before the first change after a crash is not begun anew in its middle", async () => {
+test("a journal that was deleted before the first change after a crash is not restarted in its middle", async () => {
   const dir = await crashed("one");
   vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
   const notes: string[] = [];

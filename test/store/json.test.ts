@@ -26,7 +26,7 @@ describe("json: on disk", () => {
     dir = newFolder();
   });
 
-  test("new data that nothing was put into is not there after it was closed; data that is empty stays", async () => {
+  test("new data without a record leaves no file; data that was emptied stays", async () => {
     const file = join(dir, "data.json");
     await (await openAt(dir)).close();
     expect(existsSync(file)).toBe(false);
@@ -36,7 +36,7 @@ describe("json: on disk", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test("what expired by a clock that may be set back is in data.json, and what expired for good is not", async () => {
+  test("a record that expired by a moved clock is in data.json, one that expired for good is not", async () => {
     const [end, other] = [1_700_000_000_000, 1_700_000_001_000];
     const store = await openAt(dir, { now: () => other, passed: () => end });
     await store.transaction((tx) => {
@@ -48,7 +48,7 @@ describe("json: on disk", () => {
     expect(dataOf(dir)).not.toContain("sid-gone");
   });
 
-  test("what was put is there when the data is opened again, in its order and by its indexes; volatile records are not", async () => {
+  test("records are there when the data is opened again, in their order and by their indexes; volatile ones are not", async () => {
     const store = await openAt(dir);
     await store.transaction((tx) => {
       for (const name of ["carol", "alice", "bob"]) tx.insert("users", user(name));

@@ -98,7 +98,7 @@ describe("the lock of the data", () => {
     "of a command that was killed": () => ({ pid: deadPid(), kind: "command" }),
     "that names no process": () => ({ pid: 0 }),
   };
-  test.each(Object.entries(dead))("one %s is taken over, and that is said", async (_, fields) => {
+  test.each(Object.entries(dead))("one %s is taken over, with a note", async (_, fields) => {
     writeLock(fields());
     expect(readLock(dir)?.state).toBe("dead");
     const notes: string[] = [];
@@ -119,7 +119,7 @@ describe("the lock of the data", () => {
     await store.close();
   });
 
-  test("one whose process ended, and whose pid is another's by now, is taken over where the system tells when a process began", async () => {
+  test("one whose process ended, and whose pid was reused, is taken over if the system tells when a process began", async () => {
     writeLock({ processStart: "another boot 1" });
     expect(readLock(dir)?.state).toBe(process.platform === "linux" ? "dead" : "alive");
   });
@@ -212,7 +212,7 @@ describe("the lock of the data", () => {
 describe("several processes", async () => {
   const [contender, command] = [await program("contender"), await program("commands")];
 
-  test("of four that take a dead process's lock over at once, one wins, each time", { timeout: 60_000 }, async () => {
+  test("four processes take over a dead lock at once: one wins, each time", { timeout: 60_000 }, async () => {
     const contenders = Array.from({ length: 4 }, () => startChild(contender, [dir]));
     await Promise.all(contenders.map(({ line }) => line()));
     const pid = deadPid();

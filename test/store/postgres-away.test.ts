@@ -99,7 +99,7 @@ test("an instance that is cut off serves no old data, and all of it when it is b
   expect(await numberIn(store)).toBe(2);
 });
 
-test("what was answered is there after the database was killed under load", { timeout: 120_000 }, async () => {
+test("confirmed changes are there after the database was killed under load", { timeout: 120_000 }, async () => {
   const issuer = newIssuer();
   const stores = await Promise.all([1, 2].map(() => openInstance(url, issuer)));
   for (let round = 0; round < 5; round++) {

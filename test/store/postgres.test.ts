@@ -61,14 +61,14 @@ describe("three instances on one database", () => {
     expect(Math.min(...done), String(done)).toBeGreaterThan(sum / 20);
   });
 
-  test("of sixty that use something up, one gets it", async () => {
+  test("one of sixty that use up a record gets it", async () => {
     const stores = await open();
     await stores[0]?.transaction((tx) => tx.insert("codes", code("c", Date.now() + 60_000)));
     const got = await ofEach(stores, 20, (store) => store.transaction((tx) => tx.remove("codes", "c") !== undefined));
     expect(got.filter(Boolean)).toHaveLength(1);
   });
 
-  test("a unique value is one record's, and who is refused sees why", async () => {
+  test("a unique value belongs to one record, and the refusal says why", async () => {
     const stores = await open();
     const results = await ofEach(stores, 10, (store) =>
       store
@@ -83,7 +83,7 @@ describe("three instances on one database", () => {
   });
 
   test.each(["read", "transaction"] as const)(
-    "whatever was answered is seen by each %s that begins after it, at every instance",
+    "a confirmed change is seen by each later %s, at every instance",
     async (way) => {
       const [writer, ...others] = await open();
       let answered = 0;

@@ -61,7 +61,7 @@ function losing(times: number): Journal {
   };
 }
 
-test("who loses runs again until it wins, and gives up in the end, with nothing changed", async () => {
+test("the loser runs again until it wins, and gives up in the end, with nothing changed", async () => {
   const put = (tx: Tx): void => tx.put("meta", { id: "issuer", value: "x" });
   const read = (store: Store): Promise<unknown> => store.read((tx) => tx.get("meta", "issuer")?.value);
   const lucky = await openOn(losing(20));
@@ -96,7 +96,7 @@ describe.each([
     for (const store of stores) expect(await store.transaction(increment)).toBeGreaterThan(100);
   });
 
-  test("one remover, and a refusal that rests on what was lost is made again", async () => {
+  test("one of many removers wins", async () => {
     const stores = await open();
     await stores[0].transaction((tx) => tx.insert("sessions", session("s", Infinity)));
     await stores[1].transaction(increment);
@@ -107,7 +107,7 @@ describe.each([
     expect(won.filter(Boolean)).toHaveLength(1);
   });
 
-  test("a unique value is one record's", async () => {
+  test("a unique value belongs to one record", async () => {
     const stores = await open();
     const insert = (id: string) => (tx: Tx) => tx.insert("sessions", session(id, Infinity, { sid: "same" }));
     const results = await Promise.allSettled(stores.map((store, i) => store.transaction(insert(`${i}`))));

@@ -52,7 +52,7 @@ test.each(adapters)(
   },
 );
 
-test.each(adapters)("%s: what was opened is there the next time; what was removed is gone", async (_, prepare) => {
+test.each(adapters)("%s: an opened issuer is there the next time; a removed one is gone", async (_, prepare) => {
   const open = await prepare();
   const before = await open();
   const [a, b] = [await before.open("a", clock), await before.open("b", clock)];
@@ -103,7 +103,7 @@ test("folder: nothing is left of an issuer that was not complete when its proces
   await after.close();
 });
 
-test("postgres: of two processes that claim a name at once, one gets it", async () => {
+test("postgres: two processes claim a name at once: one gets it", async () => {
   const postgres = await newDatabase();
   const both = [
     await openStores({ data: null, postgres, ...shared }),

@@ -57,7 +57,7 @@ test("fixtures that one instance was reset to are in use at every other, with th
   }
 });
 
-test("a fault of fixtures is met once in all, whichever instances start with them; a reset sets it again", async () => {
+test("a fault of fixtures applies once in all, at whichever instance; a reset sets it again", async () => {
   const store = await newDatabase();
   const fixtures: FixtureFile = { clients: [demoApp], faults: [{ endpoint: "token", status: 418 }] };
   const statusAt = async ({ port }: Idp): Promise<number> =>
@@ -70,7 +70,7 @@ test("a fault of fixtures is met once in all, whichever instances start with the
   expect([await statusAt(one), await statusAt(two)]).toEqual([418, 401]);
 });
 
-test("of two instances that add the same issuer at once, one is refused, and the other's issuer is there", async () => {
+test("two instances add the same issuer at once: one is refused, and the other's issuer is there", async () => {
   const store = await newDatabase();
   const instances = [await start(store), await start(store)];
   const made = await Promise.allSettled(

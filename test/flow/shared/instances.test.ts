@@ -33,7 +33,7 @@ async function winners(send: (to: Instance) => Promise<Answer>): Promise<number>
   return answers.filter(({ status }) => status === 200).length;
 }
 
-describe("one winner of fifty at once", () => {
+describe("fifty at once: one wins", () => {
   test("a code", async () => {
     const { code } = await signIn({ issuer });
     expect(await winners((to) => exchange(to, code))).toBe(1);
