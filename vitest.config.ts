@@ -20,7 +20,7 @@ export default defineConfig({
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
     // port that was closed a moment ago would still be taken.
     pool: "forks",
-    // Each of these processes loads what is tested once, not anew for each of 160 files: no test changes a module.
+    // Each of these processes loads what is tested once, not again for each file: no test changes a module.
     isolate: false,
   },
 });
