@@ -87,7 +87,7 @@ describe("passwords", () => {
     expect((await guess(browser, page, "alice", "alice")).status).toBe(429);
     expect((await guess(browser, page, "alice@example.test", "alice")).status).toBe(429);
 
-    // Not locked out: another user, and she herself from elsewhere.
+    // Not locked out: another user, and the same user from elsewhere.
     const other = await loginPage();
     expect((await guess(other.browser, other.page, "bob", "bob")).page).toBe("consent");
     const form = formsOf(page.body).find(({ buttons }) => buttons.some(({ id }) => id === "login-submit"));

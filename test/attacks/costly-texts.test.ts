@@ -7,7 +7,7 @@ import { callback, paths, post } from "../helpers/client.ts";
 
 /**
  * Texts whose letters take time that grows with the square of their number: marks that are to be put in order (NFKC), names of hosts (IDNA).
- * 50,000 of them would keep the server busy for seconds; so none that long is looked at.
+ * 50,000 of them would keep the server busy for seconds, so a text of that length is not processed.
  */
 
 const exchangeType = "urn:ietf:params:oauth:grant-type:token-exchange";

@@ -59,7 +59,7 @@ describe("loads of a foreign page do nothing for the user who is signed in", () 
     const load = () => browser.open("/device?user_code=BBBB-BBBB", { headers });
     const loads = await Promise.all(Array.from({ length: 60 }, load));
     expect(new Set(loads.map(({ state }) => state))).toEqual(new Set(["enter"]));
-    // Followed as a link, it is looked at, and there are guesses left for it.
+    // Followed as a link, the code is checked, and guesses are left for it.
     const link = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" };
     expect((await browser.open("/device?user_code=BBBB-BBBB", { headers: link })).state).toBe("invalid");
   });

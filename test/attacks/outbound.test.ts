@@ -220,7 +220,7 @@ describe("from outside", () => {
     expect(status).toBe(201);
     return json;
   }
-  /** An operator gives a client that registered itself an address, which makes it no client of the operator. */
+  /** An operator gives an address to a client that registered itself, which does not make it a client of the operator. */
   const give = (stranger: Record<string, string>, entry: object) =>
     idp.call("clients.edit", { client_id: stranger["client_id"] ?? "", entry: { ...entry } });
   const authenticate = async (id: string, at = idp) =>

@@ -3,7 +3,7 @@ import { innards, underAttack } from "../helpers/attack.ts";
 import { authorizeUrl, callback, exchange, paths, signIn } from "../helpers/client.ts";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 
-/** What a refusal repeats of a request: never what is good for anything, and never all of what has no end. */
+/** What a refusal repeats of a request: never a valid secret, and never the whole of an endless value. */
 
 const told: string[] = [];
 const idp = await underAttack({

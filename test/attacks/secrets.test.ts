@@ -5,7 +5,7 @@ import { Browser } from "../helpers/browser.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { callback, paths, post, userinfo, type Parameters } from "../helpers/client.ts";
 
-/** Every secret of a whole run, looked for in all that the run showed to anybody but its owner. */
+/** Every secret of a whole run, searched in everything that the run showed to anybody but its owner. */
 
 const clientSecret = "the-client-secret-of-this-run";
 const password = "the-password-of-this-run";

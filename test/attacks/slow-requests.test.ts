@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../src/http/listen.ts";
 import { defaultPatience } from "../../src/http/node-server.ts";
 
-/** Who sends a request byte by byte is answered 408 and disconnected. The server waits for milliseconds here instead of seconds. */
+/** A client that sends a request byte by byte gets a 408 and is disconnected. The server waits for milliseconds here instead of seconds. */
 
 const patience = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10, stallTimeout: 60_000 };
 

@@ -8,7 +8,7 @@ import { Browser } from "../helpers/browser.ts";
 import { post } from "../helpers/client.ts";
 
 /**
- * The time of an answer tells neither who exists nor how much of a secret was right. Clocks are no measure of that in a test: what takes
+ * The response time reveals neither who exists nor how much of a secret was right. A clock cannot measure that in a test: what takes
  * the time is counted instead.
  */
 

@@ -8,7 +8,7 @@ import { Browser } from "../helpers/browser.ts";
 import { callback, paths, pick, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** What an operator changes while a sign-in is under way, or tokens are out, holds for these too. */
+/** A change of an operator during a sign-in, or while tokens are valid, applies to these too. */
 
 const clock = testClock();
 const idp = await underAttack({ now: clock.now });

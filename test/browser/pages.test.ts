@@ -7,7 +7,7 @@ import { startPageServer } from "../helpers/page-server.ts";
 import { oneOfEachKind } from "../helpers/sample-views.ts";
 
 /**
- * A page of each kind in a real browser: what only a browser can tell.
+ * A page of each kind in a real browser: what only a browser can show.
  * @module-tag browser
  */
 

@@ -68,7 +68,7 @@ const back = (on: Page = page): Record<string, string> => {
   return Object.fromEntries(searchParams);
 };
 
-/** Well below the time of a test: what is not there need not be waited for long. */
+/** Well below the time limit of a test. */
 const timeout = 1500;
 
 describe("signs in", () => {

@@ -8,7 +8,7 @@ import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 
-/** What doctor finds, each thing made to be wrong once. */
+/** What doctor finds: each problem is made once. */
 
 interface Check {
   readonly name: string;

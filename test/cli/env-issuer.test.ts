@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** `idp env` prints the issuer of its data, and says so where it is another server that answers there. */
+/** `idp env` prints the issuer of its data, and says so if another server responds there. */
 
 /** A server that is not ours, on a port that may have been ours. @returns its address */
 async function occupy(port: number, answer: string): Promise<string> {

@@ -13,7 +13,7 @@ import { idpHere, leaves } from "../helpers/command.ts";
 interface Call {
   /** What follows the command, and makes it do its work; TOKEN stands for an access token, FILE for a fixture file. */
   readonly words: string;
-  /** How it ends where a server runs, and where none does if that is another way. */
+  /** How it ends with a server, and without one if that differs. */
   readonly code: number;
   readonly stopped?: number;
   /** It uses the working folder, so it has to be a separate process. */

@@ -14,7 +14,7 @@ import { atEnd } from "../helpers/at-end.ts";
 
 /** `idp check client` on an app that neglects something: exactly that goes unnoticed. */
 
-/** The time between two fetches of the keys, in milliseconds, is passed over: this app waits for none. */
+/** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
 const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
 
 let app: CarefulApp | null = null;
@@ -67,7 +67,7 @@ test("an app that checks everything passes, and every case is reached", async ()
   expect(result.cases).toHaveLength(allCases.length + 2);
 });
 
-/** They wait, start the app again or make keys: they run where they are about what is neglected. */
+/** They wait, start the app again or make keys, so they run only for apps that neglect their check. */
 const isSlow = ({ name }: Case): boolean => /^(retry|keys|discovery)|kid-unknown/.test(name);
 
 /** What an app neglects, and the cases that find it. */

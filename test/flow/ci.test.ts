@@ -8,7 +8,7 @@ import { freePort } from "../helpers/port.ts";
 import { blocks } from "../helpers/readme.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
-/** The recipes for containers of docs/ci.md. Their commands run as processes here; what starts containers stands in for itself. */
+/** The recipes for containers of docs/ci.md. Their commands run as processes here. */
 
 /** Asks a server at its port under another host name. */
 const issuerFor = (host: string, port: string): Promise<string> =>

@@ -47,7 +47,7 @@ test("alice signs in, her data is fetched, tokens are refreshed, and she signs o
   const signedOut = await browser.open(`${url}/logout`);
   expect(signedOut.url).toBe(`${url}/`);
   expect(JSON.parse(signedOut.body)).toEqual({ user: null });
-  // Not of the application only: the next sign-in asks again who it is.
+  // Not only signed out of the application: the next sign-in shows the login page again.
   expect(await browser.open(`${url}/login`)).toMatchObject({ page: "login" });
 });
 

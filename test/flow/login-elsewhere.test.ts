@@ -5,7 +5,7 @@ import { foreignClient, signInThere, startForeignProvider } from "../helpers/for
 import { newFolder } from "../helpers/cli.ts";
 import { beginHere, idpHere } from "../helpers/command.ts";
 
-/** `idp login` against a provider that others wrote: it passes, and where that provider does wrong, the right check fails. */
+/** `idp login` against a foreign provider: it passes, and if the provider does wrong, the right check fails. */
 
 const there = await startForeignProvider();
 const data = join(newFolder(afterAll), "none");

@@ -51,7 +51,7 @@ export function pick(browser: Browser, visit: Visit, user: string): Promise<Visi
   return browser.press(visit, form?.buttons[0]?.id ?? "login-as-…", { username: user });
 }
 
-/** What of a sign-in may be otherwise: who, in which browser, and parameters of the request. */
+/** Options of a sign-in: the user, the browser, and parameters of the request. */
 export type Change = { readonly user?: string; readonly browser?: Browser } & Readonly<
   Record<string, string | null | Browser>
 >;

@@ -104,6 +104,6 @@ export function commandTree(): ReadonlyMap<string, Command> {
   return new Map(below(program, ""));
 }
 
-/** Commands that do something themselves, and not by one of theirs. */
+/** Commands that do something themselves, not only through subcommands. */
 export const leaves = (): readonly string[] =>
   [...commandTree()].flatMap(([path, { commands }]) => (commands.length === 0 ? [path] : []));

@@ -8,7 +8,7 @@ function problemLine({ file, line, column, path, message }: Problem): string {
   return `${place}${path} ${message}`;
 }
 
-/** The problems of a refusal of fixtures, a line each; none where nothing was refused. */
+/** The problems of refused fixtures, one per line; none if nothing was refused. */
 export async function linesOf(work: Promise<unknown>): Promise<string[]> {
   try {
     await work;

@@ -19,7 +19,7 @@ interface Bend {
 
 export interface ForeignProvider {
   readonly issuer: string;
-  /** How it is bent from here on; the empty object: not at all. */
+  /** The changes from here on; the empty object: none. */
   bend: Bend;
 }
 

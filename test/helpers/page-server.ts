@@ -7,7 +7,7 @@ import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
 /**
- * Serves every sample page at `/<name>`, with the headers and the stylesheet it has in earnest.
+ * Serves every sample page at `/<name>`, with its real headers and stylesheet.
  * @param vary what is shown in place of a sample's own view
  */
 export async function startPageServer(

@@ -14,7 +14,7 @@ interface Person {
   grant: "none" | "active" | "revoked" | "unknown";
   /** Newest tokens, and the refresh token that was rotated for them. */
   live: { readonly access: string; readonly refresh: string; readonly older: string | null } | null;
-  /** Access tokens that died, and what UserInfo has to say of them from then on. */
+  /** Access tokens that died, and the response of UserInfo to them from then on. */
   readonly dead: { readonly access: string; readonly status: 401 | 403 }[];
 }
 

@@ -16,7 +16,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 let one: Promise<Pick<TestPostgres, "database">> | null = null;
 
-/** An empty database on a PostgreSQL that all tests of this process have in common. @returns its URL, with the password in it */
+/** An empty database on a PostgreSQL that all tests of this process share. @returns its URL, with the password in it */
 export async function newDatabase(): Promise<string> {
   one ??= startForProcess();
   return (await one).database();

@@ -47,7 +47,7 @@ const missing = programs.filter((program) => !isThere(program));
 /** The tags for vitest: one for each program. */
 export const programTags = programs.map((name) => ({ name, skip: missing.includes(name) }));
 
-/** Before the tests: a machine that has to have everything has it. After them, as the last line of the run: what was left out. */
+/** Before the tests: checks that a machine that needs every program has it. After them, as the last line of the run: what was left out. */
 export default function setup({ vitest }: TestProject): () => void {
   const required = missing.filter((program) => !notRequired.includes(program));
   if (process.env["CI"] === "true" && required.length > 0)

@@ -15,7 +15,7 @@ export interface RelyingParty {
   readonly url: string;
 }
 
-/** An application that listens on a free port and has no routes yet: what it is given may depend on its address. */
+/** An application that listens on a free port and has no routes yet: they may depend on its address. */
 export async function startRelyingParty(): Promise<RelyingParty> {
   const app = express();
   const server = createServer(app);

@@ -24,7 +24,7 @@ export async function startRoundRobin(at = 0): Promise<RoundRobin> {
     const sent = request({ host: "127.0.0.1", port, method, path: url, headers: rawHeaders, agent }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
       answer.pipe(res);
-      // A connection that breaks in the middle of an answer breaks on this side, too.
+      // A connection that breaks in the middle of a response breaks on this side, too.
       answer.on("error", () => res.destroy());
     });
     sent.on("error", () => res.destroy());

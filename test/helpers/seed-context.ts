@@ -8,7 +8,7 @@ import { createMemoryStore } from "../../src/store/memory.ts";
 import type { Client, Grant, Store, User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";
 
-/** What applying fixtures needs, in memory, with a clock that is set by hand. */
+/** The context for applying fixtures, in memory, with a clock that is set by hand. */
 export interface SeedWorld {
   readonly store: Store;
   readonly passwords: PendingPasswords;

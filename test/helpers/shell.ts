@@ -7,7 +7,7 @@ import { repository } from "./readme.ts";
 
 /** What a person types into a shell. */
 
-/** Of an `npm test` that this runs under, nothing decides about an npm below it. */
+/** Variables of the `npm test` that runs this do not reach an npm below it. */
 function ownEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment(more)).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)));
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { onTestFinished } from "vitest";
 
-/** The least of a provider, for clients: each of its answers can be replaced, and what it was asked is kept. */
+/** A minimal provider for clients: each response can be replaced, and the requests are recorded. */
 
 interface StubAnswer {
   readonly status?: number;
@@ -23,7 +23,7 @@ export interface StubProvider {
 }
 
 /**
- * @param bends `/token`: what is answered there in place of the usual
+ * @param bends `/token`: the response there in place of the usual one
  * @param idToken claims of the ID token that are to be otherwise; `alg` and `kid` of its header
  */
 export async function startStubProvider(

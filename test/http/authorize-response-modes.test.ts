@@ -52,7 +52,7 @@ describe("POST", () => {
   });
 });
 
-/** The fields of a page that posts them on by itself. */
+/** The fields of a page that posts them by itself. */
 function posted(visit: Visit): { action: string; fields: Record<string, string> } {
   const [form] = formsOf(visit.body);
   expect(form?.method).toBe("POST");

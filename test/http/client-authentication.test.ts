@@ -42,7 +42,7 @@ const byPost = ({ credentials: { client_id, client_secret } }: App): Sent => ({
 });
 const byNone = ({ credentials: { client_id } }: App): Sent => ({ body: { client_id } });
 
-/** A client that authenticates hears that the code is unknown. */
+/** A client that authenticates gets the answer that the code is unknown. */
 const letIn = [400, "invalid_grant"];
 const outcome = ({ status, json }: Awaited<ReturnType<typeof send>>) => [status, json.error];
 const encodings: Encoding[] = ["form", "json"];

@@ -3,14 +3,14 @@ import { register, serve } from "../helpers/app.ts";
 import { paths, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** The injected clock is set back: what was revoked stays revoked, and the rest is as good as it was. */
+/** The injected clock is set back: revoked tokens stay revoked, and the others are valid again. */
 
 const days = 86_400;
 const clock = testClock();
 const idp = await serve({ now: clock.now });
 const app = await register(idp);
 
-/** Far on, where enough happens for every expired record to be removed if it may be; and back again. */
+/** Far ahead, with enough activity for every expired record to be removed if it may be; and back again. */
 async function thereAndBack(): Promise<void> {
   clock.pass(30 * days);
   for (let i = 0; i < 30; i++) {

@@ -5,7 +5,7 @@ import { register, serve, type App } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, paths, post, refresh, userinfo } from "../helpers/client.ts";
 
-/** Faults: what each does to a response, which requests take it, and that a check stays a check. */
+/** Faults: what each does to a response, which requests take it, and that checks still apply. */
 
 let idp: Idp;
 let app: App;
@@ -19,7 +19,7 @@ const jwks = (): string => `${idp.issuer}/api/v2/oauth/jwks`;
 const discovery = (): string => `${idp.issuer}/.well-known/openid-configuration`;
 const add = (fault: FaultInput) => idp.faults.add(fault);
 
-/** What came of a request until its connection was closed. */
+/** The result of a request until its connection was closed. */
 function raw(address: string): Promise<{ readonly headers: unknown; readonly body: string; readonly whole: boolean }> {
   return new Promise((resolve, reject) => {
     const sent = send(address, { agent: false }, (response) => {

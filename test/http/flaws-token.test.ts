@@ -72,7 +72,7 @@ async function problemsOf(response: Body): Promise<string[]> {
   return problems;
 }
 
-/** What oauth4webapi makes of it: null where it accepts it. */
+/** The error of oauth4webapi: null if it accepts the response. */
 const refusalOf = (response: Body): Promise<string | null> =>
   oauth
     .processAuthorizationCodeResponse(server, client(), Response.json(response), {

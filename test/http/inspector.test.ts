@@ -5,7 +5,7 @@ import { userinfo } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
 
-/** The inspector: what a person with its cookie sees and does. Who has no cookie is in test/attacks/inspector.test.ts. */
+/** The inspector: what a person with its cookie sees and does. test/attacks/inspector.test.ts has the requests without one. */
 
 const idp = await serve({ settings: { try_it: true } });
 const { browser } = await openInspector(idp);

@@ -97,7 +97,7 @@ test("every path is routed: methods that are not listed are 405, with those that
   }
 });
 
-/** The schema of an answer with what it refers to, and nothing let through that it does not name. */
+/** The schema of a response with its references, which allows no other members. */
 function answerSchema(operationId: string, status: number): ValidateFunction {
   const described = all().find((one) => one.described.operationId === operationId)?.described;
   const schema = described?.responses[String(status)]?.content?.["application/json"].schema;

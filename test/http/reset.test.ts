@@ -37,7 +37,7 @@ const fixtures = (): FixtureFile => ({
 });
 const serveThose = () => serve({ fixtures: fixtures() });
 
-/** What a person knows of the data, without what is drawn and when it was. */
+/** The data without random values and times. */
 async function stateOf(idp: Idp): Promise<unknown> {
   const grants = await idp.call("grants.list", {});
   return {

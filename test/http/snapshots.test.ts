@@ -136,7 +136,7 @@ test("a token that was revoked and had expired before the snapshot stays revoked
   await idp.restore("ahead");
   await idp.clock.reset();
   expect(await statusOf(revoked)).toBe(401);
-  // A session of since is gone, although it had only been hidden.
+  // A later session is gone, although it had only been hidden.
   expect((await browser.open("/account")).page).toBe("login");
 });
 

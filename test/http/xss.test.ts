@@ -4,7 +4,7 @@ import { Browser, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 import { elementsOf, unescapeHtml } from "../helpers/html.ts";
 
-/** What clients, users and requests may hold is shown as text on every page of a running server. */
+/** Values of clients, users and requests are shown as text on every page of a running server. */
 
 const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script><%= 7 %><%~ it %>`;
 

@@ -138,7 +138,7 @@ const borrow = (...names: readonly string[]): void => {
   }
 };
 
-/** Compiles programs, by the names of their files, as an app does that is strict. */
+/** Compiles programs, by the names of their files, in strict mode. */
 const compile = (programs: Readonly<Record<string, string>>, options: Readonly<Record<string, unknown>>) => {
   borrow("@types/node", "undici-types");
   for (const [file, text] of Object.entries(programs)) writeFileSync(join(folder, file), text);

@@ -10,7 +10,7 @@ import { serve } from "../helpers/app.ts";
 import { longRuns, timeLimit } from "../helpers/runs.ts";
 import { dataOf, journalOf, newFolder, openAt } from "../store/folder.ts";
 
-/** Files of noise and nearly right files: taken as a whole or refused as a whole, each refusal with a reason. */
+/** Files of noise and nearly correct files: accepted or refused as a whole, each refusal with a reason. */
 
 /** Changes to bytes as an editor, a copy or a disk makes them: some overwritten, cut out, put in. */
 const damages = fc.array(

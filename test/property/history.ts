@@ -9,7 +9,7 @@ export interface Done<M> {
   /** Counted over all operations. */
   readonly began: number;
   readonly ended: number;
-  /** Does it to the model. @returns whether its result was the one that the model says */
+  /** Applies it to the model. @returns whether its result was the model's */
   readonly fits: (model: M) => boolean;
 }
 

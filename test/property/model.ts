@@ -53,7 +53,7 @@ export interface Issued {
 const accessLife = 1800;
 const refreshLife = 7 * 86_400;
 const codeLife = 60;
-/** For how long after its end a used code is known for what it is. The contract leaves that open; the model has to know it. */
+/** For how long after its end a used code is still recognized. The contract leaves that open; the model has to know it. */
 const usedCodeMemory = 600;
 
 export function createModel() {
@@ -92,7 +92,7 @@ export function createModel() {
 
   const hasExpired = ({ expiresAt, over }: Token): boolean => expiresAt <= now || over;
 
-  /** Nobody knows a code any more that ended long ago. */
+  /** A code that ended long ago is unknown. */
   const forgetCodes = (): void => {
     codes = codes.filter(({ issuedAt }) => issuedAt + codeLife + usedCodeMemory > Math.min(now, real));
   };
@@ -100,7 +100,7 @@ export function createModel() {
   /** Expired, revoked by its client, or dead with its family, regardless of its user and grant. */
   const isDead = (token: Token): boolean => hasExpired(token) || token.revoked || token.family.dead;
 
-  /** Whether a token still speaks for its user: 2.5 without the scopes. */
+  /** Whether a token is still valid for its user: 2.5 without the scopes. */
   const speaks = (token: Token): boolean =>
     !isDead(token) && statusOf(token.user) === "active" && liveGrant(token) !== null;
 
@@ -200,7 +200,7 @@ export function createModel() {
       issue({ ...token, scopes }, token.scopes, texts);
     },
 
-    /** Reuse of a rotated one revokes its family. One that expired is no token any more. */
+    /** Reuse of a rotated one revokes its family. An expired one is not a token any more. */
     refuseRefresh(token: Token): void {
       if (!hasExpired(token) && token.generation < token.family.generation) token.family.dead = true;
     },

@@ -61,7 +61,7 @@ const admin = `Authorization: Bearer ${adminToken}`;
 let known: readonly string[] = [];
 let credentials: readonly string[] = [];
 
-/** What opens something: an interaction under way, a session, a code, tokens. Noise alone would not come past the first check. */
+/** Valid secrets: an interaction under way, a session, a code, tokens. Noise alone would not pass the first check. */
 async function renew(): Promise<void> {
   // One of the requests before may have suspended Alice.
   await idp.call("reset", {});

@@ -12,7 +12,7 @@ const scopes = some.map((names) => ["openid", ...names]);
 /** Of what was issued: 0 is the newest. */
 const which = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
 
-/** None of these adds up to the life of a code: nothing is said of its last instant. */
+/** None of these adds up to the lifetime of a code, so its last instant is not tested. */
 const times = [26, 61, 1741, 86_401, 691_200] as const;
 
 const named = <const N extends string, T>(weight: number, does: N, fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) => ({

@@ -26,7 +26,7 @@ export interface Walker {
   /** Walks one sequence with new users and clients. @throws if the server differs from the model */
   walk(steps: readonly Step[]): Promise<void>;
   close(): Promise<void>;
-  /** How often each step had which outcome, and each kind of answer came up: what was never reached was never tried. */
+  /** How often each step had which outcome, and each kind of response came up: an outcome that was never reached was never tested. */
   readonly seen: ReadonlyMap<string, number>;
 }
 
@@ -56,7 +56,7 @@ export function createWalker(): Walker {
       access: String(json["access_token"]),
       refresh: String(json["refresh_token"]),
     });
-    /** The operation refuses exactly where the model says so. @returns null where it refused */
+    /** The operation refuses exactly when the model says so. @returns null if it refused */
     async function allowed<T>(expected: boolean, operation: Promise<T>): Promise<T | null> {
       const done = await operation.catch((error: unknown) => {
         if (error instanceof OperationError) return null;

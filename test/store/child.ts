@@ -1,4 +1,4 @@
-/** Processes of their own that work on a store: what a crash, a limit or a second process does cannot be shown within one. */
+/** Separate processes that work on a store: one process cannot show the effects of a crash, a limit or a second process. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";

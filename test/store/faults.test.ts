@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { copyData, newFolder, openAt, scopesIn } from "./folder.ts";
 
-/** What is asked of the disk, and what becomes of data whose disk comes and goes: here Node.js's own file handles fail. */
+/** The calls to the disk, and the data when the disk fails for a while: here Node.js's own file handles fail. */
 
 let handles: FileHandle;
 beforeAll(async () => {

@@ -172,7 +172,7 @@ describe("json: the folder", () => {
   });
 
   test("a folder that cannot be written is refused with the reason and another way", async () => {
-    // Permissions do not hold root back; there, a folder of the kernel's does.
+    // Permissions do not restrict root; a folder of the kernel does.
     const dir = process.getuid?.() === 0 ? "/sys/kernel" : newFolder();
     if (!existsSync(dir)) mkdirSync(dir, { mode: 0o500 });
     const refusal = openAt(dir);

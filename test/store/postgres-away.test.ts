@@ -1,4 +1,4 @@
-/** What becomes of changes and reads when the database goes away, hangs, or loses what it had. */
+/** Changes and reads when the database goes away, hangs, or loses data. */
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { StorageError, type Store } from "../../src/store/store.ts";

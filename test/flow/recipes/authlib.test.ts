@@ -13,7 +13,7 @@ afterAll(() => idp.close());
 
 const { run, asked } = commandsOn(data);
 
-/** An app in which alice is signed in. @returns says what came of a call */
+/** An app in which alice is signed in. @returns a function that reports the result of a call */
 async function signedIn() {
   await idp.reset();
   const token = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid email" });

@@ -6,7 +6,7 @@ import { newFolder } from "../../helpers/cli.ts";
 import { recipesOf } from "./guide.ts";
 import { openidApp } from "./openid-app.ts";
 
-/** The recipes of docs/testing.md on what an app asked, against openid-client 6. */
+/** The recipes of docs/testing.md on the requests of an app, against openid-client 6. */
 
 const data = join(newFolder(afterAll), ".idp");
 const idp = await createIdp({ data, port: 0 });

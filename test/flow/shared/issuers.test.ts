@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { call, startInstances } from "../../helpers/instances.ts";
 
-/** The issuers of a shared store are those of all its instances, whichever made or removed them. */
+/** The issuers of a shared store are those of all its instances, whichever instance made or removed them. */
 
 const { issuer, at } = await startInstances(2, { users: [{ username: "alice" }] }, { atEnd: afterAll });
 const discovery = async (index: number, name: string) => {

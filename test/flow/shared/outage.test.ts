@@ -6,7 +6,7 @@ import { startPostgres } from "../../helpers/postgres.ts";
 import { createPeople } from "../../helpers/people.ts";
 import { longRuns, timeLimit } from "../../helpers/runs.ts";
 
-/** What is away or stopped for a while: the database, or an instance. Nothing old is served, and afterwards all is as before. */
+/** The database or an instance is stopped for a while. Nothing outdated is served, and afterwards everything works again. */
 
 const people = createPeople(6, adminToken);
 const isLong = longRuns(1) > 1;

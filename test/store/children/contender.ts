@@ -1,4 +1,4 @@
-/** Each `take` on stdin: tries to open the data as a server, and prints `won` or `locked <pid of the holder>`. `release` gives it free. */
+/** Each `take` on stdin: tries to open the data as a server, and prints `won` or `locked <pid of the holder>`. `release` closes it. */
 import { createInterface } from "node:readline";
 import { openFolderStore, type FolderStore } from "../open.ts";
 import { LockedError } from "../../../src/store/store.ts";
