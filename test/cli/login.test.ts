@@ -183,6 +183,27 @@ describe("--print", () => {
   });
 });
 
+test.each([
+  ["--user alice", /--login-hint alice/],
+  ["--approve", /idp login --user alice --approve/],
+  ["--deny", /--user alice/],
+  ["--user alice --approve --deny", /Leave one out/],
+  ["--flow client-credentials --user alice --approve", /Leave out --user/],
+  ["--flow device --prompt login", /Leave out --prompt/],
+  ["--flow device --redirect-port 8400", /Leave out --redirect-port/],
+  ["--flow client-credentials --max-age 1", /Leave out --max-age/],
+  ["--print access --json", /The tokens are in the document of --json: idp login --json/],
+  ["--issuer login.example.com", /See: idp login --help/],
+  ["--issuer https://x.test/.well-known/openid-configuration", /See: idp login --help/],
+  ["--timeout 0", /See: idp login --help/],
+  ["--redirect-port 70000", /See: idp login --help/],
+  ["--secret-stdin", /no secret on standard input.*Pipe it in/s],
+])("idp login %s: exit 2 and what to do", async (words, hint) => {
+  const { code, stdout, stderr } = await login(words);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(hint);
+});
+
 test("a user or a client that is not there: exit 3", async () => {
   const user = await login("--user alcie --approve");
   expect(user).toMatchObject({ code: 3, stderr: expect.stringContaining("Did you mean alice?") });

@@ -82,7 +82,7 @@ test("claims of scopes that were granted before need no consent either", async (
   expect(json.scope).toBe("openid");
   expect(jwtPart(json.id_token, 1)["email"]).toBe("alice@example.test");
   expect((await userinfo(idp, json.access_token)).json["email"]).toBe("alice@example.test");
-  // And it is not a parameter of another page.
+  // The consent page for another scope does not show it.
   const more = await browser.open(authorizeUrl(idp, { scope: "openid phone", claims: asked }));
   expect([more.page, more.body.includes("claim:email")]).toEqual(["consent", false]);
 });
