@@ -6,7 +6,7 @@ import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
-/** What belongs to one issuer of a process is refused at another (CONTRACT 11): the first one and one below it, and two beside each other. */
+/** What belongs to one issuer of a process is refused at another: the first one and one below it, and two beside each other. */
 
 const first = await underAttack({ dynamicRegistration: true });
 const a = await first.issuers.add("a");

@@ -11,7 +11,7 @@ import { newProofKey } from "../helpers/dpop.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
 
-/** A run of every flow, and of what goes wrong in it: no secret of it is in any output of the ledger (CONTRACT 10). */
+/** A run of every flow, and of what goes wrong in it: no secret of it is in any output of the ledger. */
 
 const grants = "urn:ietf:params:oauth:grant-type:";
 const shown: string[] = [];

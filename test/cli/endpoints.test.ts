@@ -5,7 +5,7 @@ import { newFolder, startIdp } from "../helpers/cli.ts";
 import { jwtPart } from "../helpers/client.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** The paths of vendors on the command line (CONTRACT 11). */
+/** The paths of vendors on the command line. */
 
 const path = "/realms/idp/protocol/openid-connect";
 

@@ -116,7 +116,7 @@ const fixtures = {
   ],
 };
 
-/** CONTRACT 6, without 130: nobody presses Ctrl+C. */
+/** Every exit code but 130, because nobody presses Ctrl+C. */
 const exitCodes = [0, 2, 3, 4, 5, 6, 7];
 
 test("every command is in the table, and nothing else is", () => {

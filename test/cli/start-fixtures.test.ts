@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** Fixtures that come without a file (CONTRACT 3). */
+/** Fixtures that come without a file. */
 
 test.each([
   ["from standard input, as YAML", "-", "users:\n  - username: eve\n"],

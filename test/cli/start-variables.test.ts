@@ -6,7 +6,7 @@ import { takeVariables } from "../../src/cli/program/variables.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { commandTree, idpIn } from "../helpers/command.ts";
 
-/** `IDP_<FLAG>` sets each flag of `idp start` (CONTRACT 4). */
+/** `IDP_<FLAG>` sets each flag of `idp start`. */
 
 const startCommand = () => {
   const start = commandTree().get("start");

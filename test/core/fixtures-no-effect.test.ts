@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { reservedClaims } from "../../src/core/scopes/claims.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
-/** Nothing that would have no effect is accepted (CONTRACT 3), and what is refused is pointed at. */
+/** Nothing that would have no effect is accepted, and what is refused is pointed at. */
 
 const yaml = (text: string): Promise<string[]> => problemsOf({ name: "team.yaml", text });
 const user = (fields: object) => problemsOf({ value: { users: [{ username: "x", ...fields }] } });

@@ -4,7 +4,7 @@ import { checkClaims } from "../../src/core/tokens/claim-checks.ts";
 import { ExactNumber, exactJson, parseExact } from "../../src/json-digits.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
-/** Numbers keep their digits (CONTRACT 3): fixtures refuse what JavaScript would round, and tokens are shown as they were written. */
+/** Numbers keep their digits: fixtures refuse what JavaScript would round, and tokens are shown as they were written. */
 
 const sentence = "is a number beyond 2^53, and would lose digits: put it in quotes";
 const inYaml = (claims: string) =>

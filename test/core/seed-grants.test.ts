@@ -12,7 +12,7 @@ import {
   type SeedWorld,
 } from "../helpers/seed-context.ts";
 
-/** CONTRACT section 3: what applying fixtures does to grants. */
+/** What applying fixtures does to grants. */
 
 let world: SeedWorld;
 beforeEach(() => {

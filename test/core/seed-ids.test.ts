@@ -12,7 +12,7 @@ import {
   type SeedWorld,
 } from "../helpers/seed-context.ts";
 
-/** CONTRACT section 3: the ids of what fixtures name stay the same, and tell a renamed user from a new one. */
+/** The ids of what fixtures name stay the same, and tell a renamed user from a new one. */
 
 let world: SeedWorld;
 beforeEach(() => {

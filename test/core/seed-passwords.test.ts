@@ -5,7 +5,7 @@ import type { SeedResult } from "../../src/core/fixtures/apply/seed.ts";
 import type { Tx, User } from "../../src/store/store.ts";
 import { seedAtStart, seedNow, seededAlice as alice, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
-/** CONTRACT section 3: what applying fixtures does to passwords. */
+/** What applying fixtures does to passwords. */
 
 let world: SeedWorld;
 beforeEach(() => {

@@ -14,7 +14,7 @@ import {
   type SeedWorld,
 } from "../helpers/seed-context.ts";
 
-/** CONTRACT section 3: what applying fixtures does to data that is used, and changed, between two starts. */
+/** What applying fixtures does to data that is used, and changed, between two starts. */
 
 let world: SeedWorld;
 beforeEach(() => {

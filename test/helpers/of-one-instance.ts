@@ -10,11 +10,11 @@ interface Left {
   readonly why: string;
 }
 
-const ledger = "the ledger is of one instance (CONTRACT 13)";
+const ledger = "the ledger is of one instance";
 const memory =
   "it reads the issuers of a process that nothing was asked since: an instance follows the others as it answers";
 const byFolder = "its commands find the server by the data folder; with a store they need --url";
-const change = "the issuer of a shared store does not change while it is served (CONTRACT 1)";
+const change = "the issuer of a shared store does not change while it is served";
 const connection = "the load balancer ends the connection, and makes one of its own";
 
 export const ofOneInstance: readonly Left[] = [

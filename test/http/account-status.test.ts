@@ -3,7 +3,7 @@ import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 
-/** Suspended and banned users, at every point (CONTRACT 2.1, 2.3, 2.5). Suspension is reversible, a ban is for good. */
+/** Suspended and banned users, at every point. Suspension is reversible, a ban is for good. */
 
 const idp = await serve({ settings: { code_ttl: 600 } });
 const app = await register(idp);

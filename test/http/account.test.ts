@@ -3,7 +3,7 @@ import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 
-/** The user's own page: connected apps, taking their access away, signing out (CONTRACT 2, 5). */
+/** The user's own page: connected apps, taking their access away, signing out. */
 
 const idp = await serve();
 

@@ -3,7 +3,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, jwtPart, signIn } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 
-/** `acr` reports what happened (CONTRACT 2.1; OpenID Connect Core 5.5.1.1). */
+/** `acr` reports what happened (OpenID Connect Core 5.5.1.1). */
 
 const singleFactor = "urn:idp:single-factor";
 const essential = (acr: object): string => JSON.stringify({ id_token: { acr: { essential: true, ...acr } } });

@@ -3,7 +3,7 @@ import type { IdpOptions } from "../../src/index.ts";
 import { signIn } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 
-/** Users, clients, grants and sessions as REST (CONTRACT 9): created, changed, deleted, and each refusal. */
+/** Users, clients, grants and sessions as REST: created, changed, deleted, and each refusal. */
 
 async function connect(options: IdpOptions = {}) {
   const idp = await serve(options);

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
 
-/** The control API as a script uses it (CONTRACT 9). */
+/** The control API as a script uses it. */
 
 const adminToken = "the-admin-token-of-the-test";
 const fixtures = {

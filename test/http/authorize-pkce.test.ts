@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pkce } from "../helpers/client.ts";
 
-/** PKCE (RFC 7636): S256 only, mandatory where the client is public or says so (CONTRACT 2.1). */
+/** PKCE (RFC 7636): S256 only, mandatory where the client is public or says so. */
 
 const idp = await serve();
 const confidential = await register(idp);

@@ -5,7 +5,7 @@ import { jwtPart, pick } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { hooked } from "../helpers/html.ts";
 
-/** prompt, max_age, login_hint and id_token_hint (OpenID Connect Core 3.1.2.1; CONTRACT 2.1). */
+/** prompt, max_age, login_hint and id_token_hint (OpenID Connect Core 3.1.2.1). */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

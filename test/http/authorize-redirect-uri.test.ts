@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pkce } from "../helpers/client.ts";
 
-/** Which redirect URI of a request is the registered one: letter by letter, raw (CONTRACT 2.1, RFC 9700 2.1, RFC 8252 7.3). */
+/** Which redirect URI of a request is the registered one: letter by letter, raw (RFC 9700 2.1, RFC 8252 7.3). */
 
 const idp = await serve();
 const registered = "http://localhost:3000/callback";

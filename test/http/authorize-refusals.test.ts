@@ -5,7 +5,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, callback, paths } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 
-/** What the authorization endpoint refuses: with a page while the client's address is not proven, else by redirect (CONTRACT 2.1). */
+/** What the authorization endpoint refuses: with a page while the client's address is not proven, else by redirect. */
 
 const notes: string[] = [];
 const idp = await serve({ log: (note) => notes.push(note) });

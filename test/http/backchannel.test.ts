@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { exchange, jwtPart, paths, signIn } from "../helpers/client.ts";
 
-/** Browser and container use two names of one server (CONTRACT 1). */
+/** Browser and container use two names of one server. */
 
 /** Discovery as the container fetches it: `fetch` would not send another `Host`. */
 const discoveryAt = (port: number, host: string): Promise<{ status: number; json: Record<string, string> }> =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths } from "../helpers/client.ts";
 
-/** Bodies: how large, of which type, and what is in them (CONTRACT 2.6). */
+/** Bodies: how large, of which type, and what is in them. */
 
 const idp = await serve();
 const app = await register(idp);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve, type App } from "../helpers/app.ts";
 import { callback, paths, type Body } from "../helpers/client.ts";
 
-/** Client authentication by post, basic and none, in form and JSON bodies (CONTRACT 2.3, RFC 6749 2.3). */
+/** Client authentication by post, basic and none, in form and JSON bodies (RFC 6749 2.3). */
 
 const idp = await serve();
 const either = await register(idp);

@@ -6,7 +6,7 @@ import { paths, pick, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
-/** The clock is far ahead, so that what lives shorter is hidden, and goes back (CONTRACT 10). */
+/** The clock is far ahead, so that what lives shorter is hidden, and goes back. */
 
 const base = testClock();
 const idp = await serve({ now: base.now });

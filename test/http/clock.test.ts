@@ -9,7 +9,7 @@ import { authorizeUrl, paths, pick, post, refresh, userinfo } from "../helpers/c
 import { testClock } from "../helpers/clock.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
-/** The clock that a tester moves (CONTRACT 10). */
+/** The clock that a tester moves. */
 
 const base = testClock();
 const notes: string[] = [];

@@ -4,7 +4,7 @@ import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { jwtPart, pick, userinfo } from "../helpers/client.ts";
 
-/** Consent (CONTRACT 2.2): the ticked scopes are granted, and a granted scope is not requested again. */
+/** Consent: the ticked scopes are granted, and a granted scope is not requested again. */
 
 const idp = await serve({
   fixtures: {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { paths } from "../helpers/client.ts";
 
-/** CORS (CONTRACT 2.5): public documents for any origin, the rest for origins of registered clients, on refusals too. */
+/** CORS: public documents for any origin, the rest for origins of registered clients, on refusals too. */
 
 const idp = await serve({ dynamicRegistration: true });
 await register(idp, {

@@ -4,7 +4,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { paths } from "../helpers/client.ts";
 
-/** Rules for every response (CONTRACT 2.6): paths, methods, headers, and never a stack trace. */
+/** Rules for every response: paths, methods, headers, and never a stack trace. */
 
 const idp = await serve();
 const app = await register(idp);

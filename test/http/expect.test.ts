@@ -3,7 +3,7 @@ import { ExpectationError, type Expectation } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths, post, userinfo } from "../helpers/client.ts";
 
-/** `expect` (CONTRACT 10): whether an app sent the requests that it should. */
+/** `expect`: whether an app sent the requests that it should. */
 
 const idp = await serve();
 beforeEach(() => idp.requests.clear());

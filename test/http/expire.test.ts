@@ -8,7 +8,7 @@ import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths, pick, post, refresh, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** `idp expire` (CONTRACT 10): what was issued so far has expired, and what is issued afterwards has not, even in the same second. */
+/** `idp expire`: what was issued so far has expired, and what is issued afterwards has not, even in the same second. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

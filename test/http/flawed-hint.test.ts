@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 
-/** An ID token that was made bad is never accepted as a hint, even after a reset, a restore or an import (CONTRACT 10). */
+/** An ID token that was made bad is never accepted as a hint, even after a reset, a restore or an import. */
 
 test("a reset, a restore and an import do not make it valid", async () => {
   const idp = await serve();

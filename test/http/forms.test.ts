@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 
-/** Forms of our own pages: csrf value, origin, and the browser they were shown in (CONTRACT 5). */
+/** Forms of our own pages: csrf value, origin, and the browser they were shown in. */
 
 const idp = await serve();
 

@@ -4,7 +4,7 @@ import { Browser } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** Revoking a grant kills every token and unused code of that user and client at once and permanently (CONTRACT 2.2). */
+/** Revoking a grant kills every token and unused code of that user and client at once and permanently. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -5,7 +5,7 @@ import { serve } from "../helpers/app.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 
-/** The Host header (CONTRACT 1): 421 for a name that is not ours, so that no foreign name can be pointed at this machine. */
+/** The Host header: 421 for a name that is not ours, so that no foreign name can be pointed at this machine. */
 
 const local = await serve();
 const named = await serve({

@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
-/** The issuer changes while the server runs (CONTRACT 1): the outside port of a container is known only later. */
+/** The issuer changes while the server runs: the outside port of a container is known only later. */
 
 const put = (address: string, adminToken: string, issuer: unknown) =>
   fetch(`${address}/_idp/api/issuer`, {

@@ -7,7 +7,7 @@ import { signIn, userinfo } from "../helpers/client.ts";
 import { openInspector } from "../helpers/inspector.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 
-/** Several issuers in one process (CONTRACT 11): how they are made, found and removed. test/attacks shows that they are separate. */
+/** Several issuers in one process: how they are made, found and removed. test/attacks shows that they are separate. */
 
 const api = async (idp: Idp, method: string, path: string, body?: object) => {
   const response = await fetch(`${idp.issuer}/_idp/api/issuers${path}`, {

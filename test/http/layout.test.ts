@@ -5,7 +5,7 @@ import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { callback, jwtPart } from "../helpers/client.ts";
 import type { Idp, IdpOptions } from "../../src/index.ts";
 
-/** The setting `endpoints` (CONTRACT 11): a vendor's paths, or custom ones. */
+/** The setting `endpoints`: a vendor's paths, or custom ones. */
 
 type Setting = NonNullable<NonNullable<IdpOptions["settings"]>["endpoints"]>;
 

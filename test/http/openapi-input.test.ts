@@ -5,7 +5,7 @@ import { samples } from "../helpers/api-samples.ts";
 import { serve } from "../helpers/app.ts";
 import { bodyOf, call, compiled, described, schemaOf } from "../helpers/openapi.ts";
 
-/** What the OpenAPI document says of the input of each operation is what the server takes (CONTRACT 9). */
+/** What the OpenAPI document says of the input of each operation is what the server takes. */
 
 let idp: Idp;
 beforeAll(async () => {

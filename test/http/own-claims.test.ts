@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo } from "../helpers/client.ts";
 
-/** The `claims` of users and clients: in every token and answer that they are for (CONTRACT 2.5 and 3). */
+/** The `claims` of users and clients: in every token and answer that they are for. */
 
 const idp = await serve();
 

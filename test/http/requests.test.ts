@@ -5,7 +5,7 @@ import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, callback, paths, pkce, post, userinfo } from "../helpers/client.ts";
 
-/** The ledger (CONTRACT 10): the requests to the server, as the control API shows them. */
+/** The ledger: the requests to the server, as the control API shows them. */
 
 const idp = await serve();
 

@@ -3,7 +3,7 @@ import { enroll, register, serve, type App } from "../helpers/app.ts";
 import { paths, post, userinfo, type Parameters } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** The revocation endpoint (RFC 7009; CONTRACT 2.3). */
+/** The revocation endpoint (RFC 7009). */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

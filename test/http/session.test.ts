@@ -5,7 +5,7 @@ import { jwtPart, pick } from "../helpers/client.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** The session of a browser and its cookies (CONTRACT 5). */
+/** The session of a browser and its cookies. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -10,7 +10,7 @@ import { testClock } from "../helpers/clock.ts";
 import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 
-/** Snapshots (CONTRACT 10): the state as it was, with what was issued since invalid and what was revoked since valid again. */
+/** Snapshots: the state as it was, with what was issued since invalid and what was revoked since valid again. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -3,7 +3,7 @@ import { register, serve } from "../helpers/app.ts";
 import { callback, jwtPart, paths, userinfo, type Body } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** The grant authorization_code: a code is used once, by its client, in time (CONTRACT 2.3). */
+/** The grant authorization_code: a code is used once, by its client, in time. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

@@ -4,7 +4,7 @@ import { Browser } from "../helpers/browser.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** The grant refresh_token: rotation, grace, narrowing (CONTRACT 2.3, RFC 6749 6, RFC 9700 4.14.2). */
+/** The grant refresh_token: rotation, grace, narrowing (RFC 6749 6, RFC 9700 4.14.2). */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

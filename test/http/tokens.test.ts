@@ -6,7 +6,7 @@ import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** What tokens say, and how they are signed (CONTRACT 2.4). */
+/** What tokens say, and how they are signed. */
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });

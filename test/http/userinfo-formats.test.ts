@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 
-/** The three forms of UserInfo, and which claims a scope releases, there and in the ID token (CONTRACT 2.5, 3). */
+/** The three forms of UserInfo, and which claims a scope releases, there and in the ID token. */
 
 const idp = await serve();
 await idp.call("seed", {

@@ -5,7 +5,7 @@ import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 
-/** UserInfo: how a token may be sent, and the response to an invalid one (CONTRACT 2.5, RFC 6750). */
+/** UserInfo: how a token may be sent, and the response to an invalid one (RFC 6750). */
 
 const idp = await serve();
 const app = await register(idp);

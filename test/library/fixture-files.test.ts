@@ -114,7 +114,7 @@ describe("the built-in demo", () => {
     expect(await problemsOf({ value: fixtures })).toEqual([]);
   });
 
-  it("has the users and clients of CONTRACT section 3", async () => {
+  it("has the users and clients of the demo", async () => {
     const world = seedWorld();
     await seed(world, [demo], { mode: "now" });
     const users = await world.store.read((tx) => [...tx.all("users")]);

@@ -1,5 +1,5 @@
 /**
- * What CONTRACT 2.1 to 2.5, and 10 of the clock, says about grants, codes and tokens, as a small machine: each method is something that happens, and
+ * What holds for grants, codes and tokens, and for the clock, as a small machine: each method is something that happens, and
  * `userinfo`, `isActive` say what each token is worth afterwards. Written from that page alone: nothing of `src` is used here.
  */
 
