@@ -1,6 +1,6 @@
 /**
  * What holds for grants, codes and tokens, and for the clock, as a small machine: each method is something that happens, and
- * `userinfo`, `isActive` say what each token is worth afterwards. Written from that page alone: nothing of `src` is used here.
+ * `userinfo`, `isActive` say what each token is worth afterwards. Written from the rules alone: nothing of `src` is used here.
  */
 
 export interface Token {
