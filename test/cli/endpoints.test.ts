@@ -47,7 +47,7 @@ describe("what is refused", () => {
   test("in a fixture file: exit 7, with the position", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "idp.fixtures.yaml"), "settings:\n  endpoints:\n    token: /i/token\n");
-    const { code, stderr } = await idpIn(cwd, ["start", "--memory"]);
+    const { code, stderr } = await idpIn(cwd, ["start", "--memory", "--port", "auto"]);
     expect([code, stderr]).toEqual([7, expect.stringContaining("idp.fixtures.yaml:3:12 settings.endpoints.token")]);
   });
 });

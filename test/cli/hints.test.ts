@@ -30,8 +30,8 @@ test("a hint's command is for the data or the server that was typed", async () =
 });
 
 test("hints after npx use npx", async () => {
-  const answer = await said("users list", newFolder(), { npm_command: "exec" });
-  expect(answer).toContain("For other data, add --data DIR. To start a server: npx dev-idp start\n");
+  const answer = await said("users list --limt 3", newFolder(), { npm_command: "exec" });
+  expect(answer).toContain("See: npx dev-idp users list --help\n");
 });
 
 test("a command on a page of the server works where the server was started", async () => {

@@ -28,7 +28,7 @@ test.each([
 });
 
 test("a problem in a text without a file is reported with its position", async () => {
-  const inline = await idpIn(newFolder(), ["start", "--memory", "--fixtures", '{"users": [{}]}']);
+  const inline = await idpIn(newFolder(), ["start", "--memory", "--port", "auto", "--fixtures", '{"users": [{}]}']);
   expect([inline.code, inline.stderr]).toEqual([7, expect.stringContaining("inline:1:12")]);
   const piped = await idpIn(newFolder(), ["seed", "--check", "-"], "users:\n  - nickname: eve\n");
   expect([piped.code, piped.stderr]).toEqual([7, expect.stringContaining("stdin:2:5")]);
