@@ -63,6 +63,8 @@ test("a request is copied as curl", async () => {
   const { page, app } = await inspect();
   await app.signIn();
   await rows(page).first().getByRole("link").click();
+  // An update would replace what is being clicked.
+  await page.getByTestId("inspector-pause").click();
   await page.locator("summary", { hasText: "authorize" }).click();
   await page.locator("[data-copy]").first().click();
   await page.locator("[data-copy]", { hasText: "Copied" }).waitFor();
