@@ -16,14 +16,14 @@ export interface LogoutNotice {
 /** Whether a client wants to be notified; only then its sessions have to be remembered. */
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
-/** Records that a client received an ID token for this session. When the session ends, that client gets a logout token (Back-Channel Logout 2.3). */
+/** Adds a client to those that get a logout token when this session ends: it received an ID token (Back-Channel Logout 2.3). */
 export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
   const session = sid === null || !wantsLogoutTokens(client) ? undefined : tx.find("sessions", "sid", sid);
   if (session === undefined || session.clientIds.includes(client.client_id)) return;
   tx.put("sessions", { ...session, clientIds: [...session.clientIds, client.client_id] });
 }
 
-/** Returns the clients that get a logout token when this session ends. */
+/** The clients that get a logout token when this session ends. */
 const clientsToNotify = (tx: ReadTx, session: Session): readonly Client[] =>
   session.clientIds.flatMap((id) => {
     const client = tx.get("clients", id);

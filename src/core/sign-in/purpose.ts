@@ -79,7 +79,7 @@ export type Ending =
   /** Thrown after the transaction, because the end of the interaction must be kept. */
   | { readonly kind: "refused"; readonly error: Error };
 
-/** Whether the user must sign in again, although this session exists. */
+/** This session is not enough for these needs, so the user must sign in again. */
 export function mustSignInAgain(ctx: Pick<Context, "now">, needs: Needs, { session, user }: LiveSession): boolean {
   if (needs.login !== "once") return true;
   if (needs.userId !== null && needs.userId !== user.id) return true;
