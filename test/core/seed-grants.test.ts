@@ -1,16 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
-import type { SeedResult } from "../../src/core/fixtures/apply/seed.ts";
-import type { Grant, Tx, User } from "../../src/store/store.ts";
+import type { Grant, User } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
-import {
-  seedAtStart,
-  seedNow,
-  seededAlice as alice,
-  seededApp as app,
-  seedWorld,
-  type SeedWorld,
-} from "../helpers/seed-context.ts";
+import { seededAlice as alice, seededApp as app, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
 /** What applying fixtures does to grants. */
 
@@ -18,13 +10,6 @@ let world: SeedWorld;
 beforeEach(() => {
   world = seedWorld();
 });
-afterEach(async () => {
-  await world.passwords.close();
-});
-
-const start = (...fixtures: (FixtureFile | string)[]): Promise<SeedResult> => seedAtStart(world, fixtures);
-const add = (fixtures: FixtureFile): Promise<SeedResult> => seedNow(world, fixtures);
-const change = (work: (tx: Tx) => void): Promise<void> => world.store.transaction(work);
 
 describe("grants", () => {
   const fixtures = (scope: string): FixtureFile => ({
@@ -34,30 +19,32 @@ describe("grants", () => {
   });
 
   it("are active, of the fixture, under the same id on every run", async () => {
-    await start(fixtures("openid email"));
+    await world.start(fixtures("openid email"));
     const grant = await world.grant("alice", "app");
     expect(grant).toMatchObject({ scopes: ["openid", "email"], status: "active", by: "fixture", revokedAt: null });
     world = seedWorld();
-    await start(fixtures("openid"));
+    await world.start(fixtures("openid"));
     expect((await world.grant("alice", "app"))?.id).toBe(grant?.id);
   });
 
   it("keep their epoch, and so their tokens, where only their scopes change", async () => {
-    await start(fixtures("openid email"));
+    await world.start(fixtures("openid email"));
     const before = await world.grant("alice", "app");
-    expect((await start(fixtures("openid phone"))).grants.changed).toEqual([{ name: "alice app", fields: ["scopes"] }]);
+    expect((await world.start(fixtures("openid phone"))).grants.changed).toEqual([
+      { name: "alice app", fields: ["scopes"] },
+    ]);
     expect(await world.grant("alice", "app")).toMatchObject({ scopes: ["openid", "phone"], epoch: before?.epoch });
   });
 
   it("that were revoked at run time stay so while the fixture is the same, and get a new epoch when it changes", async () => {
-    await start(fixtures("openid"));
+    await world.start(fixtures("openid"));
     const before = await world.grant("alice", "app");
-    await change((tx) =>
+    await world.change((tx) =>
       tx.put("grants", { ...(before as Grant), status: "revoked", revokedAt: "2026-01-01T00:00:00.000Z" }),
     );
-    await start({ ...fixtures("openid"), scopes: { o: {} } });
+    await world.start({ ...fixtures("openid"), scopes: { o: {} } });
     expect((await world.grant("alice", "app"))?.status).toBe("revoked");
-    expect((await start(fixtures("openid email"))).grants.changed[0]?.fields).toEqual(
+    expect((await world.start(fixtures("openid email"))).grants.changed[0]?.fields).toEqual(
       expect.arrayContaining(["status"]),
     );
     const after = await world.grant("alice", "app");
@@ -66,20 +53,20 @@ describe("grants", () => {
   });
 
   it("may name users, clients and scopes that only the data has", async () => {
-    await add({ users: [alice], clients: [{ ...app, scope: "openid o" }], scopes: { o: {} } });
+    await world.add({ users: [alice], clients: [{ ...app, scope: "openid o" }], scopes: { o: {} } });
     const grants = [{ user: "alice", client: "app", scope: "openid o" }];
-    expect((await start({ grants })).grants.added).toEqual(["alice app"]);
-    expect(await linesOf(start({ grants: [{ user: "alice", client: "app", scope: "openid email" }] }))).toEqual([
+    expect((await world.start({ grants })).grants.added).toEqual(["alice app"]);
+    expect(await linesOf(world.start({ grants: [{ user: "alice", client: "app", scope: "openid email" }] }))).toEqual([
       expect.stringContaining('"email" is not in the scope of client "app": "openid o"'),
     ]);
   });
 
   it("that change while their user was removed at run time are a problem that says what to do", async () => {
-    await start(fixtures("openid"));
+    await world.start(fixtures("openid"));
     const { id } = (await world.user("alice")) as User;
-    await change((tx) => tx.remove("users", id));
-    expect((await start({ ...fixtures("openid"), scopes: { o: {} } })).grants.same).toBe(1);
-    expect(await linesOf(start(fixtures("openid email")))).toEqual([
+    await world.change((tx) => tx.remove("users", id));
+    expect((await world.start({ ...fixtures("openid"), scopes: { o: {} } })).grants.same).toBe(1);
+    expect(await linesOf(world.start(fixtures("openid email")))).toEqual([
       expect.stringMatching(
         /^f0\.json:1:\d+ grants\[0\]\.user user "alice" was removed from the data .* idp reset brings it back$/,
       ),

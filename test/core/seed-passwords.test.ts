@@ -1,9 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { matchesHash } from "../../src/core/login/passwords.ts";
-import type { SeedResult } from "../../src/core/fixtures/apply/seed.ts";
-import type { Tx, User } from "../../src/store/store.ts";
-import { seedAtStart, seedNow, seededAlice as alice, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
+import { seededAlice as alice, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
 /** What applying fixtures does to passwords. */
 
@@ -11,26 +8,16 @@ let world: SeedWorld;
 beforeEach(() => {
   world = seedWorld();
 });
-afterEach(async () => {
-  await world.passwords.close();
-});
 
-const start = (...fixtures: (FixtureFile | string)[]): Promise<SeedResult> => seedAtStart(world, fixtures);
-const add = (fixtures: FixtureFile): Promise<SeedResult> => seedNow(world, fixtures);
-const change = (work: (tx: Tx) => void): Promise<void> => world.store.transaction(work);
-const edit = async (username: string, fields: Partial<User>): Promise<void> => {
-  const user = await world.user(username);
-  await change((tx) => tx.put("users", { ...(user as User), ...fields }));
-};
 const nothing = { added: [], changed: [], same: 0 };
 
 describe("passwords", () => {
   const withPassword = (password: string, more: object = {}) => ({ users: [{ ...alice, password, ...more }] });
 
   it("wait at a start, and are hashed before a seed ends", async () => {
-    await start(withPassword("one"));
+    await world.start(withPassword("one"));
     expect(await world.user("alice")).toMatchObject({ passwordHash: null, passwordPending: true });
-    await add({ users: [{ username: "bob", password: "two" }] });
+    await world.add({ users: [{ username: "bob", password: "two" }] });
     for (const [name, password] of [
       ["alice", "one"],
       ["bob", "two"],
@@ -42,54 +29,54 @@ describe("passwords", () => {
   });
 
   it("that were not hashed when the process ended are hashed after the next start", async () => {
-    await start(withPassword("one"));
+    await world.start(withPassword("one"));
     await world.passwords.close();
     world = seedWorld(world.store);
-    expect((await start(withPassword("one"))).users).toEqual({ ...nothing, same: 1 });
+    expect((await world.start(withPassword("one"))).users).toEqual({ ...nothing, same: 1 });
     await world.passwords.settle();
     expect(await matchesHash("one", (await world.user("alice"))?.passwordHash ?? null)).toBe(true);
   });
 
   it("that change are reported by name, and hashed again", async () => {
-    await add(withPassword("one"));
-    expect((await add(withPassword("two"))).users.changed).toEqual([{ name: "alice", fields: ["password"] }]);
+    await world.add(withPassword("one"));
+    expect((await world.add(withPassword("two"))).users.changed).toEqual([{ name: "alice", fields: ["password"] }]);
     const kept = (await world.user("alice"))?.passwordHash ?? null;
     expect([await matchesHash("one", kept), await matchesHash("two", kept)]).toEqual([false, true]);
   });
 
   it("that stay while another field changes are not reported, and not hashed again", async () => {
-    await add(withPassword("one"));
+    await world.add(withPassword("one"));
     const before = await world.user("alice");
-    expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
+    expect((await world.add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
       { name: "alice", fields: ["theme"] },
     ]);
     expect((await world.user("alice"))?.passwordHash).toBe(before?.passwordHash);
   });
 
   it("that were changed at run time are reset to the fixture when another field of it changes, and reported", async () => {
-    await add(withPassword("one"));
-    await edit("alice", { passwordHash: "scrypt$changed", passwordDigest: null });
-    expect((await add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
+    await world.add(withPassword("one"));
+    await world.edit("alice", { passwordHash: "scrypt$changed", passwordDigest: null });
+    expect((await world.add(withPassword("one", { theme: "dark" }))).users.changed).toEqual([
       { name: "alice", fields: ["theme", "password"] },
     ]);
     expect(await matchesHash("one", (await world.user("alice"))?.passwordHash ?? null)).toBe(true);
   });
 
   it("that a fixture no longer has are gone", async () => {
-    await add(withPassword("one"));
-    expect((await add({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["password"] }]);
+    await world.add(withPassword("one"));
+    expect((await world.add({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["password"] }]);
     expect(await world.user("alice")).toMatchObject({ passwordHash: null, passwordPending: false });
   });
 
   it("that were changed at run time stay while the fixture is the same", async () => {
-    await add(withPassword("one"));
-    await edit("alice", { passwordHash: "scrypt$changed" });
-    await add({ ...withPassword("one"), scopes: { o: {} } });
+    await world.add(withPassword("one"));
+    await world.edit("alice", { passwordHash: "scrypt$changed" });
+    await world.add({ ...withPassword("one"), scopes: { o: {} } });
     expect((await world.user("alice"))?.passwordHash).toBe("scrypt$changed");
   });
 
   it("are nowhere in the data, nor is a plain hash of them", async () => {
-    await start(withPassword("correct horse battery staple"));
+    await world.start(withPassword("correct horse battery staple"));
     await world.passwords.settle();
     const all = await world.store.read((tx) => JSON.stringify([[...tx.all("users")], [...tx.all("appliedFixtures")]]));
     expect(all).not.toContain("correct horse");
@@ -98,7 +85,7 @@ describe("passwords", () => {
     const [user, files] = await digests();
     const { random } = world;
     world = Object.assign(seedWorld(), { random });
-    await start(withPassword("correct horse battery staple"));
+    await world.start(withPassword("correct horse battery staple"));
     const [otherUser, otherFiles] = await digests();
     expect(otherUser).not.toBe(user);
     expect(otherFiles).not.toBe(files);

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
-import { seed, type SeedOptions, type SeedResult } from "../../src/core/fixtures/apply/seed.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { seed, type SeedOptions } from "../../src/core/fixtures/apply/seed.ts";
 import { storedSettings } from "../../src/core/settings.ts";
-import { StorageError, type Tx, type User } from "../../src/store/store.ts";
+import { StorageError, type User } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
 import {
   fixtureSource,
-  seedAtStart,
-  seedNow,
   seededAlice as alice,
   seededApp as app,
   seedWorld,
@@ -20,23 +17,12 @@ let world: SeedWorld;
 beforeEach(() => {
   world = seedWorld();
 });
-afterEach(async () => {
-  await world.passwords.close();
-});
-
-const start = (...fixtures: (FixtureFile | string)[]): Promise<SeedResult> => seedAtStart(world, fixtures);
-const add = (fixtures: FixtureFile): Promise<SeedResult> => seedNow(world, fixtures);
-const change = (work: (tx: Tx) => void): Promise<void> => world.store.transaction(work);
-const edit = async (username: string, fields: Partial<User>): Promise<void> => {
-  const user = await world.user(username);
-  await change((tx) => tx.put("users", { ...(user as User), ...fields }));
-};
 
 const nothing = { added: [], changed: [], same: 0 };
 
 describe("what fixtures name", () => {
   it("is created, and the result says what was", async () => {
-    const result = await start({
+    const result = await world.start({
       users: [alice, { username: "bob" }],
       clients: [app],
       scopes: { "orders:read": { description: "See orders" } },
@@ -60,7 +46,7 @@ describe("what fixtures name", () => {
   });
 
   it("is complete with a username only", async () => {
-    await start({ users: [{ username: "x" }] });
+    await world.start({ users: [{ username: "x" }] });
     expect(await world.user("x")).toEqual({
       id: expect.stringMatching(/^\d{18,19}$/),
       username: "x",
@@ -98,7 +84,7 @@ describe("what fixtures name", () => {
       location: "Muğla",
       claims: { ünvan: "Öğretmen", address: { locality: "Iğdır" } },
     };
-    await start({ users: [{ ...alice, ...fields, createdAt: "2024-01-15T12:30:00+03:00" }] });
+    await world.start({ users: [{ ...alice, ...fields, createdAt: "2024-01-15T12:30:00+03:00" }] });
     expect(await world.user("alice")).toMatchObject({ ...fields, createdAt: "2024-01-15T09:30:00.000Z" });
   });
 
@@ -107,14 +93,14 @@ describe("what fixtures name", () => {
     ["a@b@c", "a-b-c@example.test"],
     ["a+b", "a+b@example.test"],
   ])("a user named %s has the address %s", async (username, email) => {
-    await start({ users: [{ username }] });
+    await world.start({ users: [{ username }] });
     expect((await world.user(username))?.email).toBe(email);
   });
 
   it("leaves all else untouched", async () => {
-    await start({ users: [alice], clients: [app] });
+    await world.start({ users: [alice], clients: [app] });
     const before = await world.user("alice");
-    const result = await add({ users: [{ username: "bob" }] });
+    const result = await world.add({ users: [{ username: "bob" }] });
     expect(result).toEqual({
       users: { ...nothing, added: ["bob"] },
       clients: nothing,
@@ -136,19 +122,19 @@ describe("what fixtures name", () => {
 describe("the next start", () => {
   it("with the same fixtures changes nothing", async () => {
     const fixtures = { users: [alice], clients: [app], grants: [{ user: "alice", client: "app", scope: "openid" }] };
-    await start(fixtures);
+    await world.start(fixtures);
     const before = [await world.user("alice"), await world.client("app"), await world.grant("alice", "app")];
     world.time += 1000;
     const same = { ...nothing, same: 1 };
     const result = { users: same, clients: same, scopes: nothing, grants: same, settings: nothing };
-    expect(await start(fixtures)).toEqual(result);
+    expect(await world.start(fixtures)).toEqual(result);
     expect([await world.user("alice"), await world.client("app"), await world.grant("alice", "app")]).toEqual(before);
   });
 
   it("with the same entries in another order and layout leaves what was changed at run time as it is", async () => {
-    await start({ users: [alice, { username: "bob", theme: "dark", claims: { a: 1, b: 2 } }] });
-    await edit("bob", { status: "suspended", displayName: "Robert" });
-    const result = await start(
+    await world.start({ users: [alice, { username: "bob", theme: "dark", claims: { a: 1, b: 2 } }] });
+    await world.edit("bob", { status: "suspended", displayName: "Robert" });
+    const result = await world.start(
       '{ // laid out anew\n "users": [{"claims": {"b": 2, "a": 1}, "theme": "dark", "username": "bob"},\n {"email": "alice@example.test", "username": "alice"}]}',
     );
     expect(result.users).toEqual({ ...nothing, same: 2 });
@@ -156,30 +142,30 @@ describe("the next start", () => {
   });
 
   it("leaves what was removed at run time removed", async () => {
-    await start({ users: [alice, { username: "bob" }], clients: [app] });
+    await world.start({ users: [alice, { username: "bob" }], clients: [app] });
     const bob = await world.user("bob");
-    await change((tx) => {
+    await world.change((tx) => {
       tx.remove("users", bob?.id ?? "");
       tx.remove("clients", "app");
     });
-    await start({ users: [{ username: "bob" }, alice], clients: [app] });
+    await world.start({ users: [{ username: "bob" }, alice], clients: [app] });
     expect(await world.user("bob")).toBeUndefined();
     expect(await world.client("app")).toBeUndefined();
   });
 
   it("brings back what was removed where its fixture changed, under the same id", async () => {
-    await start({ users: [{ username: "bob" }] });
+    await world.start({ users: [{ username: "bob" }] });
     const { id } = (await world.user("bob")) as User;
-    await change((tx) => tx.remove("users", id));
-    expect((await start({ users: [{ username: "bob", theme: "dark" }] })).users.added).toEqual(["bob"]);
+    await world.change((tx) => tx.remove("users", id));
+    expect((await world.start({ users: [{ username: "bob", theme: "dark" }] })).users.added).toEqual(["bob"]);
     expect(await world.user("bob")).toMatchObject({ id, theme: "dark" });
   });
 
   it("updates a record to its changed fixture, and reports the fields", async () => {
-    await start({ users: [alice, { username: "bob" }], clients: [app] });
-    await edit("bob", { status: "suspended", about: "changed at run time" });
+    await world.start({ users: [alice, { username: "bob" }], clients: [app] });
+    await world.edit("bob", { status: "suspended", about: "changed at run time" });
     world.time += 60_000;
-    const result = await start({
+    const result = await world.start({
       users: [alice, { username: "bob", email: "bob@corp.test" }],
       clients: [{ ...app, client_name: "The App", scope: "openid" }],
     });
@@ -198,16 +184,16 @@ describe("the next start", () => {
   });
 
   it("removes metadata that a client's fixture no longer has", async () => {
-    await start({ clients: [{ ...app, scope: "openid" }] });
-    await start({ clients: [app] });
+    await world.start({ clients: [{ ...app, scope: "openid" }] });
+    await world.start({ clients: [app] });
     expect(await world.client("app")).not.toHaveProperty("scope");
   });
 
   it("counts an entry as the same where it now spells out what held before", async () => {
-    await start({ users: [alice] });
+    await world.start({ users: [alice] });
     const before = await world.user("alice");
     world.time += 1000;
-    expect((await start({ users: [{ ...alice, theme: null, status: "active" }] })).users).toEqual({
+    expect((await world.start({ users: [{ ...alice, theme: null, status: "active" }] })).users).toEqual({
       ...nothing,
       same: 1,
     });
@@ -215,27 +201,27 @@ describe("the next start", () => {
   });
 
   it("leaves alone what fixtures no longer name", async () => {
-    await start({ users: [alice, { username: "bob" }] });
-    await start({ users: [alice] });
+    await world.start({ users: [alice, { username: "bob" }] });
+    await world.start({ users: [alice] });
     expect(await world.user("bob")).toBeDefined();
   });
 
   it("applies again what another fixture has overwritten meanwhile", async () => {
-    await start({ users: [alice] });
-    await add({ users: [{ ...alice, email: "other@example.test" }] });
+    await world.start({ users: [alice] });
+    await world.add({ users: [{ ...alice, email: "other@example.test" }] });
     expect((await world.user("alice"))?.email).toBe("other@example.test");
-    expect((await start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["email"] }]);
+    expect((await world.start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["email"] }]);
   });
 
   it("takes over a user that was added by hand", async () => {
-    await add({ users: [{ username: "alice", about: "by hand" }] });
-    await change((tx) => tx.remove("appliedFixtures", "user:alice"));
-    expect((await start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["about"] }]);
+    await world.add({ users: [{ username: "alice", about: "by hand" }] });
+    await world.change((tx) => tx.remove("appliedFixtures", "user:alice"));
+    expect((await world.start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["about"] }]);
   });
 
   it("bans a user whose fixture says so: sessions end and grants are revoked permanently", async () => {
     const grants = [{ user: "alice", client: "app", scope: "openid" }];
-    await start({ users: [alice], clients: [app], grants });
+    await world.start({ users: [alice], clients: [app], grants });
     const { id } = (await world.user("alice")) as User;
     const session = {
       sid: "1",
@@ -246,8 +232,8 @@ describe("the next start", () => {
       createdAt: "",
       expiresAt: world.time + 1,
     };
-    await change((tx) => tx.insert("sessions", { ...session, id: "s" }));
-    await start({ users: [{ ...alice, status: "banned" }], clients: [app], grants });
+    await world.change((tx) => tx.insert("sessions", { ...session, id: "s" }));
+    await world.start({ users: [{ ...alice, status: "banned" }], clients: [app], grants });
     expect(await world.grant("alice", "app")).toMatchObject({ status: "revoked" });
     expect(await world.store.read((tx) => tx.count("sessions"))).toBe(0);
   });
@@ -255,26 +241,28 @@ describe("the next start", () => {
 
 describe("settings", () => {
   it("of a start are what its fixtures say, also where they say less than before", async () => {
-    await start({ settings: { code_ttl: 5, refresh_rotation: true } });
+    await world.start({ settings: { code_ttl: 5, refresh_rotation: true } });
     expect(await world.store.read(storedSettings)).toEqual({ code_ttl: 5, refresh_rotation: "on" });
-    expect((await start({ settings: { code_ttl: 6 } })).settings.changed).toEqual([
+    expect((await world.start({ settings: { code_ttl: 6 } })).settings.changed).toEqual([
       { name: "settings", fields: ["code_ttl", "refresh_rotation"] },
     ]);
-    expect((await start({ users: [alice] })).settings.changed).toEqual([{ name: "settings", fields: ["code_ttl"] }]);
+    expect((await world.start({ users: [alice] })).settings.changed).toEqual([
+      { name: "settings", fields: ["code_ttl"] },
+    ]);
     expect(await world.store.read(storedSettings)).toEqual({});
   });
 
   it("of a seed are added, and stay at a start whose fixtures have none", async () => {
-    await add({ settings: { code_ttl: 5 } });
-    await add({ settings: { consent: "skip" } });
-    await start({ users: [alice] });
+    await world.add({ settings: { code_ttl: 5 } });
+    await world.add({ settings: { consent: "skip" } });
+    await world.start({ users: [alice] });
     expect(await world.store.read(storedSettings)).toEqual({ code_ttl: 5, consent: "skip" });
   });
 
   it("may name a user of the data", async () => {
-    await add({ users: [alice] });
-    await start({ settings: { login: "auto:alice" } });
-    expect(await linesOf(start({ settings: { login: "auto:nobody" } }))).toEqual([
+    await world.add({ users: [alice] });
+    await world.start({ settings: { login: "auto:alice" } });
+    expect(await linesOf(world.start({ settings: { login: "auto:nobody" } }))).toEqual([
       'f0.json:1:22 settings.login there is no user "nobody"',
     ]);
   });
@@ -282,7 +270,7 @@ describe("settings", () => {
 
 describe("all or nothing", () => {
   it("one problem in one file: no file is applied", async () => {
-    const lines = await linesOf(start({ users: [alice] }, { clients: [app], settings: { code_ttl: 0 } }));
+    const lines = await linesOf(world.start({ users: [alice] }, { clients: [app], settings: { code_ttl: 0 } }));
     expect(lines).toEqual([expect.stringMatching(/^f1\.json:1:\d+ settings\.code_ttl /)]);
     expect(
       await world.store.read((tx) =>
@@ -325,10 +313,10 @@ describe("all or nothing", () => {
   });
 
   it("two at once: both are applied", async () => {
-    await Promise.all([add({ users: [alice] }), add({ users: [{ username: "bob" }] })]);
+    await Promise.all([world.add({ users: [alice] }), world.add({ users: [{ username: "bob" }] })]);
     expect([await world.user("alice"), await world.user("bob")]).not.toContain(undefined);
     // With one key for the digests of both.
-    expect((await add({ users: [alice, { username: "bob" }] })).users).toEqual({ ...nothing, same: 2 });
+    expect((await world.add({ users: [alice, { username: "bob" }] })).users).toEqual({ ...nothing, same: 2 });
   });
 });
 
