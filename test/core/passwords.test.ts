@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hashPassword } from "../../src/core/login/passwords.ts";
 import { seed } from "../../src/core/fixtures/apply/seed.ts";
 import { normalizeUser } from "../../src/core/fixtures/schema/normalize.ts";
@@ -11,9 +11,6 @@ const random = (bytes: number): string => Buffer.alloc(bytes, 7).toString("base6
 
 describe("pending passwords", () => {
   let world: SeedWorld;
-  afterEach(async () => {
-    await world.passwords.close();
-  });
 
   /** Users whose passwords (their names) wait to be hashed. */
   async function waiting(...names: string[]): Promise<User[]> {
