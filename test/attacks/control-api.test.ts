@@ -1,19 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { register } from "../helpers/app.ts";
-import { innards, underAttack } from "../helpers/attack.ts";
+import { foreignOrigins, innards, underAttack } from "../helpers/attack.ts";
 
 /** The control API, attacked from a page and by what is sent to it. */
 
 const adminToken = "an-admin-token-of-these-tests";
 const idp = await underAttack({ adminToken });
 const app = await register(idp);
-const foreignOrigins = [
-  "https://evil.test",
-  "http://localhost:1",
-  "http://127.0.0.1:1",
-  `http://localhost:${idp.port}.evil.test`,
-  "null",
-];
 
 const { access_token: userToken } = await app.tokens();
 
@@ -28,7 +21,7 @@ describe("the control API", () => {
     ["a user's token", { authorization: `Bearer ${userToken}` }, 401],
     ["the token as Basic", { authorization: `Basic ${Buffer.from(`:${adminToken}`).toString("base64")}` }, 401],
     ["the token as cookie", { cookie: `token=${adminToken}` }, 401],
-    ...[...foreignOrigins, ""].map((origin): [string, Record<string, string>, number] => [
+    ...[...foreignOrigins(idp), ""].map((origin): [string, Record<string, string>, number] => [
       `the token, and Origin ${origin}`,
       { authorization: `Bearer ${adminToken}`, origin },
       403,

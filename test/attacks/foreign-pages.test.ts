@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { enroll, register } from "../helpers/app.ts";
-import { underAttack } from "../helpers/attack.ts";
+import { foreignOrigins, underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, paths, pick, userinfo } from "../helpers/client.ts";
 
@@ -8,13 +8,6 @@ import { authorizeUrl, paths, pick, userinfo } from "../helpers/client.ts";
 
 const idp = await underAttack();
 const app = await register(idp);
-const foreignOrigins = [
-  "https://evil.test",
-  "http://localhost:1",
-  "http://127.0.0.1:1",
-  `http://localhost:${idp.port}.evil.test`,
-  "null",
-];
 
 /** A browser on the consent page. */
 async function atConsent(user: string, parameters = {}): Promise<{ browser: Browser; page: Visit }> {
@@ -25,7 +18,7 @@ async function atConsent(user: string, parameters = {}): Promise<{ browser: Brow
 }
 
 describe("a form that a foreign page sends is refused, with the right csrf value too", () => {
-  test.each(foreignOrigins)("%s", async (origin) => {
+  test.each(foreignOrigins(idp))("%s", async (origin) => {
     const user = await enroll(idp);
     const fresh = new Browser(idp.issuer);
     const login = await fresh.open(app.url());

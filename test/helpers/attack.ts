@@ -31,3 +31,12 @@ export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
   });
   return idp;
 }
+
+/** Origins that are not this server's, some of them of this machine. */
+export const foreignOrigins = ({ port }: Pick<Idp, "port">): readonly string[] => [
+  "https://evil.test",
+  "http://localhost:1",
+  "http://127.0.0.1:1",
+  `http://localhost:${port}.evil.test`,
+  "null",
+];
