@@ -1,30 +1,17 @@
 import { createHash } from "node:crypto";
-import { compactVerify, createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
+import { compactVerify, createLocalJWKSet, jwtVerify } from "jose";
 import * as oauth from "oauth4webapi";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { flawList, type FlawName } from "../../src/core/testing/faults/flaw-list.ts";
-import type { FaultInput, Idp } from "../../src/index.ts";
-import { register, serve, type App } from "../helpers/app.ts";
+import { register } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
+import { serveFlaws } from "../helpers/flaws.ts";
 
 /** Flaws of token responses and ID tokens: each makes one thing wrong, and this server takes none of it. oauth4webapi judges. */
 
-let idp: Idp;
-let app: App;
-let server: oauth.AuthorizationServer;
-beforeAll(async () => {
-  idp = await serve();
-  app = await register(idp, { userinfo_format: "standard" });
-  server = (await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json()) as oauth.AuthorizationServer;
-});
-afterEach(() => idp.faults.clear());
+const { idp, app, server, client, add, keysOf } = await serveFlaws();
 const nonce = "n-0S6_WzA2Mj";
 const scope = "openid profile email";
-const client = (): oauth.Client => ({ client_id: app.credentials.client_id });
-const add = (endpoint: FaultInput["endpoint"], flaw: FlawName, more: Partial<FaultInput> = {}) =>
-  idp.faults.add({ endpoint, flaw, ...more });
-const keysOf = async (): Promise<JSONWebKeySet> =>
-  (await (await fetch(`${idp.issuer}/api/v2/oauth/jwks`)).json()) as JSONWebKeySet;
 
 /** What is wrong with a token response, in the words of the checks that fail. */
 async function problemsOf(response: Body): Promise<string[]> {

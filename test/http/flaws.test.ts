@@ -1,31 +1,17 @@
 import { createRemoteJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import * as oauth from "oauth4webapi";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { flawList, type FlawName } from "../../src/core/testing/faults/flaw-list.ts";
-import type { FaultInput, Idp } from "../../src/index.ts";
-import { register, serve, type App } from "../helpers/app.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";
 import { callback, jwtPart, userinfo } from "../helpers/client.ts";
+import { serveFlaws } from "../helpers/flaws.ts";
 
 /** Flaws of authorization responses, UserInfo, keys and discovery: each makes one thing wrong. jose and oauth4webapi judge. */
 
-let idp: Idp;
-let app: App;
-let server: oauth.AuthorizationServer;
-beforeAll(async () => {
-  idp = await serve();
-  app = await register(idp, { userinfo_format: "standard" });
-  server = (await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json()) as oauth.AuthorizationServer;
-});
-afterEach(() => idp.faults.clear());
+const { idp, app, server, client, add, keysOf } = await serveFlaws();
 
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
 const http = { [oauth.allowInsecureRequests]: true };
-const client = (): oauth.Client => ({ client_id: app.credentials.client_id });
-const add = (endpoint: FaultInput["endpoint"], flaw: FlawName, more: Partial<FaultInput> = {}) =>
-  idp.faults.add({ endpoint, flaw, ...more });
-const keysOf = async (): Promise<JSONWebKeySet> =>
-  (await (await fetch(`${idp.issuer}/api/v2/oauth/jwks`)).json()) as JSONWebKeySet;
 
 test("every flaw of another endpoint is tested below", () => {
   const names = flawList.filter(({ endpoint }) => !["token", "authorize"].includes(endpoint)).map(({ name }) => name);
