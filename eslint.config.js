@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → client, which stands alone. */
+/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → migrate → core; cli → client, which stands alone. */
 const layer = (files, groups) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns: groups }] },
@@ -21,8 +21,12 @@ const noHttp = from("http", "core knows nothing of HTTP: return a result and let
 const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
 const noClient = from("client", "src/client acts against servers, ours and others: only the command line uses it.");
 const aloneClient = named(
-  "^(\\.\\./)+(cli|serve|http|core|store)/",
+  "^(\\.\\./)+(cli|serve|http|core|store|migrate)/",
   "src/client knows providers from outside only: nothing of ours may make a check pass.",
+);
+const noMigrate = from(
+  "migrate",
+  "src/migrate reads files of other tools for the command line: what the server needs too belongs in core.",
 );
 const noAdapters = named(
   "store/(?!store\\.ts$)",
@@ -104,11 +108,12 @@ export default tseslint.config(
     },
   },
   { files: ["src/**"], rules: { "max-lines": ["error", 250] } },
-  layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient]),
-  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
+  layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient, noMigrate]),
+  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles]),
+  layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
-  layer(["src/serve/**"], [noCli, noClient]),
-  layer(["src/http/**"], [noServe, noCli, noClient, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  layer(["src/serve/**"], [noCli, noClient, noMigrate]),
+  layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },
   {
     files: ["test/**"],

@@ -1,6 +1,7 @@
 import type { IssuerView } from "../core/issuers/issuer-view.ts";
 import { findFixtures } from "../fixture-files.ts";
 import { confirmed, notConfirmed } from "./input/ask.ts";
+import { withFixtures } from "./input/foreign-fixtures.ts";
 import type { Invocation } from "./invocation.ts";
 import { escapeLine } from "./output/escape.ts";
 import { answer, type Outcome } from "./output/print.ts";
@@ -67,7 +68,7 @@ function describe({ name, issuer, data, users, clients, grants, problem }: Issue
 export async function addIssuer(cli: Invocation, name: string, { fixtures }: AddFlags): Promise<Outcome> {
   const sources = fixtures && findFixtures(await withStdin(cli, fixtures), process.cwd()).sources;
   const target = await findTarget(cli);
-  const made = await target.call("issuers.add", { name, sources });
+  const made = await withFixtures(sources ?? [], () => target.call("issuers.add", { name, sources }));
   return answer(made, ({ issuer }) => `Added ${name}: ${issuer}`, { notes: [target.where] });
 }
 

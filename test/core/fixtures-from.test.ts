@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { problemText } from "../../src/core/errors.ts";
-import { toolNames, type ToolName } from "../../src/core/fixtures/from/tool-names.ts";
-import { readFrom } from "../../src/core/fixtures/from/tools.ts";
-import { fixtureText } from "../../src/core/fixtures/from/write.ts";
+import { toolNames, type ToolName } from "../../src/migrate/tool-names.ts";
+import { readFrom } from "../../src/migrate/tools.ts";
+import { fixtureText } from "../../src/migrate/write.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 import { foreignFiles } from "../helpers/foreign-files.ts";
 

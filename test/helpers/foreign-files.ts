@@ -1,4 +1,4 @@
-import type { ToolName } from "../../src/core/fixtures/from/tool-names.ts";
+import type { ToolName } from "../../src/migrate/tool-names.ts";
 
 /** The sample files of other tools in `test/fixtures-from`: a tool, and the files that it reads together. */
 export const foreignFiles: readonly [ToolName, ...string[]][] = [

@@ -10,6 +10,7 @@ import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
 import { fewSeconds, ok, patience, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, fixAndRetry } from "../failure.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
 import { findTarget } from "../target/target.ts";
@@ -202,7 +203,7 @@ export async function fixtureFinding(cli: Invocation): Promise<Finding> {
     const { sources, names } = findFixtures(named, process.cwd());
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
-    await checkFixtures(sources);
+    await withFixtures(sources, () => checkFixtures(sources));
     return ok("fixtures", `${names.join(", ")}: no problem found`);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;

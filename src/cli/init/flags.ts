@@ -1,4 +1,4 @@
-import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
+import type { ToolName } from "../../migrate/tool-names.ts";
 import type { Library } from "../env/choices.ts";
 import type { AppType } from "../program/app-types.ts";
 

@@ -1,7 +1,7 @@
 import { OperationError, problemText } from "../../core/errors.ts";
-import type { ToolName } from "../../core/fixtures/from/tool-names.ts";
-import { readFrom, type FileText } from "../../core/fixtures/from/tools.ts";
-import { fixtureText } from "../../core/fixtures/from/write.ts";
+import type { ToolName } from "../../migrate/tool-names.ts";
+import { readFrom, type FileText } from "../../migrate/tools.ts";
+import { fixtureText } from "../../migrate/write.ts";
 import { decodeFixture } from "../../core/fixtures/read/source.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import { plainCommandLine } from "../../core/hint.ts";

@@ -5,7 +5,7 @@ import { appTypes } from "./app-types.ts";
 import type { EnvFlags } from "../env/env.ts";
 import { formats, libraries } from "../env/choices.ts";
 import type { ExecFlags } from "../server/exec.ts";
-import { toolNames } from "../../core/fixtures/from/tool-names.ts";
+import { toolNames } from "../../migrate/tool-names.ts";
 import { collect } from "./flag-values.ts";
 import type { InitFlags } from "../init/flags.ts";
 import { fixturesOption, withSettings } from "./settings.ts";

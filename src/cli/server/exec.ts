@@ -9,6 +9,7 @@ import { likelyClient, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { printFailure, say } from "../output/print.ts";
@@ -124,12 +125,11 @@ function faultOf(text: string): FaultInput {
 
 /** Starts the server. If the environment of the child cannot be made, it is closed again. */
 async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
-  const idp = await createIdp({
-    port: 0,
-    fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
-    settings: settingsOf(flags),
-    log: (note) => say(cli, note),
-  });
+  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+  const settings = settingsOf(flags);
+  const idp = await withFixtures(sources, () =>
+    createIdp({ port: 0, fixtures: sources, settings, log: (note) => say(cli, note) }),
+  );
   try {
     for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
     const env = await environmentOf(cli, idp, flags);

@@ -10,6 +10,7 @@ import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixtu
 import { makeKeys, workers } from "./workers.ts";
 import { codeOf } from "../../store/json/fault.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
@@ -166,7 +167,8 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     const inMemory = issuer === null ? [] : ["--url", issuer];
     return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words, of);
   };
-  const idp = await createIdp(optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line }))
+  const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line });
+  const idp = await withFixtures(fixtures.sources, () => createIdp(options))
     .catch(async (error: unknown) => {
       throw (await portTaken(error, words)) ?? error;
     })

@@ -5,6 +5,7 @@ import type { FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
 import { withStdin } from "../program/server-flags.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
@@ -28,13 +29,13 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
   const { sources, names } = findFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
-    await checkFixtures(sources);
+    await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`);
   }
   const target = await findTarget(cli);
   const progress = showProgress(cli, "Applying fixtures");
   try {
-    const result = await target.call("seed", inputOf(sources), progress.update);
+    const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
     progress.end();
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
       notes: [target.where],
