@@ -1,10 +1,11 @@
 /** What each flag of `idp start`, and each variable in place of one, changes from outside. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { bin, environment, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { jwtPart, refresh, type Body } from "../helpers/client.ts";
 
@@ -227,4 +228,39 @@ test("fixtures with a mistake, and a port that is taken, leave no folder either"
   const { issuer } = await startIdp(["--memory"], { cwd: other });
   expect((await idp(["start", "--port", new URL(issuer).port], { cwd: other })).code).toBe(4);
   expect([...readdirSync(cwd), ...readdirSync(other)]).toEqual(["idp.fixtures.json"]);
+});
+
+/** A test process that starts a server, keeps its standard input open, and waits. The server writes to the same standard output. */
+const testProcess = `
+  const { spawn } = require("node:child_process");
+  const words = ["start", "--port", "0", "--memory", "--json", "--until-stdin-closes"];
+  spawn(process.execPath, [${JSON.stringify(bin)}, ...words], { stdio: ["pipe", "inherit", "inherit"] });
+`;
+
+test("--until-stdin-closes: no server outlives a test process that was killed", async () => {
+  const parent = spawn(process.execPath, ["-e", testProcess], { cwd: newFolder(), env: environment({}) });
+  const [line] = (await once(parent.stdout, "data")) as [Buffer];
+  const { issuer } = JSON.parse(line.toString()) as { issuer: string };
+  expect((await fetch(`${issuer}/_idp/health`)).status).toBe(200);
+  parent.kill("SIGKILL");
+  // Comes once the server has ended, too: it has the same standard output.
+  await once(parent, "close");
+  await expect(fetch(`${issuer}/_idp/health`)).rejects.toThrow();
+});
+
+test("--until-stdin-closes drops what arrives, and ends as with SIGTERM: all data is on disk", async () => {
+  const cwd = newFolder();
+  const child = launch(["start", "--port", "auto"], { cwd, env: { IDP_UNTIL_STDIN_CLOSES: "true" } });
+  const ended = once(child, "close");
+  await once(child.stdout, "data");
+  child.stdin.write("q\n");
+  expect((await idpIn(cwd, ["users", "add", "erin"])).stderr).toContain("via the running server");
+  child.stdin.end();
+  expect(await ended).toEqual([0, null]);
+  expect((await idpIn(cwd, ["users", "show", "erin"])).code).toBe(0);
+});
+
+test("--until-stdin-closes and fixtures from standard input exclude each other", async () => {
+  const { code, stderr } = await idpIn(newFolder(), ["start", "--until-stdin-closes", "--fixtures", "-"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("both need standard input")]);
 });

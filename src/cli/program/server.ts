@@ -56,7 +56,8 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     .option("--dynamic-registration", "let clients register themselves (RFC 7591)")
     .option("--templates <dir>", "a folder with your own pages, texts and stylesheet; what it lacks is built in")
     .option("--open", "open the start page in a browser")
-    .option("--ready-file <file>", "a JSON file that exists while the server is ready");
+    .option("--ready-file <file>", "a JSON file that exists while the server is ready")
+    .option("--until-stdin-closes", "stop when standard input closes, so that no server outlives a killed test");
   withSettings(start)
     .hook("preAction", (command) => {
       takeVariables(command, env);

@@ -26,6 +26,7 @@ import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import { screenOf } from "./screen-content.ts";
+import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 import { version } from "../../package.ts";
@@ -48,6 +49,7 @@ export interface StartFlags extends SettingsFlags {
   readonly backchannel?: "off" | "dynamic";
   readonly dynamicRegistration?: true;
   readonly watch?: true;
+  readonly untilStdinCloses?: true;
 }
 
 /** `--cert` and `--key`, which need each other. */
@@ -151,6 +153,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   });
   if (flags.memory === true && cli.store !== null) throw twoPlaces("--store and --memory");
   endWithShellOfNpm(cli, stop);
+  if (flags.untilStdinCloses === true) stopWithStdin(cli, fixturePaths(cli, flags), stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
   const named = await withStdin(cli, fixturePaths(cli, flags));
