@@ -1,0 +1,6 @@
+"""An OpenID Connect provider for each test: ``def test_sign_in(idp): ...``"""
+
+from .idp import Client, Idp, IdpError
+from .server import Server
+
+__all__ = ["Client", "Idp", "IdpError", "Server"]

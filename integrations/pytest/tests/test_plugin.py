@@ -1,0 +1,151 @@
+"""The plugin in projects of its own, as its users have it. DEV_IDP names the command."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+README = Path(__file__).parent.parent.joinpath("README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
+
+
+def test_examples_of_the_readme(pytester):
+    for number, example in enumerate(EXAMPLES):
+        pytester.makepyfile(**{f"test_{number}": example})
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_each_test_has_an_issuer_of_its_own(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("time", range(4))
+        def test_add(idp, time):
+            idp.users.add("erin", email="erin@example.test")
+            idp.clock.advance("31m")
+            idp.faults.add("token", status=503)
+            assert idp.requests() == []
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=4)
+    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=4)
+
+
+def test_members(pytester):
+    pytester.makefile(".yaml", users="users: [{ username: erin }]\nclients: [{ client_id: shop, redirect_uris: ['http://localhost/cb'] }]")
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_dev_idp import IdpError
+
+        @pytest.fixture
+        def idp_fixtures():
+            return "users.yaml"
+
+        def test_all(idp):
+            assert (idp.client.client_id, idp.client.client_secret) == ("shop", None)
+            url = idp.sign_in("shop", "erin", code_challenge="a" * 43, nonce="n", redirect_uri=idp.client.redirect_uri)
+            assert url.startswith("http://localhost/cb?code=")
+            idp.users.suspend("erin")
+            with pytest.raises(IdpError, match="erin.*suspended"):
+                idp.issue_tokens("shop", "erin")
+            idp.users.restore("erin")
+            idp.users.edit("erin", displayName="Erin")
+            assert [user["displayName"] for user in idp.users.list()] == ["Erin"]
+            idp.users.ban("erin")
+            idp.users.remove("erin")
+            fault = idp.faults.add("token", flaw="nonce-wrong")
+            assert idp.faults.list() == [fault]
+            idp.faults.remove(fault["id"])
+            idp.faults.clear()
+            assert idp.clock.set("2030-01-01T00:00:00Z")["now"].startswith("2030")
+            assert idp.clock.freeze()["frozen"] is True
+            idp.clock.reset()
+            assert idp.clock.show()["offset"] == 0
+            with pytest.raises(IdpError, match="no user .nobody."):
+                idp.revoke("shop", "nobody")
+            with pytest.raises(AssertionError, match="at least 1 token request"):
+                idp.expect("token")
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_failed_test_shows_its_requests(pytester, workers):
+    pytester.makepyfile(
+        """
+        from urllib.request import urlopen
+
+        def test_fails(idp):
+            urlopen(f"{idp.issuer}/api/v2/oauth/userinfo")
+
+        def test_asks_nothing(idp):
+            assert False
+        """
+    )
+    result = pytester.runpytest_subprocess(*workers)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines_random(["*Requests to idp*", "*r1  GET  userinfo  401*", "*missing_token: *", "*got no requests*"])
+
+
+@pytest.mark.parametrize(
+    "command, said",
+    [
+        ("no-such-command", 'DEV_IDP is "no-such-command", but there is no command "no-such-command"'),
+        (f'"{sys.executable}" -c "import sys; sys.exit(sys.argv[2])"', "did not start a server. It wrote: --memory"),
+        (None, "npm install --save-dev dev-idp"),
+    ],
+)
+def test_no_server_says_what_to_do(pytester, monkeypatch, command, said):
+    if command is None:
+        monkeypatch.delenv("DEV_IDP")
+        # Only what Python needs.
+        monkeypatch.setenv("PATH", str(Path(sys.executable).parent) if shutil.which("dev-idp") is None else "")
+    else:
+        monkeypatch.setenv("DEV_IDP", command)
+    pytester.makepyfile("def test_a(idp): pass")
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{said}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_command_in_node_modules(pytester, monkeypatch):
+    commands = pytester.mkdir("node_modules") / ".bin"
+    commands.mkdir()
+    script = commands / "dev-idp"
+    script.write_text(f'#!/bin/sh\nexec {os.environ["DEV_IDP"]} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.delenv("DEV_IDP")
+    pytester.makepyfile("def test_a(idp): assert idp.client.client_id == 'demo-app'")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_no_server_outlives_a_killed_test_process(pytester):
+    pytester.makepyfile(
+        """
+        import os, signal, pathlib
+
+        def test_killed(idp):
+            pathlib.Path("issuer").write_text(idp.issuer)
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    # The server writes to a pipe of the test process, and errors to a file of its own.
+    ended = subprocess.run([sys.executable, "-m", "pytest"], cwd=pytester.path, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL
+    health = (pytester.path / "issuer").read_text() + "/_idp/health"
+    until = time.monotonic() + 20
+    with pytest.raises(URLError):
+        while time.monotonic() < until:
+            urlopen(health).close()
