@@ -28,6 +28,7 @@ const noMigrate = from(
   "migrate",
   "src/migrate reads files of other tools for the command line: what the server needs too belongs in core.",
 );
+const aloneNet = named("^\\.\\./", "src/net judges addresses for every layer, and imports none of them.");
 const noAdapters = named(
   "store/(?!store\\.ts$)",
   "Only src/serve and src/cli open a store; take the port (store/store.ts) from the context.",
@@ -112,6 +113,7 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
+  layer(["src/net/**"], [aloneNet]),
   layer(["src/serve/**"], [noCli, noClient, noMigrate]),
   layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from "node:https";
 import { parseExact } from "../json-digits.ts";
 import { Problem, shown } from "./check.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopbackUrl } from "../net/address.ts";
 
 /** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
 
@@ -33,7 +33,7 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
     const sent = start(url, {
       method,
       agent: false,
-      rejectUnauthorized: !isLoopback(url),
+      rejectUnauthorized: !isLoopbackUrl(url),
       headers: {
         accept: "application/json",
         ...(body !== undefined && {

@@ -1,6 +1,6 @@
 import { Problem, shown } from "./check.ts";
 import { send, successOf, type Json, type Reply } from "./http.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopbackUrl } from "../net/address.ts";
 
 /** What a provider says about itself (OpenID Connect Discovery 4, RFC 8414 3). */
 
@@ -84,7 +84,7 @@ function endpointOf(issuer: string, metadata: Json, name: string): string {
   if (typeof value !== "string" || !/^https?:\/\//i.test(value) || !URL.canParse(value)) {
     throw new Problem(`${name} in the metadata is not an address: ${shown(value)}`);
   }
-  if (/^https:/i.test(issuer) && !/^https:/i.test(value) && !isLoopback(value)) {
+  if (/^https:/i.test(issuer) && !/^https:/i.test(value) && !isLoopbackUrl(value)) {
     throw new Problem(`${name} in the metadata is http, while the issuer is https: ${shown(value)}`);
   }
   return value;

@@ -1,9 +1,7 @@
-import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import type { lookup as systemLookup } from "node:dns";
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP, type LookupFunction } from "node:net";
-import { networkInterfaces } from "node:os";
+import { addressIn, checkedLookup, isOwnAddress, kindOfAddress } from "../net/address.ts";
 import type { Client } from "../store/store.ts";
-import { isLoopbackHost } from "./clients/redirect-uri.ts";
 import type { Context, Settings } from "./context.ts";
 import { OAuthError } from "./errors.ts";
 
@@ -16,63 +14,6 @@ import { OAuthError } from "./errors.ts";
 const timeLimit = 5000;
 /** Bytes of the answer. */
 const sizeLimit = 102_400;
-
-type Net = readonly [address: string, prefix: number];
-const familyOf = (address: string): "ipv4" | "ipv6" => (address.includes(":") ? "ipv6" : "ipv4");
-
-/** Makes a check whether an address is in one of these networks. */
-function isIn(...nets: readonly Net[]): (address: string) => boolean {
-  // Created at first use: few servers ever send anything.
-  let list: BlockList | null = null;
-  return (address) => {
-    if (list === null) {
-      list = new BlockList();
-      for (const [net, prefix] of nets) list.addSubnet(net, prefix, familyOf(net));
-    }
-    return list.check(address, familyOf(address));
-  };
-}
-
-/** Refused to every client: link-local and other addresses where clouds give machines their credentials; multicast; reserved. */
-const isRefusedToAll = isIn(
-  ["169.254.0.0", 16],
-  ["fe80::", 10],
-  ["64:ff9b::a9fe:0", 112],
-  ["fd00:ec2::", 32],
-  ["100.100.100.200", 32],
-  ["168.63.129.16", 32],
-  ["224.0.0.0", 3],
-  ["ff00::", 8],
-);
-
-/** This machine and its own networks, also behind the addresses of a translation from IPv6 (RFC 6890). */
-const isLocal = isIn(
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["::", 127],
-  ["64:ff9b::", 32],
-  ["2001::", 32],
-  ["2002::", 16],
-  ["fc00::", 7],
-  ["fec0::", 10],
-);
-
-const isLoopback = isIn(["127.0.0.0", 8], ["::1", 128]);
-
-/** Whether it is now one of this machine's addresses, even a public one. */
-function isOwn(address: string): boolean {
-  const own = new BlockList();
-  for (const { address: mine } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
-    own.addAddress(mine, familyOf(mine));
-  }
-  return own.check(address, familyOf(address));
-}
 
 /** Which part of the operator's network a client may name: all of it, this machine, or nothing. */
 export type Reach = "local" | "loopback" | "public";
@@ -89,11 +30,10 @@ export const reachOf = ({ settings }: Pick<Context, "settings">, client: Client)
 class OutboundError extends Error {}
 
 function checkAddress(address: string, reach: Reach): void {
-  if (isRefusedToAll(address)) {
-    throw new OutboundError(`it is at ${address}, which no client may have`);
-  }
-  if (reach === "local" || (reach === "loopback" && isLoopback(address))) return;
-  if (isLocal(address) || isOwn(address)) {
+  const kind = kindOfAddress(address);
+  if (kind === "forbidden") throw new OutboundError(`it is at ${address}, which no client may have`);
+  if (reach === "local" || (reach === "loopback" && kind === "loopback")) return;
+  if (kind !== "public" || isOwnAddress(address)) {
     throw new OutboundError(
       `it is at ${address}, which a client that registered itself may not have; name the client in a fixture, or allow loopback addresses with the setting registration_loopback`,
     );
@@ -105,8 +45,7 @@ function checkAddress(address: string, reach: Reach): void {
  * @returns null, or why not, beginning with "it"
  */
 export function addressProblem(url: string, reach: Reach): string | null {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  const address = isIP(host) !== 0 ? host : isLoopbackHost(host) ? "127.0.0.1" : null;
+  const address = addressIn(url);
   if (address === null) return null;
   try {
     checkAddress(address, reach);
@@ -115,28 +54,6 @@ export function addressProblem(url: string, reach: Reach): string | null {
     return (error as OutboundError).message;
   }
 }
-
-/** Resolves a name and checks its addresses. The connection goes to exactly those addresses (DNS rebinding). */
-const checkedLookup =
-  (lookup: typeof systemLookup, reach: Reach): LookupFunction =>
-  (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses: readonly LookupAddress[]) => {
-      // With an error there are no addresses, whatever the type says. An exception thrown here would end the process.
-      if (error !== null) {
-        callback(error, "");
-        return;
-      }
-      try {
-        for (const { address } of addresses) checkAddress(address, reach);
-      } catch (refusal) {
-        callback(refusal as Error, "");
-        return;
-      }
-      const [first] = addresses;
-      if (options.all === true) callback(null, [...addresses]);
-      else callback(null, first?.address ?? "", first?.family);
-    });
-  };
 
 export interface OutboundRequest {
   /** Sent as a form by POST; absent: GET. */
@@ -160,20 +77,23 @@ export interface OutboundAnswer {
  * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
 export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
-  const { form, reach, lookup = systemLookup, timeLimit: limit = timeLimit } = request;
+  const { form, reach, lookup, timeLimit: limit = timeLimit } = request;
   const signal = AbortSignal.timeout(limit);
   try {
-    const { protocol, hostname } = new URL(url);
-    const host = hostname.replace(/^\[|\]$/g, "");
-    // A literal address is never looked up.
-    if (isIP(host) !== 0) checkAddress(host, reach);
+    const { protocol } = new URL(url);
+    const check = (address: string): void => {
+      checkAddress(address, reach);
+    };
+    // An IP address is never looked up.
+    const address = addressIn(url);
+    if (address !== null) check(address);
     const options = {
       method: form === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",
         ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
       },
-      lookup: checkedLookup(lookup, reach),
+      lookup: checkedLookup(check, lookup),
       // A new connection, because a reused one may lead to an address that was not checked.
       agent: false,
       signal,

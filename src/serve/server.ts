@@ -3,7 +3,6 @@
  * listens and mounts the app, options.ts checks what the caller passes.
  */
 import type { RequestListener } from "node:http";
-import { isIPv4 } from "node:net";
 import type { RequestHandler } from "express";
 import { portOf } from "../core/endpoints.ts";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
@@ -12,6 +11,7 @@ import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer } from "../http/pages/render.ts";
+import { isLoopbackHost } from "../net/address.ts";
 import { version } from "../package.ts";
 import { randomText } from "../random.ts";
 import { openStores } from "../store/open.ts";
@@ -124,7 +124,7 @@ function createSites(
   const { now, host, port, adminToken, close } = options;
   const shared = {
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-    isLocal: host === defaultHost || host === "::1" || (isIPv4(host) && host.startsWith("127.")),
+    isLocal: isLoopbackHost(host),
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

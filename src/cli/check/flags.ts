@@ -1,10 +1,10 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
 import { allCases } from "../../client/app-check/cases/list.ts";
 import { control } from "../../client/app-check/cases/control.ts";
 import type { Case } from "../../client/app-check/case.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
+import { addressIn, kindOfAddress, withoutBrackets } from "../../net/address.ts";
 import type { NameFlags } from "../env/app-variables.ts";
 
 /** The flags of `idp check client`. */
@@ -43,30 +43,14 @@ export function casesOf({ case: wanted }: CheckFlags): readonly Case[] {
 }
 
 /** This machine and networks that are not public (RFC 1918, RFC 4193, RFC 6598). */
-function isPrivate(address: string): boolean {
-  const nets = new BlockList();
-  for (const [net, prefix] of [
-    ["127.0.0.0", 8],
-    ["10.0.0.0", 8],
-    ["172.16.0.0", 12],
-    ["192.168.0.0", 16],
-    ["100.64.0.0", 10],
-    ["169.254.0.0", 16],
-  ] as const) {
-    nets.addSubnet(net, prefix, "ipv4");
-  }
-  nets.addAddress("::1", "ipv6");
-  nets.addSubnet("fc00::", 7, "ipv6");
-  nets.addSubnet("fe80::", 10, "ipv6");
-  return nets.check(address, address.includes(":") ? "ipv6" : "ipv4");
-}
+const isNear = (address: string): boolean => ["loopback", "private"].includes(kindOfAddress(address));
 
-async function isPrivateHost(host: string): Promise<boolean> {
-  if (host === "localhost" || host.endsWith(".localhost")) return true;
-  if (isIP(host) !== 0) return isPrivate(host);
+async function isNearby(url: string): Promise<boolean> {
+  const named = addressIn(url);
+  if (named !== null) return isNear(named);
   // A name that does not resolve reaches no machine.
-  const found = await lookup(host, { all: true }).catch(() => []);
-  return found.every(({ address }) => isPrivate(address));
+  const found = await lookup(new URL(url).hostname, { all: true }).catch(() => []);
+  return found.every(({ address }) => isNear(address));
 }
 
 /** A check delivers forged responses, which must not reach a machine of somebody else by mistake. @throws {OperationError} usage */
@@ -75,11 +59,13 @@ export async function checkAddresses({ start, signedIn, signOut, allowRemote }: 
   const named = { start, "signed-in": signedIn, "sign-out": signOut };
   for (const [flag, address] of Object.entries(named)) {
     if (address === undefined) continue;
-    const host = new URL(address).hostname.replace(/^\[|\]$/g, "");
-    if (await isPrivateHost(host)) continue;
-    throw usage(`--${flag} is at ${host}, which is neither this machine nor a private network`, {
-      hint: "The app is sent forged responses. Where it is yours, add --allow-remote",
-    });
+    if (await isNearby(address)) continue;
+    throw usage(
+      `--${flag} is at ${withoutBrackets(new URL(address).hostname)}, which is neither this machine nor a private network`,
+      {
+        hint: "The app is sent forged responses. Where it is yours, add --allow-remote",
+      },
+    );
   }
 }
 

@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
 import { defaultIssuer, portOf } from "../../core/endpoints.ts";
-import { hasOpenPort, isLoopbackHost } from "../../core/clients/redirect-uri.ts";
+import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { commandOn } from "../../core/hint.ts";
+import { isLoopbackHost, withoutBrackets } from "../../net/address.ts";
 import { ok, patience, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
@@ -138,7 +139,7 @@ function answersAt(origin: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({
       // To browsers app.localhost is localhost; not every resolver knows it (RFC 6761 6.3).
-      host: hostname.replace(/^\[|\]$/g, "").replace(/^.*\.localhost$/, "localhost"),
+      host: withoutBrackets(hostname).replace(/^.*\.localhost$/, "localhost"),
       port: portOf(origin),
       timeout: briefly,
     });

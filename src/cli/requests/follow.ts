@@ -1,7 +1,7 @@
 import type { RequestRecord } from "../../core/testing/record.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
-import { isLoopback } from "../../client/loopback.ts";
+import { isLoopbackUrl } from "../../net/address.ts";
 import type { Invocation } from "../invocation.ts";
 import { printableJson } from "../output/escape.ts";
 import { requestLines } from "../start/request-log.ts";
@@ -61,7 +61,7 @@ async function* recordsOf(server: Server, flags: FilterFlags, signal: AbortSigna
 async function open({ adminToken }: Server, address: string, signal: AbortSignal) {
   const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
   const headers = { Authorization: `Bearer ${adminToken ?? ""}` };
-  const tls = { rejectUnauthorized: !isLoopback(address) };
+  const tls = { rejectUnauthorized: !isLoopbackUrl(address) };
   return new Promise<AsyncIterable<string>>((resolve, reject) => {
     request(address, { headers, signal, agent: false, ...tls }, (response) => {
       response.setEncoding("utf8");

@@ -9,7 +9,7 @@ import {
   type OperationOutput,
 } from "../../core/operations/table.ts";
 import { isObject } from "../../core/json-object.ts";
-import { isLoopback } from "../../client/loopback.ts";
+import { isLoopbackUrl } from "../../net/address.ts";
 import { RemoteError } from "../failure.ts";
 import type { Hint } from "../../core/hint.ts";
 
@@ -121,7 +121,7 @@ async function send(
     "Content-Type": "application/json",
   };
   return new Promise((resolve, reject) => {
-    const tls = { rejectUnauthorized: !isLoopback(address) };
+    const tls = { rejectUnauthorized: !isLoopbackUrl(address) };
     const options = { method, headers, agent: false, timeout, ...tls, ...(signal !== undefined && { signal }) };
     const sent = request(address, options, (response) => {
       const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-import { isLoopback } from "../loopback.ts";
+import { isLoopbackUrl } from "../../net/address.ts";
 
 /** The cookies of one browser (RFC 6265 5). Ports do not matter, as in every browser. */
 
@@ -15,7 +15,7 @@ interface Kept {
 }
 
 /** Browsers treat the loopback as secure. */
-const isSecure = (url: URL): boolean => url.protocol === "https:" || isLoopback(url.href);
+const isSecure = (url: URL): boolean => url.protocol === "https:" || isLoopbackUrl(url.href);
 
 const domainMatches = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
 

@@ -1,5 +1,6 @@
+import { isLoopbackHost } from "../../net/address.ts";
 import type { Settings } from "../context.ts";
-import { checkEndpointUri, isLoopbackHost } from "./redirect-uri.ts";
+import { checkEndpointUri } from "./redirect-uri.ts";
 
 /**
  * The settings that allow a client more addresses: hosts of a container network that are reached by plain http, and

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../../net/address.ts";
 import { hasUriCharacters, logoutUriForm, redirectUriForm, takenSchemes } from "../uri.ts";
 
 /**
@@ -9,11 +10,6 @@ const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
 /** Scheme, host, port and what follows, of a URI with an authority and without user info. */
 const webUri = /^https?:\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([^/?]*))?([/?].*)?$/i;
-
-const loopbackHost = /^(?:(?:[a-z0-9_-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
-
-/** Whether a host, as a URL names it, never leaves the machine (RFC 8252 7.3, RFC 6761 6.3). */
-export const isLoopbackHost = (host: string): boolean => loopbackHost.test(host);
 
 /** A path that a browser would rewrite before it goes there. */
 const dotSegment = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i;

@@ -1,7 +1,6 @@
-import { isIP } from "node:net";
 import type { Request, RequestHandler } from "express";
-import { isLoopbackHost } from "../../core/clients/redirect-uri.ts";
 import { allowHost } from "../../core/fix-commands.ts";
+import { isAddress, isLoopbackHost } from "../../net/address.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { routeOf } from "../route.ts";
 import type { Web } from "../web.ts";
@@ -11,8 +10,6 @@ import type { Web } from "../web.ts";
 /** The host name of a `Host` header, without its port. */
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
-const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
-
 /** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, such pages are not accepted. */
 type Standing = "own" | "allowed" | "foreign";
 
@@ -21,7 +18,7 @@ export function standingOf(web: Web, host: string | undefined): Standing {
   if (host === undefined) return "own";
   const name = hostName(host);
   // The issuer last: it is parsed each time.
-  if (isLoopbackHost(name) || isAddress(name) || name === web.issuer.hostname) return "own";
+  if (isAddress(name) || isLoopbackHost(name) || name === web.issuer.hostname) return "own";
   const listed = web.allowedHosts.map((given) => given.toLowerCase());
   if (listed.includes(name)) return "own";
   const isBelow = (given: string): boolean => given.startsWith(".") && `.${name}`.endsWith(given);
